@@ -1,9 +1,9 @@
 //! The daemon: one process that owns what several agents share.
 //!
-//! [`program::main`] is the program `hermad`, which `client/cli` builds beside `herma`. [`run`] serves a
+//! [`program::main`] is the program `hermad`, whose `main.rs` the root package builds, next to `herma`. [`run`] serves a
 //! listener until it is told to stop; [`instance::lock_home`] makes sure that there is one daemon for a
 //! home. The code stands on four floors, and each imports only from
-//! those below it (`tests/floors.rs` holds that):
+//! those below it (`tests/floors` checks that):
 //!
 //! * `wire`: server, connections, the order of requests, handlers; wire types live here only;
 //! * `service`: what the daemon does: sessions, compression, recall, retention, approvals;

@@ -5,6 +5,6 @@ use crate::text;
 /// Checks one input.
 pub fn run(data: &[u8]) {
     let text = text(data);
-    herma_commands::fuzzing::import_holds(text);
-    herma_commands::fuzzing::yaml_holds(text);
+    herma_cli::import_holds(text);
+    herma_agents::yaml_holds(text);
 }

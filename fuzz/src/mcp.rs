@@ -2,5 +2,5 @@
 
 /// Checks one input.
 pub fn run(line: &[u8]) {
-    herma_commands::fuzzing::line_holds(line);
+    herma_mcp::line_holds(line);
 }

@@ -8,7 +8,7 @@ use crate::text;
 /// Checks one input.
 pub fn run(data: &[u8]) {
     let text = text(data);
-    text.lines().for_each(herma_commands::fuzzing::recorded_holds);
+    text.lines().for_each(herma_cli::recorded_holds);
     let turns: Vec<Turn> = text.lines().filter_map(|line| Turn::parse(line.to_owned()).ok()).collect();
     let tokens: Vec<u64> = turns.iter().map(|turn| Count::Chars.tokens(turn.value())).collect();
     let mut config = Config::default();

@@ -1,6 +1,6 @@
 //! How long `herma ping` takes as a whole process, beside `/bin/true`.
 //!
-//! `cargo build --release && cargo bench -p herma-cli --bench process`
+//! `cargo build --release && cargo bench -p herma --bench process`
 //!
 //! Both are run in turn, pair by pair; the figures are medians. The daemon runs
 //! already, as it does for all but the first command of a day.

@@ -12,7 +12,7 @@ pub(crate) use self::dial::dial;
 use crate::address::Address;
 use crate::error::SharedError;
 use crate::schema;
-use crate::stores::statements;
+use crate::store_statements as statements;
 
 /// How long a lock of another change is waited for at one time: who waits longer asks again, and lets others use the
 /// connection meanwhile.

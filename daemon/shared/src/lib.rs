@@ -20,6 +20,7 @@ pub mod objects;
 pub mod outputs;
 pub mod schema;
 pub mod sessions;
+mod store_statements;
 pub mod stores;
 pub mod transfer;
 pub mod watch;

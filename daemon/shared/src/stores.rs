@@ -2,8 +2,6 @@
 //! revisions are given: a change names the revision that it was made of, and is done only if the store is
 //! still at that one.
 
-pub(crate) mod statements;
-
 use std::sync::Arc;
 
 use herma_memory::{Action, Author, Entry, Row};
@@ -14,6 +12,7 @@ use tokio_postgres::types::ToSql;
 use crate::database::{Database, Taken};
 use crate::error::SharedError;
 use crate::foreign;
+use crate::store_statements as statements;
 
 /// A store of a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

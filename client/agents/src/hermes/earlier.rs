@@ -1,0 +1,51 @@
+//! The folder of a version before this one, which would register the engine a second time.
+
+use std::path::{Path, PathBuf};
+
+use herma_base::Failure;
+use serde::Serialize;
+
+use super::folder::{Folder, Kind, failed};
+use super::package;
+use super::place::remove;
+
+/// Hashes of the files that versions before this one wrote into `plugins/context_engine/herma`.
+const EARLIER: [&str; 2] = [
+    "129a611a3dc0210a41bc40ee626c45c9bfa3de8c139b69efc687b9c223f753e8",
+    "e4dcd9f7cd109914a4f1aab160d78d5d694f0837d4643a2fefce3cb60eda4b44",
+];
+
+/// What came of the folder of an earlier version, which would register the engine a second time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Earlier {
+    /// There was none.
+    None,
+    Removed,
+    /// It has files that herma did not write.
+    Kept,
+}
+
+/// The folder of an earlier version in a home.
+pub(super) fn path(home: &Path) -> PathBuf {
+    home.join("plugins/context_engine/herma")
+}
+
+/// Removes the folder of an earlier version, if nobody changed it.
+pub(super) fn clear(home: &Path) -> Result<Earlier, Failure> {
+    let path = path(home);
+    if !path.exists() && !path.is_symlink() {
+        return Ok(Earlier::None);
+    }
+    let Ok(folder) = Folder::look(&path) else { return Ok(Earlier::Kept) };
+    for (name, kind) in &folder.found {
+        let bytes = folder.read(&name.to_string_lossy())?.unwrap_or_default();
+        if *kind != Kind::File || !EARLIER.contains(&package::sha256(&bytes).as_str()) {
+            return Ok(Earlier::Kept);
+        }
+    }
+    remove(&path).map_err(|error| failed(&path, &error))?;
+    // Engines of others may lie beside it.
+    drop(path.parent().map(std::fs::remove_dir));
+    Ok(Earlier::Removed)
+}

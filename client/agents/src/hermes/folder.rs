@@ -1,0 +1,173 @@
+//! The plugin folder of a home: what is in it, and what of it somebody else wrote.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+use herma_base::Failure;
+use serde::{Deserialize, Serialize};
+
+use super::package::{self, File};
+
+/// Where the folder is in a home.
+const FOLDER: &str = "plugins/herma";
+
+/// The file that says what was written.
+pub(super) const RECORD: &str = "installed.json";
+
+/// What Python makes by itself.
+pub(super) const CACHE: &str = "__pycache__";
+
+/// What an install wrote.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// The version of herma.
+    pub(super) version: String,
+    /// The hash of each file, by its path in the folder.
+    pub(super) files: BTreeMap<String, String>,
+}
+
+impl Record {
+    /// What this program writes.
+    pub(super) fn own() -> Self {
+        let files = package::files().into_iter().map(|file| (file.path, package::sha256(file.data))).collect();
+        Self { version: package::VERSION.into(), files }
+    }
+}
+
+/// The folder as it is.
+#[derive(Debug)]
+pub(super) struct Folder {
+    pub(super) path: PathBuf,
+    /// Nothing where there is none that can be read.
+    pub(super) record: Option<Record>,
+    /// Everything in it but Python's caches, by its path.
+    pub(super) found: BTreeMap<PathBuf, Kind>,
+}
+
+/// What stands in the folder under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
+    /// A link, which is never followed, or something else that is no file.
+    Other,
+}
+
+impl Folder {
+    /// The path of the folder in a home.
+    pub(super) fn path(home: &Path) -> PathBuf {
+        home.join(FOLDER)
+    }
+
+    /// Looks at the folder; one that is missing has nothing in it.
+    pub(super) fn look(path: &Path) -> Result<Self, Failure> {
+        if path.is_symlink() {
+            let words = "it is a link; herma writes a folder of its own there, so remove the link first";
+            return Err(Failure::File(format!("{}: {words}", path.display())));
+        }
+        let mut found = BTreeMap::new();
+        if path.exists() {
+            walk(path, Path::new(""), &mut found).map_err(|error| failed(path, &error))?;
+        }
+        let record = std::fs::read(path.join(RECORD)).ok();
+        let record = record.and_then(|bytes| serde_json::from_slice::<Record>(&bytes).ok()).map(|mut record| {
+            record.files.retain(|path, _| is_inside(path));
+            record
+        });
+        Ok(Self { path: path.to_owned(), record, found })
+    }
+
+    /// The bytes of a file, if there is such a file.
+    pub(super) fn read(&self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+        if self.found.get(Path::new(path)) != Some(&Kind::File) {
+            return Ok(None);
+        }
+        let path = self.path.join(path);
+        std::fs::read(&path).map(Some).map_err(|error| failed(&path, &error))
+    }
+
+    /// The paths that herma writes, or wrote.
+    pub(super) fn named(&self, own: &[File]) -> BTreeSet<String> {
+        let recorded = self.record.iter().flat_map(|record| record.files.keys().cloned());
+        own.iter().map(|file| file.path.clone()).chain(recorded).collect()
+    }
+
+    /// Whether the bytes are those that herma wrote there, or writes.
+    pub(super) fn is_own(&self, own: &[File], path: &str, bytes: &[u8]) -> bool {
+        let recorded = self.record.as_ref().and_then(|record| record.files.get(path));
+        recorded.is_some_and(|hash| *hash == package::sha256(bytes))
+            || own.iter().any(|file| file.path == path && file.data == bytes)
+    }
+
+    /// Files of herma that somebody changed since.
+    pub(super) fn edited(&self, own: &[File]) -> Result<Vec<String>, Failure> {
+        let mut edited = Vec::new();
+        for path in self.named(own) {
+            if self.read(&path)?.is_some_and(|bytes| !self.is_own(own, &path, &bytes)) {
+                edited.push(path);
+            }
+        }
+        Ok(edited)
+    }
+
+    /// Whether everything is as this program writes it.
+    pub(super) fn is_current(&self, own: &[File]) -> Result<bool, Failure> {
+        for file in own {
+            if self.read(&file.path)?.as_deref() != Some(file.data) {
+                return Ok(false);
+            }
+        }
+        Ok(self.record.as_ref() == Some(&Record::own()))
+    }
+}
+
+/// Whether a path from a file leads nowhere but into the folder.
+fn is_inside(path: &str) -> bool {
+    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+fn walk(root: &Path, below: &Path, found: &mut BTreeMap<PathBuf, Kind>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(root.join(below))? {
+        let entry = entry?;
+        let (path, kind) = (below.join(entry.file_name()), entry.file_type()?);
+        if kind.is_dir() && entry.file_name() == CACHE {
+            continue;
+        }
+        if kind.is_dir() {
+            walk(root, &path, found)?;
+        }
+        let kind = if kind.is_dir() {
+            Kind::Folder
+        } else if kind.is_file() {
+            Kind::File
+        } else {
+            Kind::Other
+        };
+        found.insert(path, kind);
+    }
+    Ok(())
+}
+
+/// A failure of a file, with its path.
+pub(super) fn failed(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::File(format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_names_nothing_outside() {
+        for (path, expected) in [
+            ("a.py", true),
+            ("lib/herma/a.py", true),
+            ("../a", false),
+            ("/etc/passwd", false),
+            ("a/../../b", false),
+            ("", false),
+        ] {
+            assert_eq!(is_inside(path), expected, "{path}");
+        }
+    }
+}

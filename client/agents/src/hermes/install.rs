@@ -1,0 +1,98 @@
+//! `herma hermes install`: the plugin with all that it imports, and what config.yaml needs.
+
+use std::io::IsTerminal;
+
+use herma_base::{CliContext, Failure, out};
+use serde_json::json;
+
+use super::config::{self, Parts, State};
+use super::earlier::{self, Earlier};
+use super::folder::Folder;
+use super::package::{self, VERSION};
+use super::place::Plugins;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The plugin goes to plugins/herma in the home, with the Python package in it, so that nothing has to be\ninstalled into the agent's environment. Files that you changed are not overwritten without a question.\nconfig.yaml is written only with --write-config; a copy of it is kept, and every other line stays as it is.\n\nExit code 1 when files were changed by you, or config.yaml has to be changed by hand.\n\nExamples:\n  herma --home ~/.hermes hermes install\n  herma hermes install --write-config\n  herma hermes install --write-config --provider --memory --results\n  herma hermes check"
+)]
+pub struct Arguments {
+    /// Put the missing lines into config.yaml
+    #[arg(long)]
+    write_config: bool,
+    #[command(flatten)]
+    parts: Parts,
+    /// Overwrite files of the plugin that you changed; each is kept as FILE.bak
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let home = &context.place.home;
+    let path = Folder::path(home);
+    let plugins = Plugins::open(path.parent().unwrap_or(home))?;
+    let own = package::files();
+    let folder = Folder::look(&path)?;
+    let mut edited = folder.edited(&own)?;
+    // One that is no part of the plugin any more stays as it is.
+    edited.retain(|path| own.iter().any(|file| file.path == *path));
+    if !edited.is_empty() && !arguments.force {
+        ask(context, &folder, &edited)?;
+    }
+    let is_current = folder.is_current(&own)?;
+    let kept = if is_current { Vec::new() } else { plugins.replace(&folder, &own, &edited)? };
+    let was = earlier::clear(home)?;
+    let told = config::settle(context, &config::needed(arguments.parts), arguments.write_config)?;
+
+    let is_refused = arguments.write_config && told.is_open();
+    let result = json!({
+        "folder": path, "version": VERSION, "files": own.len(), "written": !is_current, "kept": kept,
+        "earlier": was, "config": told,
+    });
+    out::show(context.common, &result, |_| {
+        let verb = if is_current { "there already" } else { "written" };
+        let count = out::counted(own.len(), "file", "files");
+        let mut text = format!("{verb}: {} (herma {VERSION}, {count})\n", path.display());
+        for name in &kept {
+            text.push_str(&format!("kept: {name}\n"));
+        }
+        let old = earlier::path(home);
+        match was {
+            Earlier::None => {}
+            Earlier::Removed => text.push_str(&format!("removed: {} of an earlier version\n", old.display())),
+            Earlier::Kept => text.push_str(&format!(
+                "REMOVE THIS: {} is of an earlier version and was changed, so it was left alone;\nwith it the engine is registered twice. Save what you need of it, and remove the folder.\n",
+                old.display()
+            )),
+        }
+        text.push_str(&format!("\n{} needs\n", told.path.display()));
+        text.push_str(&told.rows(|state| match state {
+            State::Done => "  there",
+            State::Open => "  MISSING",
+            State::Written => "  written",
+        }));
+        if told.is_open() {
+            let hint = "`herma hermes install --write-config` does it";
+            let how = if told.refused.is_some() { "do it by hand" } else { hint };
+            text.push_str(&format!("\n{how}; what is missing:\n\n{}", told.snippet()));
+        }
+        text
+    })?;
+    if is_refused { Err(Failure::No) } else { Ok(()) }
+}
+
+/// Asks whether changed files may be overwritten; where nobody can be asked they may not.
+fn ask(context: &CliContext<'_>, folder: &Folder, edited: &[String]) -> Result<(), Failure> {
+    let names = edited.join(", ");
+    let path = folder.path.display();
+    if context.common.json || !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        let words = "herma did not write these files as they are";
+        return Err(Failure::File(format!(
+            "{path}: {words}: {names}; --force overwrites them, and keeps each as FILE.bak"
+        )));
+    }
+    let question = format!("{path}: you changed {names}. Overwrite, and keep yours as FILE.bak? [y/N] ");
+    match out::agreed(&question, &mut std::io::stdin().lock(), &mut std::io::stderr()) {
+        true => Ok(()),
+        false => Err(Failure::File("nothing was written".into())),
+    }
+}

@@ -1,0 +1,182 @@
+//! Puts the plugin folder in place: the new one is made whole beside the old one, and the two
+//! change places.
+#![expect(clippy::disallowed_methods, reason = "the files are the agent's, in its own home")]
+
+use std::fs::File as Open;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use herma_base::Failure;
+use herma_base::settings_file::backups;
+use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
+
+use super::folder::{Folder, Kind, RECORD, Record, failed};
+use super::package::{File, MANIFEST};
+
+/// What is being made, or is about to be removed; never needed when no install runs.
+const NEW: &str = ".herma.new";
+
+/// The folder that was there, where two folders can't change places in one step.
+const OLD: &str = ".herma.old";
+
+/// The folder in which plugins lie, while nobody else installs.
+#[derive(Debug)]
+pub(super) struct Plugins {
+    path: PathBuf,
+    _lock: Open,
+}
+
+impl Plugins {
+    /// Takes the folder, and tidies up after an install that was killed.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        std::fs::create_dir_all(path).map_err(|error| failed(path, &error))?;
+        let lock = Open::open(path).map_err(|error| failed(path, &error))?;
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK) {
+            return Err(Failure::File(format!("{}: somebody else is installing there", path.display())));
+        }
+        let plugins = Self { path: path.to_owned(), _lock: lock };
+        plugins.tidy().map_err(|error| failed(path, &error))?;
+        Ok(plugins)
+    }
+
+    fn tidy(&self) -> io::Result<()> {
+        let (own, old) = (self.path.join("herma"), self.path.join(OLD));
+        if old.exists() && !own.exists() {
+            std::fs::rename(&old, &own)?;
+        }
+        remove(&old)?;
+        remove(&self.path.join(NEW))
+    }
+
+    /// Replaces the folder by one with these files and whatever else is in it. Each of the edited
+    /// files is kept under another name; gives these names.
+    pub(super) fn replace(&self, folder: &Folder, own: &[File], edited: &[String]) -> Result<Vec<String>, Failure> {
+        let new = self.path.join(NEW);
+        let made = self.make(&new, folder, own, edited);
+        let placed = made.and_then(|kept| {
+            self.swap(&new, &folder.path).map_err(|error| failed(&folder.path, &error))?;
+            Ok(kept)
+        });
+        // What is there now is of no use; another install would remove it, too.
+        drop(remove(&new));
+        placed
+    }
+
+    fn make(&self, new: &Path, folder: &Folder, own: &[File], edited: &[String]) -> Result<Vec<String>, Failure> {
+        // An agent takes a folder for a plugin when it has the manifest, which therefore comes last.
+        let (last, rest): (Vec<&File>, Vec<&File>) = own.iter().partition(|file| file.path == MANIFEST);
+        for file in rest {
+            write(&new.join(&file.path), file.data)?;
+        }
+        carry(folder, own, new)?;
+        let mut kept = Vec::new();
+        for path in edited {
+            let bytes = folder.read(path)?.unwrap_or_default();
+            let Some(name) = backups(Path::new(path)).find(|name| !new.join(name).exists()) else { continue };
+            write(&new.join(&name), &bytes)?;
+            kept.push(name.to_string_lossy().into_owned());
+        }
+        let record = serde_json::to_string_pretty(&Record::own()).map_err(|error| Failure::File(error.to_string()))?;
+        write(&new.join(RECORD), format!("{record}\n").as_bytes())?;
+        for file in last {
+            write(&new.join(&file.path), file.data)?;
+        }
+        Ok(kept)
+    }
+
+    fn swap(&self, new: &Path, place: &Path) -> io::Result<()> {
+        if !place.exists() {
+            return std::fs::rename(new, place);
+        }
+        if renameat_with(CWD, new, CWD, place, RenameFlags::EXCHANGE).is_ok() {
+            return Ok(());
+        }
+        let old = self.path.join(OLD);
+        std::fs::rename(place, &old)?;
+        std::fs::rename(new, place)?;
+        remove(&old)
+    }
+}
+
+/// Copies what herma did not write, and what it wrote once and somebody changed since.
+fn carry(folder: &Folder, own: &[File], new: &Path) -> Result<(), Failure> {
+    for (path, kind) in &folder.found {
+        let (from, to) = (folder.path.join(path), new.join(path));
+        let is_taken = to.symlink_metadata().is_ok();
+        let name = path.to_string_lossy();
+        let done = match kind {
+            Kind::Other | Kind::File if is_taken && to.is_dir() => {
+                let words = "herma needs a folder of this name; move it away first";
+                return Err(Failure::File(format!("{}: {words}", from.display())));
+            }
+            _ if is_taken || name == RECORD || name == MANIFEST => Ok(()),
+            Kind::Folder => Ok(()),
+            Kind::Other => std::fs::read_link(&from).and_then(|target| {
+                above(&to)?;
+                std::os::unix::fs::symlink(target, &to)
+            }),
+            Kind::File => {
+                let is_ours = folder.record.as_ref().is_some_and(|record| record.files.contains_key(name.as_ref()));
+                match folder.read(&name)? {
+                    Some(bytes) if is_ours && folder.is_own(own, &name, &bytes) => Ok(()),
+                    _ => above(&to).and_then(|()| std::fs::copy(&from, &to).map(drop)),
+                }
+            }
+        };
+        done.map_err(|error| failed(&from, &error))?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, data: &[u8]) -> Result<(), Failure> {
+    let write = || -> io::Result<()> {
+        above(path)?;
+        let mut file = Open::create(path)?;
+        file.write_all(data)?;
+        file.sync_all()
+    };
+    write().map_err(|error| failed(path, &error))
+}
+
+/// Makes the folders above a file.
+fn above(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), std::fs::create_dir_all)
+}
+
+/// Removes a folder that herma made.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// Removes herma's files but those to be kept, Python's caches beside them, and folders that have
+/// nothing else; gives what was removed.
+pub(super) fn clear(folder: &Folder, own: &[File], kept: &[String]) -> Result<Vec<String>, Failure> {
+    let mut removed = Vec::new();
+    let named = folder.named(own);
+    // The manifest goes first: without it the rest is no plugin any more.
+    let first = named.iter().filter(|path| *path == MANIFEST);
+    let rest = named.iter().filter(|path| *path != MANIFEST);
+    for path in first.chain(rest) {
+        if folder.found.get(Path::new(path)) == Some(&Kind::File) && !kept.contains(path) {
+            let full = folder.path.join(path);
+            std::fs::remove_file(&full).map_err(|error| failed(&full, &error))?;
+            removed.push(path.clone());
+        }
+    }
+    let folders = folder.found.iter().filter(|(_, kind)| **kind == Kind::Folder).map(|(path, _)| path);
+    let is_ours = |path: &Path| named.iter().any(|name| Path::new(name).starts_with(path));
+    // The deepest first. What is not empty stays, as it has files of somebody else.
+    for path in
+        folders.filter(|path| is_ours(path)).rev().map(|path| folder.path.join(path)).chain([folder.path.clone()])
+    {
+        drop(std::fs::remove_dir_all(path.join(super::folder::CACHE)));
+        if path == folder.path && kept.is_empty() {
+            drop(std::fs::remove_file(path.join(RECORD)));
+        }
+        drop(std::fs::remove_dir(&path));
+    }
+    Ok(removed)
+}

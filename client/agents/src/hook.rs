@@ -1,0 +1,219 @@
+//! `herma hook`: what agent clients call at the events of a session, JSON in and JSON out.
+//!
+//! It never fails its client: if anything goes wrong, the exit code is 0, there is no output, and herma's log has a line.
+//! Only at the begin of a session the output has a message for the user.
+//!
+//! * [`event`] reads what the client says, [`answer`] has the forms of what is said back. Both are pure.
+//! * [`session`] makes the client's session one of herma's; [`follow`] reads its transcript on, from where
+//!   [`state`] says that it was read to; [`origin`] finds what it came out of.
+//! * [`context`] is what a model gets to know at the beginning and after a compaction; [`compaction`] puts a
+//!   shorter list in the place of the client's rows. Both are pure.
+//! * [`outputs`] takes large outputs of tools; it opens files without blocking on a pipe.
+//! * [`ledger`] has what herma changed in the window, with [`definitions`] of the MCP server; [`process`] has the notes
+//!   that hooks and server leave for each other.
+//! * [`proxy`] is what hooks and the proxy for Codex exchange, [`handover`] the text of it; pure.
+
+pub(crate) mod answer;
+mod compaction;
+mod context;
+mod definitions;
+mod event;
+mod follow;
+mod handover;
+mod ledger;
+mod origin;
+mod outputs;
+mod process;
+pub(crate) mod proxy;
+mod session;
+mod state;
+
+use std::io::Read;
+use std::os::unix::process::parent_id;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use herma_client::protocol::limits;
+use serde_json::Value;
+
+pub(crate) use definitions::note as note_definitions;
+pub use event::{Client, Name};
+pub(crate) use session::{of_id, of_process};
+pub(crate) use state::{forget_runs, is_in_use, unix_now};
+pub use state::{last_event, last_run};
+
+use herma_base::{Settings, out};
+use process::{Current, Kind};
+
+/// How long it may take until the daemon answers at all, and everything but a compaction.
+const SHORT: Duration = Duration::from_millis(900);
+
+/// What says another time than [`SHORT`], in milliseconds, for slow machines.
+const TIMEOUT: &str = "HERMA_HOOK_TIMEOUT_MS";
+
+/// How long a compaction may take.
+const LONG: Duration = Duration::from_secs(20);
+
+// Answers an event of an agent client: the event on standard input as JSON, the answer on standard output.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Clients call it; `herma hooks install` sets them up for it. If anything goes wrong, the exit code is 0, there is no output, and herma/hermad.log in the home has a line. When a session begins, the output has a message for the user then.\n\nExample:\n  echo '{\"session_id\":\"1\",\"hook_event_name\":\"SessionStart\",\"source\":\"startup\"}' | herma hook claude-code session-start"
+)]
+#[expect(missing_docs, reason = "clap would show it in the place of the command's description")]
+pub struct Arguments {
+    /// The client
+    client: Client,
+    /// The event
+    event: Name,
+}
+
+/// A message from the thread that answers the event.
+enum HookMessage {
+    /// The daemon answers.
+    Alive,
+    /// A line for the client.
+    Line(String),
+    /// An answer for the client, as JSON.
+    Answer(Value),
+    /// Something that the user should see; it is a part of the answer.
+    Note(String),
+    /// Something for the log.
+    Log(String),
+    /// Why the event has no answer.
+    Failure(String),
+}
+
+/// Sends the messages of the thread that answers the event.
+struct HookSender(Sender<HookMessage>);
+
+impl HookSender {
+    fn send(&self, message: HookMessage) {
+        // The receiver is gone once the time is over.
+        drop(self.0.send(message));
+    }
+
+    fn answer(&self, answer: Value) {
+        self.send(HookMessage::Answer(answer));
+    }
+
+    fn log(&self, words: impl Into<String>) {
+        self.send(HookMessage::Log(words.into()));
+    }
+}
+
+/// Answers an event.
+pub fn run(settings: &Settings, arguments: &Arguments) {
+    let home = settings.place.home.as_path();
+    // The next event reads what this one would have. Only the context of a window, a compaction and the last event of a
+    // session can't wait.
+    let is_urgent = matches!(arguments.event, Name::SessionStart | Name::SessionEnd) || arguments.event.is_compaction();
+    if !is_urgent && state::is_frozen(home) {
+        return;
+    }
+    let (sender, receiver) = channel();
+    let (work, client, name) = (settings.clone(), arguments.client, arguments.event);
+    let started = std::thread::Builder::new().name("hook".into()).spawn(move || {
+        let sender = HookSender(sender);
+        if let Err(words) = serve(&work, client, name, &sender) {
+            sender.send(HookMessage::Failure(words));
+        }
+    });
+    let log = |words: &str| state::log(&settings.place.home, &format!("{} {}: {words}", client.name(), name.name()));
+    match started {
+        Ok(_) => listen(&receiver, name, |answers| state::note_answer(home, answers), log),
+        Err(error) => log(&format!("no thread can be started: {error}")),
+    }
+}
+
+/// How long everything but a compaction may take; a tenth of a second to half a minute.
+fn short() -> Duration {
+    let set = std::env::var(TIMEOUT).ok().and_then(|text| text.parse().ok());
+    set.map_or(SHORT, |ms: u64| Duration::from_millis(ms.clamp(100, 30_000)))
+}
+
+/// Writes the messages out, until the time is over.
+fn listen(receiver: &Receiver<HookMessage>, name: Name, note_answer: impl Fn(bool), log: impl Fn(&str)) {
+    let (began, short) = (Instant::now(), short());
+    let limit = if name.is_compaction() { LONG.max(short) } else { short };
+    let (mut until, mut answers) = (began + short, false);
+    let mut answer = Answer::default();
+    loop {
+        match receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(HookMessage::Alive) => {
+                (until, answers) = (began + limit, true);
+                note_answer(true);
+            }
+            Ok(HookMessage::Line(line)) => out::say(&line),
+            Ok(HookMessage::Answer(value)) => answer.say(value),
+            Ok(HookMessage::Note(words)) => answer.notes.push(words),
+            Ok(HookMessage::Log(words)) => log(&words),
+            Ok(HookMessage::Failure(words)) => {
+                log(&words);
+                answer.fail(name, &words);
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                if !answers {
+                    note_answer(false);
+                }
+                let words = format!("it was given up after {} ms", began.elapsed().as_millis());
+                log(&words);
+                answer.fail(name, &words);
+                break;
+            }
+        }
+    }
+    answer.end();
+}
+
+/// The answer of an event, which is one line.
+#[derive(Debug, Default)]
+struct Answer {
+    is_said: bool,
+    /// What the user should see.
+    notes: Vec<String>,
+}
+
+impl Answer {
+    /// Says the answer at once, with the notes so far.
+    fn say(&mut self, mut value: Value) {
+        if !self.notes.is_empty() {
+            value[answer::NOTE] = std::mem::take(&mut self.notes).join("\n").into();
+        }
+        out::say(&value.to_string());
+        self.is_said = true;
+    }
+
+    /// There is no answer. The user sees why at the begin of a session, because nothing else shows it.
+    fn fail(&mut self, name: Name, words: &str) {
+        if name == Name::SessionStart && !self.is_said {
+            self.notes.push(format!(
+                "herma can't serve this session now ({words}). It keeps the session as soon as it can; `herma doctor` says \
+what is wrong."
+            ));
+        }
+    }
+
+    /// Says the notes that came with no answer.
+    fn end(self) {
+        if !self.is_said && !self.notes.is_empty() {
+            out::say(&answer::note(&self.notes.join("\n")).to_string());
+        }
+    }
+}
+
+fn serve(settings: &Settings, client: Client, name: Name, sender: &HookSender) -> Result<(), String> {
+    let mut text = Vec::new();
+    let limit = u64::try_from(limits::FRAME).unwrap_or(u64::MAX);
+    std::io::stdin().take(limit).read_to_end(&mut text).map_err(|error| format!("standard input: {error}"))?;
+    let home = &settings.place.home;
+    let before: Option<Current> = process::read(home, client, parent_id(), Kind::Session);
+    let current = before.as_ref().filter(|_| name == Name::Compact);
+    let event = event::read(client, &text, current.map(|current| (&*current.id, current.transcript.as_deref())))?;
+    if matches!(name, Name::SessionStart | Name::UserPromptSubmit) {
+        let current = Current { id: event.id.clone(), transcript: event.transcript.clone() };
+        process::write(home, client, parent_id(), Kind::Session, current);
+    }
+    state::ran(home, client, name);
+    session::Session::begin(settings, (client, name), &event, before, sender)?.serve(name, &event)
+}

@@ -1,0 +1,199 @@
+//! Rows of Claude Code, and the messages of a list that match them.
+
+use herma_base::kept::hash;
+use serde_json::{Map, Value, json};
+
+/// Placeholders of pictures and files in the text of a message, each on a line of its own.
+const PLACEHOLDERS: [&str; 5] = ["[image]", "[audio]", "[video]", "[document]", "[file]"];
+
+/// A row as the client has it.
+#[derive(Debug)]
+pub(super) struct Row {
+    is_assistant: bool,
+    pub(super) handle: String,
+    text: String,
+    /// The text in the form that is compared.
+    plain: String,
+    pub(super) calls: Vec<String>,
+    pub(super) results: Vec<ToolResult>,
+    /// Chars of the arguments of its calls.
+    arguments: usize,
+}
+
+/// The result of a call.
+#[derive(Debug)]
+pub(super) struct ToolResult {
+    /// The id of the call.
+    pub(super) id: String,
+    /// `None` if Claude Code sent no text.
+    text: Option<String>,
+    is_error: bool,
+    has_picture: bool,
+}
+
+impl Row {
+    pub(super) fn read(row: &Value) -> Option<Self> {
+        let each = |name: &str| row.get(name).and_then(Value::as_array).into_iter().flatten();
+        let text = row.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Some(Self {
+            is_assistant: row.get("role").and_then(Value::as_str) == Some("assistant"),
+            handle: row.get("handle")?.as_str()?.to_owned(),
+            plain: plain(&text),
+            text,
+            calls: each("toolUses").filter_map(id).collect(),
+            results: each("toolResults").filter_map(ToolResult::read).collect(),
+            arguments: each("toolUses").filter_map(|one| one.get("input")).map(|input| input.to_string().len()).sum(),
+        })
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.plain.is_empty() && self.calls.is_empty() && self.results.is_empty()
+    }
+
+    /// Whether the row is a text of the user.
+    pub(super) const fn is_user_text(&self) -> bool {
+        !self.is_assistant && self.results.is_empty() && !self.plain.is_empty()
+    }
+
+    /// Whether one of the two rows has the result of a call in the other one.
+    pub(super) fn is_paired(&self, other: &Self) -> bool {
+        let answers = |one: &Self, other: &Self| one.results.iter().any(|result| other.calls.contains(&result.id));
+        answers(self, other) || answers(other, self)
+    }
+
+    pub(super) fn has_picture(&self) -> bool {
+        self.results.iter().any(|result| result.has_picture)
+    }
+
+    /// Identifies the row in later compactions, in which it has another handle.
+    pub(super) fn key(&self) -> String {
+        match self.calls.first().or_else(|| self.results.first().map(|result| &result.id)) {
+            Some(id) => id.clone(),
+            None => hash(self.plain.as_bytes()),
+        }
+    }
+
+    /// Chars of the text, the results and the arguments of the calls.
+    pub(super) fn chars(&self) -> usize {
+        self.text.chars().count() + self.results.iter().map(ToolResult::chars).sum::<usize>() + self.arguments
+    }
+
+    /// Chars of a row that was rebuilt or is new.
+    pub(super) fn chars_of(row: &Value) -> usize {
+        let chars = |value: &Value| value.get("text").and_then(Value::as_str).map_or(0, |text| text.chars().count());
+        let results = row.get("toolResults").and_then(Value::as_array).into_iter().flatten();
+        chars(row) + results.map(chars).sum::<usize>()
+    }
+
+    /// The row without its handle. `shortened` has the new text of each result, or `None` for a result that stays.
+    pub(super) fn rebuilt(&self, shortened: &[Option<&str>]) -> Value {
+        let role = if self.is_assistant { "assistant" } else { "user" };
+        let mut row = json!({ "role": role, "text": self.text, "toolUses": [] });
+        let results = self.results.iter().zip(shortened).map(|(result, text)| {
+            let mut one =
+                json!({ "tool_use_id": result.id, "text": text.or(result.text.as_deref()).unwrap_or_default() });
+            if result.is_error {
+                one["isError"] = true.into();
+            }
+            one
+        });
+        let results: Vec<Value> = results.collect();
+        if !results.is_empty() {
+            row["toolResults"] = results.into();
+        }
+        row
+    }
+}
+
+impl ToolResult {
+    fn read(result: &Value) -> Option<Self> {
+        // The form that the tool itself returned.
+        let own = result.get("result").unwrap_or(&Value::Null);
+        Some(Self {
+            id: id(result)?,
+            text: result.get("text").and_then(Value::as_str).map(str::to_owned),
+            is_error: result.get("isError").and_then(Value::as_bool) == Some(true),
+            has_picture: has_picture(own),
+        })
+    }
+
+    /// Chars of the text; 0 if Claude Code sent none.
+    pub(super) fn chars(&self) -> usize {
+        self.text.as_deref().map_or(0, |text| text.chars().count())
+    }
+}
+
+/// The parts of a message that identify its row.
+pub(super) struct Message {
+    pub(super) role: &'static str,
+    pub(super) text: String,
+    plain: String,
+    calls: Vec<String>,
+    pub(super) result: Option<String>,
+}
+
+impl Message {
+    pub(super) fn read(message: &Value) -> Self {
+        let empty = Map::new();
+        let fields = message.as_object().unwrap_or(&empty);
+        let string = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+        let calls = fields.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+        let text = string(fields.get("content")).unwrap_or_default().trim().to_owned();
+        Self {
+            role: if fields.get("role").and_then(Value::as_str) == Some("assistant") { "assistant" } else { "user" },
+            plain: plain(&text),
+            text,
+            calls: calls.filter_map(|call| string(call.get("id"))).collect(),
+            result: string(fields.get("tool_call_id")),
+        }
+    }
+
+    pub(super) fn is_in(&self, row: &Row) -> bool {
+        match &self.result {
+            Some(_) => self.is_result_in(row),
+            None if !self.calls.is_empty() => self.calls.iter().any(|id| row.calls.contains(id)),
+            None => {
+                let is_same_role = row.is_assistant == (self.role == "assistant");
+                let is_words = row.calls.is_empty() && row.results.is_empty();
+                !self.text.is_empty() && is_same_role && is_words && row.plain == self.plain
+            }
+        }
+    }
+
+    /// Whether the message is a result in a row. One row may have the results of several calls.
+    pub(super) fn is_result_in(&self, row: &Row) -> bool {
+        self.result.as_ref().is_some_and(|id| row.results.iter().any(|result| result.id == *id))
+    }
+
+    /// Whether the message has more placeholders of pictures and files than the row's text.
+    pub(super) fn names_more_files_than(&self, row: &Row) -> bool {
+        placeholders(&self.text) > placeholders(&row.text)
+    }
+}
+
+/// A text without white space and placeholders. Row and transcript differ in these.
+pub(super) fn plain(text: &str) -> String {
+    let lines = text.lines().filter(|line| !PLACEHOLDERS.contains(&line.trim()));
+    lines.flat_map(str::chars).filter(|char| !char.is_whitespace()).collect()
+}
+
+fn placeholders(text: &str) -> usize {
+    text.lines().filter(|line| PLACEHOLDERS.contains(&line.trim())).count()
+}
+
+fn id(one: &Value) -> Option<String> {
+    one.get("tool_use_id").and_then(Value::as_str).map(str::to_owned)
+}
+
+/// Whether a tool returned a picture.
+fn has_picture(result: &Value) -> bool {
+    match result {
+        Value::Object(fields) => {
+            let is_image = |name: &str| matches!(fields.get(name), Some(Value::String(kind)) if kind == "image");
+            let is_flagged = fields.get("isImage").and_then(Value::as_bool) == Some(true);
+            is_flagged || is_image("type") || fields.get("content").is_some_and(has_picture)
+        }
+        Value::Array(parts) => parts.iter().any(has_picture),
+        _ => false,
+    }
+}

@@ -1,0 +1,289 @@
+//! Reads a transcript on from where it was read to, and has the daemon keep each message.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use herma_base::kept::{hash, message};
+use herma_base::own_file;
+use herma_client::protocol::session::transcript::{AppendParams, AppendResult};
+use herma_client::protocol::{ErrorKind, Json};
+use herma_client::{Client as Daemon, ClientError};
+use herma_transcripts::claude_code::{Progress, SlashCommand};
+use herma_transcripts::{ModelCall, Said, Tally, claude_code, codex};
+use serde_json::Value;
+
+use super::event::Client;
+use super::state::State;
+
+/// Bytes of a transcript between two requests.
+const PART: u64 = 1 << 20;
+
+/// Bytes of a line; a longer one is left out.
+const LINE: u64 = 64 << 20;
+
+/// Bytes before what was read that must be as they were.
+const BEFORE: u64 = 512;
+
+/// What a file of a session is.
+pub(super) struct Followed<'a> {
+    pub(super) client: Client,
+    /// The client's name of the session, as its transcript has it.
+    pub(super) name: &'a str,
+    /// Herma's name of it.
+    pub(super) session: &'a str,
+    pub(super) path: &'a Path,
+}
+
+/// What reading came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reached {
+    /// All of it is kept.
+    End,
+    /// There is more than there was time for.
+    More,
+    /// The file, or what is known of it, is not what it was: it is to be read from its beginning, as another session.
+    Rewritten,
+}
+
+/// Reads on for so long, at least one part. What is noted in the state by then is kept. Calls of the model are added to
+/// `calls`.
+///
+/// # Errors
+/// A file that can't be read, or what the daemon says.
+pub(super) fn follow(
+    daemon: &mut Daemon,
+    followed: &Followed<'_>,
+    state: &mut State,
+    calls: &mut Vec<ModelCall>,
+    time: Duration,
+) -> Result<Reached, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", followed.path.display());
+    let mut file = match own_file::open(followed.path) {
+        Ok(file) => file,
+        // A client makes it with the first thing that is said.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Reached::End),
+        Err(error) => return Err(failed(error)),
+    };
+    let metadata = file.metadata().map_err(failed)?;
+    state.transcript = Some(followed.path.to_owned());
+    if state.offset > 0
+        && (metadata.len() < state.offset || before(&mut file, state.offset).map_err(failed)? != state.before)
+    {
+        return Ok(Reached::Rewritten);
+    }
+    let began = Instant::now();
+    file.seek(SeekFrom::Start(state.offset)).map_err(failed)?;
+    let mut lines = BufReader::with_capacity(1 << 16, file);
+    loop {
+        let mut part = Part::read(followed, state, &mut lines).map_err(failed)?;
+        if part.bytes == 0 {
+            return Ok(Reached::End);
+        }
+        if !append(daemon, followed.session, state, &part.said)? {
+            return Ok(Reached::Rewritten);
+        }
+        calls.append(&mut part.calls);
+        part.note(state);
+        state.before = before(&mut own_file::open(followed.path).map_err(failed)?, state.offset).map_err(failed)?;
+        if began.elapsed() >= time {
+            return Ok(Reached::More);
+        }
+    }
+}
+
+/// What stands in a file before a place, as a hash.
+fn before(file: &mut File, offset: u64) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(offset.saturating_sub(BEFORE)))?;
+    file.take(offset.min(BEFORE)).read_to_end(&mut bytes)?;
+    Ok(hash(&bytes))
+}
+
+/// What was read in one go.
+struct Part {
+    said: Vec<Said>,
+    calls: Vec<ModelCall>,
+    bytes: u64,
+    left_out: Tally,
+    reader: Reader,
+}
+
+enum Reader {
+    ClaudeCode(claude_code::Reader),
+    Codex(codex::Reader),
+}
+
+impl Part {
+    fn read(followed: &Followed<'_>, state: &State, lines: &mut impl BufRead) -> std::io::Result<Self> {
+        let mut reader = Reader::new(followed, state);
+        let (mut bytes, mut line) = (0, Vec::new());
+        while bytes < PART {
+            line.clear();
+            let read = lines.by_ref().take(LINE).read_until(b'\n', &mut line)? as u64;
+            if !line.ends_with(b"\n") {
+                if read < LINE {
+                    // It is being written.
+                    break;
+                }
+                bytes += read + skip_line(lines)?;
+                continue;
+            }
+            bytes += read;
+            reader.line(&String::from_utf8_lossy(&line));
+        }
+        let (said, calls, left_out) = reader.take(followed.name);
+        Ok(Self { said, calls, bytes, left_out, reader })
+    }
+
+    fn note(self, state: &mut State) {
+        state.offset += self.bytes;
+        for (kind, count) in self.left_out.iter() {
+            let counted = state.left_out.entry(kind.to_owned()).or_default();
+            *counted = counted.saturating_add(count);
+        }
+        match self.reader {
+            Reader::ClaudeCode(reader) => {
+                let Progress { tools, repeats, boundary, command } = reader.so_far();
+                (state.boundary, state.command) = (boundary, command.map(|command| (command.id, command.name)));
+                state.note(tools, &repeats);
+            }
+            Reader::Codex(reader) => {
+                let codex::Progress { tools, repeats } = reader.so_far();
+                state.note(tools, &repeats);
+            }
+        }
+    }
+}
+
+impl Reader {
+    fn new(followed: &Followed<'_>, state: &State) -> Self {
+        match followed.client {
+            Client::ClaudeCode => {
+                let mut reader = claude_code::Reader::new(followed.name);
+                reader.go_on(Progress {
+                    tools: state.tools.clone(),
+                    repeats: state.repeats(),
+                    boundary: state.boundary.clone(),
+                    command: state.command.clone().map(|(id, name)| SlashCommand { id, name }),
+                });
+                Self::ClaudeCode(reader)
+            }
+            Client::Codex => {
+                let mut reader = codex::Reader::new(followed.name);
+                reader.go_on(followed.name, codex::Progress { tools: state.tools.clone(), repeats: state.repeats() });
+                Self::Codex(reader)
+            }
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        match self {
+            Self::ClaudeCode(reader) => reader.line(line),
+            Self::Codex(reader) => reader.line(line),
+        }
+    }
+
+    /// The messages and the calls of the session of that name.
+    fn take(&mut self, name: &str) -> (Vec<Said>, Vec<ModelCall>, Tally) {
+        let (sessions, left_out) = match self {
+            Self::ClaudeCode(reader) => {
+                let left_out = reader.left_out();
+                (reader.sessions(), left_out)
+            }
+            Self::Codex(reader) => {
+                let left_out = reader.left_out();
+                (reader.sessions(), left_out)
+            }
+        };
+        let own = sessions.iter_mut().find(|session| session.id == name);
+        let (said, calls) = own.map(|session| (session.take().1, session.take_calls())).unwrap_or_default();
+        (said, calls, left_out)
+    }
+}
+
+/// Passes over the rest of a line.
+fn skip_line(lines: &mut impl BufRead) -> std::io::Result<u64> {
+    let mut skipped = 0;
+    loop {
+        let buffer = lines.fill_buf()?;
+        let (end, length) = match buffer.iter().position(|byte| *byte == b'\n') {
+            Some(at) => (true, at + 1),
+            None => (buffer.is_empty(), buffer.len()),
+        };
+        lines.consume(length);
+        skipped += length as u64;
+        if end {
+            return Ok(skipped);
+        }
+    }
+}
+
+/// Has messages kept, behind those that are. False where the daemon has others in their place.
+fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[Said]) -> Result<bool, String> {
+    if said.is_empty() {
+        return Ok(true);
+    }
+    let messages: Vec<Json> = said.iter().filter_map(message).collect();
+    let params = |state: &State| AppendParams {
+        session: session.to_owned(),
+        generation: state.generation,
+        position: state.position,
+        messages: messages.clone(),
+    };
+    let failed = |error: ClientError| format!("session {session}: {error}");
+    let AppendResult { position } = match daemon.session_append(params(state)) {
+        Err(ClientError::Rpc(error)) if error.kind == ErrorKind::Conflict => {
+            let place = error.details.as_ref().and_then(|details| place(details.get()));
+            let (generation, position) = place.ok_or_else(|| format!("session {session}: {}", error.message))?;
+            // A compression whose end was not noted; all that was said before it was.
+            if generation != state.generation + 1 || state.offset == 0 {
+                return Ok(false);
+            }
+            (state.generation, state.position) = (generation, position);
+            daemon.session_append(params(state)).map_err(failed)?
+        }
+        answer => answer.map_err(failed)?,
+    };
+    state.position = position;
+    Ok(true)
+}
+
+/// Where the daemon goes on, by the data of its refusal.
+fn place(details: &str) -> Option<(u64, u64)> {
+    let details: Value = serde_json::from_str(details).ok()?;
+    Some((details.get("generation")?.as_u64()?, details.get("position")?.as_u64()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    #[test]
+    fn whole_lines_are_read_and_what_is_being_written_waits() {
+        let user = |text: &str| format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{text}\"}}}}\n");
+        let (one, two) = (user("a"), user("b"));
+        let half = &user("c")[..20];
+        let followed =
+            Followed { client: Client::ClaudeCode, name: "s", session: "claude-code:s", path: Path::new("/s.jsonl") };
+        let mut state = State::default();
+        let mut lines = Cursor::new(format!("{one}{{\"type\":\"cost-state\"}}\n{two}{half}"));
+        let part = Part::read(&followed, &state, &mut lines).unwrap();
+        assert_eq!(part.said.iter().map(|said| said.message.contains('b')).collect::<Vec<_>>(), [false, true]);
+        part.note(&mut state);
+        let expected = one.len() + two.len() + "{\"type\":\"cost-state\"}\n".len();
+        assert_eq!(usize::try_from(state.offset), Ok(expected));
+        assert_eq!(state.left_out, [("cost-state".to_owned(), 1)].into());
+    }
+
+    #[test]
+    fn the_rest_of_a_line_is_passed_over() {
+        let mut lines = Cursor::new("abc\ndef");
+        assert_eq!(skip_line(&mut lines).unwrap(), 4);
+        assert_eq!(skip_line(&mut lines).unwrap(), 3);
+        assert_eq!(skip_line(&mut lines).unwrap(), 0);
+    }
+}

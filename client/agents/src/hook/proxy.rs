@@ -1,0 +1,155 @@
+//! What hooks and the proxy for Codex tell each other: whether there is a proxy, and the text that it answers a
+//! compaction with.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use herma_base::own_file;
+
+use super::event::{Client, is_id};
+use super::handover::Handover;
+use super::state::{self, Notes};
+
+/// Seconds after which a text is of an earlier compaction: the client asks for a summary right behind its hook.
+const FRESH_S: f64 = 120.0;
+
+/// Seconds that a clock may be set back between a hook and the request behind it.
+const CLOCK_S: f64 = 5.0;
+
+/// How long a hook may have the notes before the model is asked instead, and the pause between two looks.
+const PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The name of the file with a proxy's key.
+const KEY: &str = "proxy-key";
+
+/// Bytes of a file with one that is read.
+const KEY_FILE: u64 = 1 << 10;
+
+/// Random bytes of a key.
+const BYTES: usize = 16;
+
+/// Whether a proxy was ever started for a client.
+pub(super) fn is_used(home: &Path, client: Client) -> bool {
+    state::folder(home, client).join(KEY).exists()
+}
+
+/// The key of the proxy of a home, the same each time.
+///
+/// # Errors
+/// A file that can't be read or made.
+pub(crate) fn key(home: &Path, client: Client) -> Result<String, String> {
+    let path = state::folder(home, client).join(KEY);
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    match own_file::read(&path, KEY_FILE).map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned()) {
+        Ok(key) if is_key(&key) => {
+            // Written again, it is for this user alone, whatever it was before.
+            own_file::put(&path, key.as_bytes()).map_err(failed)?;
+            return Ok(key);
+        }
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(failed(error)),
+    }
+    let mut bytes = [0; BYTES];
+    File::open("/dev/urandom")
+        .and_then(|mut source| source.read_exact(&mut bytes))
+        .map_err(|error| error.to_string())?;
+    let key = base16ct::lower::encode_string(&bytes);
+    own_file::put(&path, key.as_bytes()).map_err(failed)?;
+    Ok(key)
+}
+
+fn is_key(text: &str) -> bool {
+    text.len() == 2 * BYTES && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The text for the compaction that ends a window of a session. It is given again to who asks again for the same window,
+/// for an answer can be lost; where there is none the model is asked, and the window begins with its summary.
+///
+/// # Errors
+/// Notes that can't be read or written, or that a hook has for too long.
+pub(crate) fn text(
+    home: &Path,
+    client: Client,
+    id: &str,
+    window: Option<&str>,
+    now: f64,
+) -> Result<Option<String>, String> {
+    if !is_id(id) {
+        return Ok(None);
+    }
+    let mut notes = patiently(|| Notes::try_take(home, client, id))?.ok_or("a hook has them for too long")?;
+    let is_fresh = |handover: &Handover| (-CLOCK_S..FRESH_S).contains(&(now - handover.at));
+    let is_for =
+        |handover: &Handover| handover.window.is_none() || (window.is_some() && handover.window.as_deref() == window);
+    let handover = notes.state.handover.take().filter(|handover| is_fresh(handover) && is_for(handover));
+    notes.state.has_handoff = handover.is_some();
+    let text = handover.as_ref().map(|handover| handover.text.clone());
+    notes.state.handover =
+        handover.zip(window).map(|(handover, window)| Handover { window: Some(window.to_owned()), ..handover });
+    notes.save()?;
+    Ok(text)
+}
+
+/// Tries something until there is a result, for a while.
+fn patiently<T>(mut attempt: impl FnMut() -> Result<Option<T>, String>) -> Result<Option<T>, String> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match attempt()? {
+            None if Instant::now() < until => std::thread::sleep(PAUSE),
+            found => return Ok(found),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_for_one_window_and_while_it_is_fresh() {
+        let home = tempfile::tempdir().unwrap();
+        let notes = || Notes::take(home.path(), Client::Codex, "a").unwrap();
+        let give = |at| {
+            let mut notes = notes();
+            notes.state.handover = Some(Handover { text: "t".into(), at, window: None });
+            notes.save().unwrap();
+        };
+        let ask = |id, window| text(home.path(), Client::Codex, id, window, 1_000.0).unwrap();
+        give(990.0);
+        assert_eq!((ask("b", Some("w")), ask("../a", Some("w"))), (None, None));
+        // An answer that was lost is given again; the next window has none.
+        for _ in 0..2 {
+            assert_eq!(ask("a", Some("w")).as_deref(), Some("t"));
+            assert!(notes().state.has_handoff);
+        }
+        assert_eq!(ask("a", Some("x")), None);
+        assert!(!notes().state.has_handoff, "the model's summary stands there");
+        give(990.0);
+        assert_eq!((ask("a", None).as_deref(), ask("a", None)), (Some("t"), None));
+        for at in [800.0, 1_100.0] {
+            give(at);
+            assert_eq!(ask("a", Some("w")), None);
+            assert!(!notes().state.has_handoff);
+        }
+        // A hook that hangs keeps the model from nobody.
+        give(990.0);
+        let held = notes();
+        assert!(text(home.path(), Client::Codex, "a", Some("w"), 1_000.0).is_err());
+        drop(held);
+    }
+
+    #[test]
+    fn a_key_stays_and_is_made_anew_where_it_is_none() {
+        let home = tempfile::tempdir().unwrap();
+        assert!(!is_used(home.path(), Client::Codex));
+        let one = key(home.path(), Client::Codex).unwrap();
+        assert!(is_key(&one) && is_used(home.path(), Client::Codex));
+        assert_eq!(key(home.path(), Client::Codex).unwrap(), one);
+        own_file::put(&state::folder(home.path(), Client::Codex).join(KEY), b"short").unwrap();
+        assert_ne!(key(home.path(), Client::Codex).unwrap(), one);
+    }
+}

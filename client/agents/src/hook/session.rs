@@ -1,0 +1,279 @@
+//! Maps a client's session to one of herma's, and answers each of its events.
+
+mod compactions;
+mod names;
+mod transcripts;
+
+use std::os::unix::process::parent_id;
+use std::path::Path;
+
+use herma_base::Settings;
+use herma_client::protocol::ErrorKind;
+use herma_client::protocol::constraint::{ListParams, Scope};
+use herma_client::protocol::daemon::PingParams;
+use herma_client::protocol::ledger::RecordParams;
+use herma_client::protocol::output::AdmitParams;
+use herma_client::protocol::recall::StateParams;
+use herma_client::protocol::session::{CloseParams, OpenParams, RefreshParams, Snapshot};
+use herma_client::protocol::value::{Content, Size};
+use herma_client::{Client as Daemon, ClientError, Codec};
+use serde_json::Value;
+
+use super::context::{self, Known};
+use super::event::{Client, Event, Name};
+use super::ledger::Changes;
+use super::origin::origin;
+use super::process::Current;
+use super::state::{self, CLEAR, COMPACT, Notes};
+use super::{HookMessage, HookSender, LONG, answer, definitions, outputs, short};
+use crate::hooks::missing;
+use names::session;
+pub(crate) use names::{of_id, of_process};
+use transcripts::{ENDING, READING};
+
+/// The most names of files, hosts and ids that the context of a window lists.
+const ENTITIES: u64 = 60;
+
+/// The reason that clients give when a session begins as a copy of another one.
+const FORK: &str = "fork";
+
+/// A client's session during one event.
+pub(super) struct Session<'a> {
+    home: &'a Path,
+    client: Client,
+    /// The session's id in the daemon.
+    id: String,
+    daemon: Daemon,
+    notes: Notes,
+    /// The event that is answered.
+    name: Name,
+    /// The session that the client's process had before this event.
+    before: Option<Current>,
+    /// The changes of the window that this event made.
+    changes: Changes,
+    sender: &'a HookSender,
+}
+
+impl<'a> Session<'a> {
+    /// Connects to the daemon, and starts it if none runs. The begin of a window is saved first: if the daemon is away now,
+    /// the model gets the context at a later event.
+    pub(super) fn begin(
+        settings: &'a Settings,
+        (client, name): (Client, Name),
+        event: &Event,
+        before: Option<Current>,
+        sender: &'a HookSender,
+    ) -> Result<Self, String> {
+        let home = settings.place.home.as_path();
+        let mut notes = Notes::take(home, client, &event.id)?;
+        notes.state.note_begin(state::unix_now());
+        if name == Name::SessionStart {
+            notes.state.begin_window(event.reason.as_deref().unwrap_or_default());
+            notes.save()?;
+        }
+        let connect = || -> Result<Daemon, ClientError> {
+            let daemon = (settings.connect)(&settings.place, Codec::Bincode)?;
+            let mut daemon = daemon.with_profile(settings.profile.clone());
+            daemon.set_timeout(Some(short()))?;
+            daemon.ping(PingParams {})?;
+            daemon.set_timeout(Some(LONG))?;
+            Ok(daemon)
+        };
+        let daemon = connect().map_err(|error| error.to_string())?;
+        sender.send(HookMessage::Alive);
+        let id = session(client, &event.id, notes.state.rewritten);
+        Ok(Self { home, client, id, daemon, notes, name, before, changes: Changes::default(), sender })
+    }
+
+    /// Answers the event.
+    pub(super) fn serve(mut self, name: Name, event: &Event) -> Result<(), String> {
+        let served = match name {
+            Name::SessionStart => self.start(event),
+            Name::UserPromptSubmit => self.prompt(event),
+            Name::PostToolUse => self.output(event),
+            Name::PreCompact => self.before_compaction(event),
+            Name::Compact => self.compact(event),
+            Name::Stop => self.follow(event, READING),
+            Name::SubagentStop => self.subagent(event),
+            Name::SessionEnd => self.end(event),
+        };
+        served.and(self.record())
+    }
+
+    /// Reports what the event changed to the daemon's ledger.
+    fn record(&mut self) -> Result<(), String> {
+        let changes = self.changes.take();
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let params = RecordParams { session: self.id.clone(), calls: None, changes: Some(changes) };
+        recorded(self.daemon.ledger_record(params).map(drop))
+    }
+
+    fn start(&mut self, event: &Event) -> Result<(), String> {
+        let source = event.reason.as_deref().unwrap_or_default();
+        self.notes.state.is_ended = false;
+        let before = self.before.take().map(|before| before.id);
+        let parent = before.filter(|before| source == CLEAR && *before != event.id);
+        if source == FORK {
+            // The window has the context of the original session. No transcript says yet which session that is.
+            self.notes.state.is_told = true;
+            return self.notes.save();
+        }
+        let snapshot = self.open(event, parent)?;
+        let snapshot = if source == COMPACT {
+            self.note_compaction();
+            // The prompt cache is lost anyway.
+            self.daemon.session_refresh(RefreshParams { session: self.id.clone() }).map_err(words)?
+        } else {
+            self.note_missing_program();
+            snapshot
+        };
+        self.send_context(Name::SessionStart, &snapshot)?;
+        self.follow(event, READING)?;
+        state::forget_old(self.home, self.client);
+        self.sweep(&event.id)
+    }
+
+    /// Shows the user that the program of the MCP server, or of another hook, is missing.
+    fn note_missing_program(&self) {
+        if let Some(program) = missing(self.client) {
+            let name = self.client.name();
+            self.sender.send(HookMessage::Note(format!(
+                "herma: the settings of {name} start {program}, and there is no such program. `herma hooks install {name}` \
+puts that right."
+            )));
+        }
+    }
+
+    /// Records the compaction before this window, if it was the client's own or the proxy's.
+    fn note_compaction(&mut self) {
+        let (now, tokens) = (state::unix_now(), std::mem::take(&mut self.notes.state.summary_tokens));
+        if self.notes.state.is_behind_compaction {
+            self.changes.summary(now, tokens);
+        } else if self.client == Client::Codex {
+            self.changes.handover(now, tokens);
+        }
+    }
+
+    fn prompt(&mut self, event: &Event) -> Result<(), String> {
+        // The daemon may have been away when the session began.
+        if !self.notes.state.is_told {
+            let snapshot = self.open(event, None)?;
+            self.send_context(Name::UserPromptSubmit, &snapshot)?;
+            let prompt = event.value.get("prompt").and_then(Value::as_str).unwrap_or_default();
+            self.notes.state.note_row_with_context(prompt);
+        }
+        self.follow(event, READING)
+    }
+
+    /// Sends the context of a window to the model, once in each window.
+    fn send_context(&mut self, name: Name, snapshot: &Snapshot) -> Result<(), String> {
+        if self.notes.state.is_told {
+            return Ok(());
+        }
+        let (rules, entities) = match self.notes.state.is_behind_compaction {
+            true => (self.rules()?, self.entities()?),
+            false => (Vec::new(), Vec::new()),
+        };
+        let blocks = [&snapshot.user, &snapshot.memory].into_iter().flatten().map(String::as_str).collect();
+        let known = Known { rules: rules.iter().map(String::as_str).collect(), blocks, entities: &entities };
+        let text = context::for_window(&known);
+        self.sender.answer(answer::context(name, &text));
+        self.changes.context(state::unix_now(), &text);
+        (self.notes.state.is_told, self.notes.state.is_behind_compaction) = (true, false);
+        self.notes.save()
+    }
+
+    fn output(&mut self, event: &Event) -> Result<(), String> {
+        let followed = self.follow(event, READING);
+        self.changes.tool(state::unix_now(), &event.value);
+        let folder = event.transcript.as_ref().map(|path| path.with_extension(""));
+        if let Some(large) = outputs::large(&event.value, folder.as_deref()) {
+            self.admit(large)?;
+        }
+        followed
+    }
+
+    fn admit(&mut self, large: outputs::Large) -> Result<(), String> {
+        let threshold = u64::try_from(outputs::THRESHOLD).ok().map(Size::Chars);
+        let params = AdmitParams {
+            session: self.id.clone(),
+            tool: large.tool.clone(),
+            id: large.id.clone(),
+            content: Content::Text(large.text.clone()),
+            threshold,
+            config: None,
+        };
+        let result = self.daemon.output_admit(params).map_err(words)?;
+        if let (true, Content::Text(text)) = (result.spilled, result.content) {
+            let text = outputs::preview(self.client, &text, result.handle.as_deref());
+            self.changes.output(state::unix_now(), &text, large.shown);
+            self.sender.answer(answer::output(self.client, large.with(&text), text));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, event: &Event) -> Result<(), String> {
+        let followed = self.follow(event, ENDING);
+        if self.notes.state.has_more {
+            self.notes.state.is_ended = true;
+            self.notes.save()?;
+            self.sender.log("not all of it is read yet; the next session of the client goes on with it");
+            return followed;
+        }
+        let params = CloseParams { session: self.id.clone(), reason: event.reason.clone() };
+        self.daemon.session_close(params).map_err(words)?;
+        followed
+    }
+
+    /// Opens the session, and returns its frozen snapshot of the memories.
+    fn open(&mut self, event: &Event, parent: Option<String>) -> Result<Snapshot, String> {
+        let named = |id: &str| format!("{}:{id}", self.client.name());
+        let forked = event.transcript.as_deref().and_then(|path| origin(self.client, &event.id, path));
+        let params = OpenParams {
+            session: self.id.clone(),
+            agent: Some(self.client.name().to_owned()),
+            parent: parent.or(forked).as_deref().map(named),
+            model: event.model.clone(),
+            ..OpenParams::default()
+        };
+        let opened = self.daemon.session_open(params).map_err(words)?;
+        self.notes.state.is_open = true;
+        Ok(opened.snapshot)
+    }
+
+    /// Records the definitions of the MCP server, which are in the prompt from the beginning.
+    fn note_definitions(&mut self) {
+        if self.notes.state.has_definitions {
+            return;
+        }
+        if let Some(tokens) = definitions::of(self.home, self.client, parent_id()) {
+            self.changes.definitions(self.notes.state.began, tokens);
+            self.notes.state.has_definitions = true;
+        }
+    }
+
+    fn rules(&mut self) -> Result<Vec<String>, String> {
+        let params = ListParams { session: self.id.clone() };
+        let rules = self.daemon.constraint_list(params).map_err(words)?.constraints;
+        Ok(rules.into_iter().filter(|rule| rule.scope == Scope::Standing).map(|rule| rule.text).collect())
+    }
+
+    fn entities(&mut self) -> Result<Vec<herma_client::protocol::recall::Entity>, String> {
+        let params = StateParams { session: self.id.clone(), limit: Some(ENTITIES), ..StateParams::default() };
+        Ok(self.daemon.recall_state(params).map_err(words)?.entities)
+    }
+}
+
+/// Ignores the error of a daemon of an earlier version, which has no ledger.
+fn recorded(answer: Result<(), ClientError>) -> Result<(), String> {
+    match answer {
+        Err(ClientError::Rpc(error)) if error.kind == ErrorKind::UnknownMethod => Ok(()),
+        answer => answer.map_err(|error| format!("the ledger: {error}")),
+    }
+}
+
+fn words(error: ClientError) -> String {
+    error.to_string()
+}

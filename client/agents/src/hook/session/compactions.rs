@@ -1,0 +1,140 @@
+//! The compactions of a client: herma's rows for Claude Code's plugin, or instructions for the client's own summary.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use herma_base::own_file;
+use herma_client::protocol::context::{CompressParams, ConfigureParams, ConstantsParams, Host};
+use herma_client::protocol::value::{TextOrOff, TokensOrConfigured};
+use serde_json::{Value, json};
+
+use super::{Session, words};
+use crate::hook::context::{self, Known};
+use crate::hook::event::{Client, Event};
+use crate::hook::handover::{self, Handover};
+use crate::hook::{HookMessage, LONG, compaction, ledger, outputs, proxy, state};
+
+/// The context length of a model in tokens, if it is not known.
+const WINDOW: u64 = 200_000;
+
+/// The variable that has the context length for Claude Code.
+const CLAUDE_CODE_WINDOW: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
+
+/// The longest wait for Claude Code to write its newest result into the transcript.
+const WRITING: Duration = Duration::from_millis(500);
+
+/// The pause between two reads of the transcript.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Bytes at the end of a transcript in which the newest result is searched.
+const END: u64 = 1 << 20;
+
+impl Session<'_> {
+    /// The client is going to compact by itself. The daemon archives the conversation first, and the client gets
+    /// instructions for its summary.
+    pub(super) fn before_compaction(&mut self, event: &Event) -> Result<(), String> {
+        self.notes.state.handover = None;
+        self.follow(event, LONG)?;
+        // The daemon's list of the session is compressed when the client's is.
+        let list = self.compress(event)?;
+        self.notes.state.has_handoff = false;
+        if let Some(list) = list.filter(|_| self.client == Client::Codex && proxy::is_used(self.home, self.client)) {
+            let mark = self.daemon.context_constants(ConstantsParams {}).map_err(words)?.metadata_key;
+            let at = state::unix_now();
+            let text = handover::text(&list, &mark);
+            self.notes.state.summary_tokens = ledger::tokens(text.as_ref().map_or(0, |text| text.chars().count()));
+            self.notes.state.handover = text.map(|text| Handover { text, at, window: None });
+        }
+        self.notes.save()?;
+        if self.client == Client::ClaudeCode {
+            let (rules, entities) = (self.rules()?, self.entities()?);
+            let known =
+                Known { rules: rules.iter().map(String::as_str).collect(), blocks: Vec::new(), entities: &entities };
+            let text = context::for_summary(&known);
+            self.notes.state.summary_tokens = ledger::tokens(text.chars().count());
+            self.notes.save()?;
+            if !text.is_empty() {
+                self.sender.send(HookMessage::Line(text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers Claude Code's plugin with the rows of the compacted conversation.
+    pub(super) fn compact(&mut self, event: &Event) -> Result<(), String> {
+        self.await_newest(event);
+        self.follow(event, LONG)?;
+        let Some(list) = self.compress(event)? else { return Ok(()) };
+        let state = &mut self.notes.state;
+        let rows =
+            compaction::rows(&list, event.value.get("messages").unwrap_or(&Value::Null), &state.rows_with_context)
+                .map_err(|why| format!("the client compacts by itself: {why}"))?;
+        state.has_handoff = true;
+        state.rows_with_context = vec![rows.last];
+        self.notes.save()?;
+        self.changes.rows(state::unix_now(), rows.chars, rows.newest);
+        self.sender.answer(json!({ "messages": rows.rows }));
+        Ok(())
+    }
+
+    /// Waits until the transcript has the newest result of the client's rows, at most [`WRITING`]. Claude Code writes the
+    /// transcript a little later, and results that the daemon has not read stay whole in the new window.
+    fn await_newest(&mut self, event: &Event) {
+        let newest = compaction::newest_result(event.value.get("messages").unwrap_or(&Value::Null));
+        let Some((id, path)) = newest.zip(self.transcript(event)) else { return };
+        let began = Instant::now();
+        while !has_result(&path, &id) && began.elapsed() < WRITING {
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Returns the session's compressed list; `None` if nothing gets shorter.
+    fn compress(&mut self, event: &Event) -> Result<Option<Vec<Value>>, String> {
+        let session = self.id.clone();
+        let window = std::env::var(CLAUDE_CODE_WINDOW).ok().and_then(|tokens| tokens.parse().ok());
+        let context_length = Some(window.filter(|_| self.client == Client::ClaudeCode).unwrap_or(WINDOW));
+        // No message is protected: after a compaction the clients send system prompt and tools again, and the handoff
+        // quotes the user's first words.
+        let settings = ConfigureParams {
+            session: session.clone(),
+            context_length,
+            protect_first_n: Some(0),
+            ..ConfigureParams::default()
+        };
+        self.daemon.context_configure(settings).map_err(words)?;
+        let params = CompressParams {
+            session,
+            focus: event.focus.clone().map(TextOrOff::Text),
+            force: Some(true),
+            summarizer: Some("extractive".into()),
+            target: Some(TokensOrConfigured::Configured),
+            host: Some(host(self.client)),
+            ..CompressParams::default()
+        };
+        let result = self.daemon.context_compress(params).map_err(words)?;
+        let Some(result) = result.compressed().filter(|result| result.report.compressed) else { return Ok(None) };
+        let list = result.messages.unwrap_or_default();
+        let state = &mut self.notes.state;
+        (state.generation, state.position) = (result.report.generation, result.report.messages_after);
+        self.notes.save()?;
+        let mut list: Vec<Value> = list.iter().filter_map(|message| serde_json::from_str(message.get()).ok()).collect();
+        outputs::previews(self.client, &mut list);
+        Ok(Some(list))
+    }
+}
+
+/// Whether the last [`END`] bytes of a transcript have the result of a call.
+fn has_result(path: &Path, id: &str) -> bool {
+    let wanted = format!("\"tool_use_id\":{}", json!(id));
+    own_file::read_end(path, END).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(&wanted))
+}
+
+/// The changes of a list that a client can take.
+fn host(client: Client) -> Host {
+    Host {
+        merged_handoff: Some(false),
+        // A changed call would lose the thoughts that Claude Code attached to it.
+        short_calls: Some(client != Client::ClaudeCode),
+        ..Host::default()
+    }
+}

@@ -1,0 +1,122 @@
+//! What Claude Code's files say. Its own folder is `~/.claude`, or `$CLAUDE_CONFIG_DIR`.
+
+use std::path::PathBuf;
+
+use herma_base::Failure;
+use serde_json::{Value, json};
+
+use super::edit::{Edit, Kind};
+use super::json::{self, READS_OUTPUTS};
+use super::wanted::{Wanted, Whose, folder, user_home};
+use crate::hook::{Client, Name};
+
+/// What the MCP server is called; its tools are `mcp__herma__…`.
+pub(super) const SERVER: &str = "herma";
+
+/// The plugin's module, without the command that it starts.
+const MODULE: &str = include_str!("claude_code/register.ts");
+
+/// What the plugin says of itself.
+const DESCRIPTION: &str = "Compactions by herma: no request, no rule lost, and all of it can be recalled.";
+
+/// What stands for the command in it.
+const COMMAND: &str = "COMMAND";
+
+/// Where the client keeps what herma changes.
+pub(super) struct Places {
+    pub(super) settings: PathBuf,
+    pub(super) servers: PathBuf,
+    pub(super) plugin: PathBuf,
+}
+
+impl Places {
+    pub(super) fn find(whose: &Whose) -> Result<Self, Failure> {
+        if whose.project {
+            let here = std::env::current_dir().map_err(|error| Failure::File(format!("this folder: {error}")))?;
+            let own = here.join(".claude");
+            // That of a project that is not for others: the program's path is of this machine.
+            let settings = own.join("settings.local.json");
+            return Ok(Self { settings, servers: here.join(".mcp.json"), plugin: own.join("skills/herma") });
+        }
+        let (own, servers) = match folder("CLAUDE_CONFIG_DIR") {
+            Some(own) => (own.clone(), own.join(".claude.json")),
+            None => (user_home()?.join(".claude"), user_home()?.join(".claude.json")),
+        };
+        Ok(Self { settings: own.join("settings.json"), servers, plugin: own.join("skills/herma") })
+    }
+
+    /// The files of the plugin.
+    pub(super) fn module(&self) -> PathBuf {
+        self.plugin.join("hooks/register.ts")
+    }
+}
+
+/// The settings that switch all hooks off: the user's, or those of this folder.
+pub(super) fn switched_off(whose: &Whose) -> Vec<PathBuf> {
+    let own = Places::find(whose).map(|places| places.settings);
+    let here = ["settings.json", "settings.local.json"].map(|name| PathBuf::from(".claude").join(name));
+    let mut found: Vec<PathBuf> = own.into_iter().chain(here).collect();
+    found.retain(|path| std::fs::read_to_string(path).is_ok_and(|text| json::are_off(&text)));
+    found.dedup();
+    found
+}
+
+/// Returns the programs of the hooks and of the MCP server in a user's settings.
+pub(super) fn programs(whose: &Whose) -> Option<Vec<String>> {
+    let places = Places::find(whose).ok()?;
+    let text = |path: &PathBuf| std::fs::read_to_string(path).ok();
+    let mut found =
+        text(&places.settings).and_then(|text| json::programs(&text, Client::ClaudeCode).ok()).unwrap_or_default();
+    let server = text(&places.servers).and_then(|text| json::server(&text, SERVER).ok().flatten());
+    found.extend(server.and_then(|server| Some(server.get("command")?.as_str()?.to_owned())));
+    Some(found)
+}
+
+/// The edits that put herma into its settings, or take it out.
+pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
+    let places = Places::find(whose)?;
+    let hooks = wanted.map(|wanted| wanted.hooks(Client::ClaudeCode)).unwrap_or_default();
+    // Without these permissions a new user's Claude Code can't read outputs, neither the files nor with the tool.
+    let allowed =
+        wanted.map(|wanted| vec![json::reads(&wanted.outputs.display().to_string()), READS_OUTPUTS.to_owned()]);
+    let allowed = allowed.unwrap_or_default();
+    let server = wanted.map(|wanted| json!({ "command": wanted.program, "args": wanted.server() }));
+    let plugin = |text: &dyn Fn(&Wanted) -> String| wanted.filter(|wanted| wanted.has_plugin).map(text);
+    let manifest = |_: &Wanted| {
+        let about = json!({
+            "name": SERVER, "version": env!("CARGO_PKG_VERSION"),
+            "description": DESCRIPTION,
+        });
+        format!("{about:#}\n")
+    };
+    let module = |wanted: &Wanted| {
+        let words = json!(wanted.words(Client::ClaudeCode, Name::Compact)).to_string();
+        MODULE.replace(COMMAND, &words)
+    };
+    Ok(vec![
+        Edit::of(&places.settings, Kind::Json, reinstall_settings, |text| settings(text, &hooks, &allowed))?,
+        Edit::of(&places.servers, Kind::Json, reinstall_server, |text| {
+            json::with_server(text, SERVER, server.as_ref())
+        })?,
+        Edit::own(&places.plugin.join(".claude-plugin/plugin.json"), plugin(&manifest), DESCRIPTION)?,
+        Edit::own(
+            &places.plugin.join("hooks/hooks.json"),
+            plugin(&|_| format!("{:#}\n", json!({ "modules": ["./register.ts"] }))),
+            "./register.ts",
+        )?,
+        Edit::own(&places.module(), plugin(&module), "herma hooks install")?,
+    ])
+}
+
+fn settings(text: &str, hooks: &[(&str, Value)], allowed: &[String]) -> Result<String, String> {
+    json::with_permissions(&json::with_hooks(text, Client::ClaudeCode, hooks)?, allowed)
+}
+
+fn reinstall_settings(installed: &str, text: &str) -> Result<String, String> {
+    let text = json::with_hooks_of(installed, text, Client::ClaudeCode)?;
+    json::with_permissions(&text, &json::permissions(installed)?)
+}
+
+fn reinstall_server(installed: &str, text: &str) -> Result<String, String> {
+    json::with_server(text, SERVER, json::server(installed, SERVER)?.as_ref())
+}

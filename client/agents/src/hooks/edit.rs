@@ -1,0 +1,170 @@
+//! A change of one file: shown, done with a copy of what was there, taken back.
+
+use std::path::{Path, PathBuf};
+
+use herma_base::Failure;
+use herma_base::settings_file::{SettingsFile, backups, diff};
+use serde::Serialize;
+
+/// What a file is, which decides when two texts of it say the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Settings of a client in JSON.
+    Json,
+    /// Settings of a client in TOML.
+    Toml,
+    /// A file of our own.
+    Own,
+}
+
+/// A change of one file.
+#[derive(Debug)]
+pub(super) struct Edit {
+    file: SettingsFile,
+    kind: Kind,
+    /// What it is to say; `None` to remove it.
+    after: Option<String>,
+    /// Installs herma into a copy of the file.
+    reinstall: Reinstall,
+}
+
+/// Adds what the first text has of herma to the second one.
+pub(super) type Reinstall = fn(&str, &str) -> Result<String, String>;
+
+/// Some editors write this before a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// What became of a file.
+#[derive(Debug, Serialize)]
+pub(super) struct Done {
+    /// The file.
+    pub(super) path: PathBuf,
+    /// How it differs from what it was; empty where nothing is to be done.
+    pub(super) diff: String,
+    /// A copy of what was there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) backup: Option<PathBuf>,
+    /// The file is gone now.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) removed: bool,
+}
+
+impl Edit {
+    /// Of settings: what they say with a change. `reinstall` is used by [`Self::taken_back`].
+    pub(super) fn of(
+        path: &Path,
+        kind: Kind,
+        reinstall: Reinstall,
+        change: impl FnOnce(&str) -> Result<String, String>,
+    ) -> Result<Self, Failure> {
+        let failed = |words: String| Failure::File(format!("{}: {words}", path.display()));
+        let file = SettingsFile::read(path).map_err(failed)?;
+        let after = after_mark(&file.text, change)
+            .map_err(|words| failed(format!("{words}; nothing was written. Mend it, and give the command again")))?;
+        Ok(Self { file, kind, after: Some(after), reinstall })
+    }
+
+    /// Of a file of our own: the whole of it, or none. One without what all versions of it have is somebody else's,
+    /// and an error where it would be written.
+    pub(super) fn own(path: &Path, text: Option<String>, mark: &str) -> Result<Self, Failure> {
+        let failed = |words: String| Failure::File(format!("{}: {words}", path.display()));
+        let file = SettingsFile::read(path).map_err(failed)?;
+        let is_foreign = file.is_found() && !file.text.contains(mark);
+        match text {
+            Some(_) if is_foreign => Err(failed("it is not herma's; move it away, or give --no-plugin".into())),
+            None if is_foreign => Ok(Self { after: Some(file.text.clone()), file, kind: Kind::Own, reinstall: keep }),
+            text => Ok(Self { file, kind: Kind::Own, after: text, reinstall: keep }),
+        }
+    }
+
+    /// Restores the copy from before the installation byte for byte, if nobody changed the file since: then installing
+    /// herma into the copy gives the file. A copy that differs from the rest only in blanks is restored too. A file that
+    /// herma created is removed.
+    pub(super) fn taken_back(mut self) -> Self {
+        let Some(after) = self.after.take() else { return self };
+        if after == self.file.text {
+            self.after = Some(after);
+            return self;
+        }
+        let now = self.file.text.as_str();
+        let gives_now =
+            |copy: &str| after_mark(copy, |copy| (self.reinstall)(unmarked(now), copy)).as_deref() == Ok(now);
+        let is_like_after = |copy: &str| without_blanks(copy).eq(without_blanks(&after));
+        let copies: Vec<PathBuf> = backups(&self.file.path).take_while(|path| path.exists()).collect();
+        let texts: Vec<String> = copies.iter().filter_map(|path| std::fs::read_to_string(path).ok()).collect();
+        let before =
+            texts.iter().find(|copy| gives_now(copy)).or_else(|| texts.iter().find(|copy| is_like_after(copy)));
+        let is_empty = after.trim().is_empty() || self.kind == Kind::Json && super::json::is_empty(unmarked(&after));
+        let was_made = before.is_none() && is_empty && (copies.is_empty() || gives_now(""));
+        self.after = before.cloned().or(Some(after)).filter(|_| !was_made);
+        self
+    }
+
+    /// Takes away the folders of our own that have nothing in them any more.
+    pub(super) fn clear_folders(&self) {
+        let folders = self.file.path.ancestors().skip(1).take(2);
+        folders.filter(|_| self.kind == Kind::Own && self.after.is_none()).for_each(|folder| {
+            // One with something in it stays.
+            drop(std::fs::remove_dir(folder));
+        });
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.file.path
+    }
+
+    /// Whether the file exists or should exist.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.after.is_some() || self.file.is_found()
+    }
+
+    /// Whether there is nothing to do.
+    pub(super) fn is_done(&self) -> bool {
+        match &self.after {
+            Some(after) => *after == self.file.text && (self.file.is_found() || after.is_empty()),
+            None => !self.file.is_found(),
+        }
+    }
+
+    /// What it would change.
+    pub(super) fn shown(&self) -> Done {
+        let diff = if self.is_done() {
+            String::new()
+        } else {
+            diff(&self.file.text, self.after.as_deref().unwrap_or_default())
+        };
+        Done { path: self.file.path.clone(), diff, backup: None, removed: self.after.is_none() }
+    }
+
+    /// Does it.
+    pub(super) fn write(&self) -> Result<Done, Failure> {
+        let shown = self.shown();
+        if self.is_done() {
+            return Ok(shown);
+        }
+        match &self.after {
+            Some(after) if self.kind == Kind::Own => self.file.replace(after).map(|()| shown),
+            Some(after) => Ok(Done { backup: self.file.write(after)?, ..shown }),
+            None => self.file.remove().map(|()| shown),
+        }
+    }
+}
+
+/// A file of herma's own has nothing else in it.
+fn keep(installed: &str, _: &str) -> Result<String, String> {
+    Ok(installed.to_owned())
+}
+
+/// Changes a text after its byte order mark.
+fn after_mark(text: &str, change: impl FnOnce(&str) -> Result<String, String>) -> Result<String, String> {
+    let changed = change(unmarked(text))?;
+    Ok(if text.starts_with(BYTE_ORDER_MARK) { format!("{BYTE_ORDER_MARK}{changed}") } else { changed })
+}
+
+fn unmarked(text: &str) -> &str {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
+}
+
+fn without_blanks(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|char| !char.is_whitespace())
+}

@@ -1,0 +1,117 @@
+//! `herma hooks install`.
+
+use std::io::IsTerminal;
+
+use herma_base::{CliContext, Failure, out};
+
+use super::codex;
+use super::edit::{Done, Edit};
+use super::plan::edits;
+use super::wanted::{Wanted, Whose};
+use crate::hook::Client;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "What would be written is shown first, and asked for on a terminal. Everything else in those files stays as it is,\nand a copy of each is kept beside it. Given again, it changes nothing.\n\nExamples:\n  herma hooks install claude-code --dry-run\n  herma hooks install claude-code --yes\n  herma hooks install codex --yes --trust"
+)]
+pub struct Arguments {
+    #[command(flatten)]
+    whose: Whose,
+    #[command(flatten)]
+    care: Care,
+    /// Leave Claude Code's compactions to its own summary: no plugin
+    #[arg(long)]
+    no_plugin: bool,
+    /// Codex: write down that you trust these hooks, which it asks for with /hooks otherwise
+    #[arg(long)]
+    trust: bool,
+}
+
+// Whether it is asked for, and done at all.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct Care {
+    /// Only show what would be written
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Don't ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let wanted = Wanted::of(context, !arguments.no_plugin)?;
+    let edits = edits(&arguments.whose, Some(&wanted))?;
+    let is_codex = arguments.whose.client == Client::Codex;
+    let has_trust = is_codex && arguments.trust && !arguments.care.dry_run;
+    if has_trust {
+        // Only Codex knows the hashes of the hooks, so nothing is written if it can't be asked.
+        codex::listed().map_err(|words| Failure::File(format!("{words}; nothing was written")))?;
+    }
+    let mut done = carry_out(context, &edits, arguments.care)?;
+    if has_trust {
+        done.extend(trusted(&arguments.whose, &done)?);
+    }
+    tell(context, &done, arguments.care.dry_run)?;
+    if context.common.json {
+        return Ok(());
+    }
+    if !arguments.care.dry_run && !done.is_empty() {
+        let client = arguments.whose.client.name();
+        out::line(&format!(
+            "Sessions that begin from now on have the hooks; `herma hooks status {client}` says when an event came."
+        ))?;
+    }
+    if is_codex && !arguments.trust {
+        out::line(codex::UNTRUSTED)?;
+    }
+    Ok(())
+}
+
+/// Writes Codex's trust of the hooks. An error says what was written before.
+fn trusted(whose: &Whose, done: &[Done]) -> Result<Option<Done>, Failure> {
+    let written = |failure: Failure| {
+        let Failure::File(words) = failure else { return failure };
+        let paths: Vec<String> = done.iter().map(|done| done.path.display().to_string()).collect();
+        let paths = if paths.is_empty() { "nothing".to_owned() } else { paths.join(", ") };
+        Failure::File(format!("{words}; written was {paths}, and Codex trusts none of it yet. {}", codex::UNTRUSTED))
+    };
+    let trust = codex::trust(whose).map_err(written)?;
+    (!trust.is_done()).then(|| trust.write().map_err(written)).transpose()
+}
+
+/// Shows what is to be done, asks, and does it.
+pub(super) fn carry_out(context: &CliContext<'_>, edits: &[Edit], care: Care) -> Result<Vec<Done>, Failure> {
+    let open: Vec<Done> = edits.iter().filter(|edit| !edit.is_done()).map(Edit::shown).collect();
+    if care.dry_run || open.is_empty() {
+        return Ok(open);
+    }
+    if !care.yes {
+        for change in &open {
+            out::error(&format!("{}\n{}", change.path.display(), change.diff));
+        }
+        let is_asked = !context.common.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        if !is_asked {
+            return Err(Failure::File("nothing was written: give --yes to write it, or --dry-run to look".into()));
+        }
+        if !out::agreed("Write this? [y/N] ", &mut std::io::stdin().lock(), &mut std::io::stderr()) {
+            return Err(Failure::File("nothing was written".into()));
+        }
+    }
+    edits.iter().filter(|edit| !edit.is_done()).map(Edit::write).collect()
+}
+
+/// Says what was done, or would be.
+pub(super) fn tell(context: &CliContext<'_>, done: &[Done], is_dry: bool) -> Result<(), Failure> {
+    out::show(context.common, &serde_json::json!({ "dry_run": is_dry, "files": done }), |_| {
+        if done.is_empty() {
+            return "nothing to do: all of it is as it should be".to_owned();
+        }
+        let line = |done: &Done| match (&done.backup, is_dry) {
+            (_, true) => format!("{}\n{}", done.path.display(), done.diff),
+            (Some(backup), _) => format!("written: {} (as it was: {})", done.path.display(), backup.display()),
+            (None, _) if done.removed => format!("removed: {}", done.path.display()),
+            (None, _) => format!("written: {}", done.path.display()),
+        };
+        done.iter().map(line).collect::<Vec<_>>().join("\n")
+    })
+}

@@ -1,0 +1,220 @@
+//! Whose settings, and what they are to say. Pure but for asking the system for paths.
+
+use std::path::{Path, PathBuf};
+
+use herma_base::{CliContext, Failure};
+use serde_json::{Value, json};
+
+use crate::hook::{Client, Name, answer};
+
+// A client, and whose settings of it.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct Whose {
+    /// The client
+    pub(super) client: Client,
+    /// Settings of this folder's project, for you alone, instead of your own for all projects
+    #[arg(long, conflicts_with = "user")]
+    pub(super) project: bool,
+    /// Your own settings, for all projects (the default)
+    #[arg(long)]
+    user: bool,
+}
+
+impl Whose {
+    /// A user's own settings of a client.
+    pub(super) const fn user(client: Client) -> Self {
+        Self { client, project: false, user: true }
+    }
+}
+
+/// The beginning of a command that looks whether its program is there.
+const CHECK: &str = "test -x ";
+
+/// What comes between that check and the command itself.
+const OTHERWISE: &str = "; exec ";
+
+/// What is written into settings.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    /// The program that clients start, and what every command of it has behind it.
+    pub(super) program: String,
+    options: Vec<String>,
+    /// Claude Code's plugin answers compactions.
+    pub(super) has_plugin: bool,
+    /// The folder of large outputs.
+    pub(super) outputs: PathBuf,
+}
+
+impl Wanted {
+    /// This very program, for the home, the socket and the profile that the command or its environment names.
+    pub(super) fn of(context: &CliContext<'_>, has_plugin: bool) -> Result<Self, Failure> {
+        let program = called_by().map_err(|error| Failure::File(format!("this program: {error}")))?;
+        let program =
+            program.to_str().ok_or_else(|| Failure::File("this program's path is no text".into()))?.to_owned();
+        let mut options = Vec::new();
+        let mut option = |name: &str, value: Option<String>| {
+            options.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
+        };
+        // Clients hand a variable on to a hook and not to a server, or the other way round.
+        let is_said = |said: bool, variables: &[&str]| said || variables.iter().any(|name| folder(name).is_some());
+        let path = |path: &Path, is_said: bool| is_said.then(|| absolute(path).display().to_string());
+        let (common, place) = (context.common, &context.place);
+        option("--home", path(&place.home, is_said(common.home.is_some(), &["HERMA_HOME", "HERMES_HOME"])));
+        option("--socket", path(&place.socket, is_said(common.socket.is_some(), &["HERMA_SOCKET"])));
+        option("--profile", context.common.profile.clone());
+        let outputs = absolute(&place.home).join("herma/outputs");
+        Ok(Self { program, options, has_plugin, outputs })
+    }
+
+    /// The words of a hook's command.
+    pub(super) fn words(&self, client: Client, name: Name) -> Vec<String> {
+        let mut words = vec![self.program.clone(), "hook".into(), client.name().into(), name.name().into()];
+        words.extend(self.options.iter().cloned());
+        words
+    }
+
+    /// The command of a hook for a shell, which it takes the place of: the client's process is its parent then. At the
+    /// begin of a session the shell itself reports a missing program to the user, because nothing else of herma runs then.
+    pub(super) fn command(&self, client: Client, name: Name) -> String {
+        let words: Vec<String> = self.words(client, name).iter().map(|word| quoted(word)).collect();
+        let command = words.join(" ");
+        if name != Name::SessionStart {
+            return format!("exec {command}");
+        }
+        let gone = quoted(&answer::note(&gone(client)).to_string());
+        format!("{CHECK}{} || exec echo {gone}{OTHERWISE}{command}", words[0])
+    }
+
+    /// The hooks of a client as its settings have them, by event.
+    pub(super) fn hooks(&self, client: Client) -> Vec<(&'static str, Value)> {
+        let hook = |name: &Name| {
+            let command = self.command(client, *name);
+            let hook = json!({ "type": "command", "command": command, "timeout": name.limit_s(client) });
+            (name.hook(), json!({ "hooks": [hook] }))
+        };
+        Name::of(client).iter().map(hook).collect()
+    }
+
+    /// Arguments of the MCP server.
+    pub(super) fn server(&self) -> Vec<String> {
+        std::iter::once("mcp".to_owned()).chain(self.options.iter().cloned()).collect()
+    }
+}
+
+/// Returns the path by which this program was called. Links in it stay, because an upgrade may move them.
+fn called_by() -> std::io::Result<PathBuf> {
+    let itself = std::env::current_exe()?;
+    let Some(name) = std::env::args_os().next().map(PathBuf::from) else { return Ok(itself) };
+    let named = match name.components().count() {
+        0 => None,
+        1 => found(&name, &std::env::var_os("PATH").unwrap_or_default()),
+        _ => Some(absolute(&name)),
+    };
+    // The name is the caller's choice and may be that of another program.
+    let is_same = |path: &PathBuf| std::fs::canonicalize(path).is_ok_and(|path| path == itself);
+    Ok(named.filter(is_same).unwrap_or(itself))
+}
+
+/// Returns the program that a shell starts for a name.
+fn found(name: &Path, folders: &std::ffi::OsStr) -> Option<PathBuf> {
+    let is_program = |path: &PathBuf| {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    std::env::split_paths(folders).map(|folder| absolute(&folder.join(name))).find(is_program)
+}
+
+/// The message for the user if the program of the hooks is missing.
+fn gone(client: Client) -> String {
+    let name = client.name();
+    format!(
+        "herma keeps nothing of this session: the program that its hooks start is gone. Install herma again and run `herma hooks install {name}`, or take its hooks out of the settings."
+    )
+}
+
+/// The part of a command that starts the program.
+fn started(command: &str) -> &str {
+    let checked = command.strip_prefix(CHECK).and_then(|rest| Some(rest.rsplit_once(OTHERWISE)?.1));
+    checked.or_else(|| command.strip_prefix("exec ")).unwrap_or(command)
+}
+
+/// Whether a command is one of herma's for a client, of whatever version: a program of that name that is told `hook`
+/// and the client.
+pub(super) fn is_own(command: &str, client: Client) -> bool {
+    let end = format!(" hook {} ", client.name());
+    let Some((program, _)) = started(command).split_once(&end) else { return false };
+    let program = program.trim_matches('\'');
+    program.rsplit('/').next() == Some("herma") && !program.contains(['"', ';', '&', '|', '$', '`', '\n'])
+}
+
+/// Returns the program that a hook's command starts.
+pub(super) fn program_of(command: &str, client: Client) -> Option<String> {
+    let (program, _) = started(command).split_once(&format!(" hook {} ", client.name()))?;
+    Some(program.trim_matches('\'').replace(r"'\''", "'"))
+}
+
+/// A word as a shell reads it back.
+pub(super) fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// A path from the root, whether or not it is there.
+pub(super) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The folder of a user.
+pub(super) fn user_home() -> Result<PathBuf, Failure> {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    home.ok_or_else(|| Failure::File("HOME is not set, so that nobody knows where the settings are".into()))
+}
+
+/// The folder that a variable names.
+pub(super) fn folder(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_takes_the_place_of_its_shell_and_survives_it() {
+        let wanted = Wanted {
+            program: "/opt/my tools/herma".into(),
+            options: vec!["--home".into(), "/it's".into()],
+            has_plugin: true,
+            outputs: "/h/herma/outputs".into(),
+        };
+        let command = wanted.command(Client::ClaudeCode, Name::Stop);
+        assert_eq!(command, r"exec '/opt/my tools/herma' hook claude-code stop --home '/it'\''s'");
+        assert!(is_own(&command, Client::ClaudeCode) && !is_own(&command, Client::Codex));
+        let begins = wanted.command(Client::ClaudeCode, Name::SessionStart);
+        assert!(
+            begins.starts_with("test -x '/opt/my tools/herma' || exec echo '{\"systemMessage\":\"herma keeps"),
+            "{begins}"
+        );
+        assert!(
+            begins.ends_with(r"; exec '/opt/my tools/herma' hook claude-code session-start --home '/it'\''s'"),
+            "{begins}"
+        );
+        assert!(is_own(&begins, Client::ClaudeCode) && !is_own(&begins, Client::Codex));
+        assert_eq!(program_of(&begins, Client::ClaudeCode).as_deref(), Some("/opt/my tools/herma"));
+        for foreign in [
+            "test -x /bin/other || exec echo herma; exec /bin/other hook claude-code stop",
+            "my-hook claude-code x",
+            "/home/hermann/bin/lint-hook claude-code stop",
+            "/bin/herma-lint hook claude-code stop",
+            "echo herma && run hook claude-code stop",
+            "true; /bin/herma hook claude-code stop",
+        ] {
+            assert!(!is_own(foreign, Client::ClaudeCode), "{foreign}");
+        }
+        assert!(is_own("herma hook codex stop", Client::Codex));
+    }
+}

@@ -1,0 +1,90 @@
+//! `herma proxy`: between an agent client and its model, so that a compaction asks no model.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use herma_base::{Settings, out};
+use herma_proxy::codex::Compaction;
+use herma_proxy::{Proxy, Settings as Way};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::hook::{Client, proxy, unix_now};
+
+/// Where it listens when nobody says it.
+const LISTEN: &str = "127.0.0.1:8765";
+
+#[derive(Debug, clap::Args)]
+#[expect(missing_docs, reason = "clap would show it in the place of the command's description")]
+pub struct Arguments {
+    #[command(subcommand)]
+    client: For,
+}
+
+// A client that has a proxy.
+#[derive(Debug, clap::Subcommand)]
+enum For {
+    /// Answer Codex's compactions by herma's handoff, and pass everything else on to the model
+    Codex(Codex),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "It runs until it is ended, and says what base_url has to be in Codex's config.toml. Codex's hooks have to be there too: `herma hooks install codex --trust`. Where herma has no handoff the model is asked as ever.\n\nExample:\n  herma proxy codex --upstream https://openrouter.ai/api/v1"
+)]
+struct Codex {
+    /// Where requests go: what base_url is without the proxy
+    #[arg(long, value_name = "URL")]
+    upstream: String,
+    /// Where it listens, on this machine; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = LISTEN)]
+    listen: SocketAddr,
+}
+
+/// Serves until it is ended.
+///
+/// # Errors
+/// Words for people: why it can't be started.
+pub fn run(settings: &Settings, arguments: &Arguments) -> Result<(), String> {
+    let For::Codex(Codex { upstream, listen }) = &arguments.client;
+    let home = settings.place.home.clone();
+    // It may have a secret in it, which is nobody's to see.
+    let upstream: url::Url = upstream.parse().map_err(|error| format!("--upstream is no URL: {error}"))?;
+    let mut way = Way { listen: *listen, key: String::new(), upstream: upstream.clone() };
+    way.check().map_err(|error| error.to_string())?;
+    way.key = proxy::key(&home, Client::Codex)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| format!("no threads: {error}"))?;
+    runtime.block_on(async move {
+        let answers = move |compaction: &Compaction| answer(&home, compaction);
+        let started = Proxy::listen(way, answers).await.map_err(|error| error.to_string())?;
+        let mut end = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
+        out::say(&format!("base_url = \"{}\"", started.base_url()));
+        out::error(&format!("requests go to {upstream}; Ctrl-C ends it"));
+        tokio::select! {
+            () = started.serve() => {}
+            _ = end.recv() => {}
+            _ = tokio::signal::ctrl_c() => {}
+        }
+        Ok(())
+    })
+}
+
+/// The text of a summary, where a hook has made it.
+fn answer(home: &Path, compaction: &Compaction) -> Option<String> {
+    let Compaction { session, window } = compaction;
+    let (text, words) = match proxy::text(home, Client::Codex, session, window.as_deref(), unix_now()) {
+        Ok(Some(text)) => {
+            let words = format!("is answered with {} chars", text.chars().count());
+            (Some(text), words)
+        }
+        Ok(None) => (None, "has no handoff; the model is asked".to_owned()),
+        Err(error) => (None, format!("can't be answered ({error}); the model is asked")),
+    };
+    // An id is what the client says.
+    let session: String = session.chars().filter(|char| !char.is_control()).take(64).collect();
+    out::error(&format!("a compaction of {session} {words}"));
+    text
+}

@@ -1,0 +1,131 @@
+//! The options of every command, and the connections that are made with them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use herma_client::protocol::session::chain::ShowParams;
+use herma_client::{Client, ClientError, Codec, Place, connect, connect_or_spawn};
+
+use crate::Failure;
+
+/// How long a call may take if `--timeout` is not given, in seconds.
+const TIMEOUT_S: u64 = 120;
+
+#[expect(missing_docs, reason = "clap would show it in the place of the command's description")]
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
+pub struct Common {
+    /// The home [default: $HERMA_HOME, else $HERMES_HOME, else ~/.hermes]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub home: Option<PathBuf>,
+    /// The socket [default: $HERMA_SOCKET, else herma/hermad.sock in the home]
+    #[arg(long, global = true, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+    /// The profile: a named pair of stores [default: default]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Print results as JSON, for programs
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Fail when no daemon is running instead of starting one
+    #[arg(long, global = true)]
+    pub no_spawn: bool,
+    /// Give up after so many seconds [default: 120; 900 for a compression]
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout: Option<u64>,
+}
+
+impl Common {
+    /// Returns a command of herma for the same profile, for messages to people.
+    #[must_use]
+    pub fn command(&self, words: &str) -> String {
+        match &self.profile {
+            Some(profile) => format!("herma --profile {profile} {words}"),
+            None => format!("herma {words}"),
+        }
+    }
+}
+
+/// What a command of the command line works with.
+#[derive(Debug)]
+pub struct CliContext<'a> {
+    /// The options.
+    pub common: &'a Common,
+    /// The home and the socket.
+    pub place: Place,
+}
+
+impl CliContext<'_> {
+    /// Connects to the daemon, which is started if none runs and the options allow it.
+    ///
+    /// # Errors
+    /// No daemon answers, or none can be started.
+    pub fn connect(&self) -> Result<Client, ClientError> {
+        if self.common.no_spawn {
+            return self.connect_only();
+        }
+        self.prepared(connect_or_spawn(&self.place, Codec::Bincode)?)
+    }
+
+    /// Connects to a daemon that is running already.
+    ///
+    /// # Errors
+    /// No daemon answers.
+    pub fn connect_only(&self) -> Result<Client, ClientError> {
+        self.prepared(connect(&self.place, Codec::Bincode)?)
+    }
+
+    /// Connects to a running daemon with lines of JSON, which a daemon of an older version understands too.
+    ///
+    /// # Errors
+    /// No daemon answers.
+    pub fn connect_in_lines(&self) -> Result<Client, ClientError> {
+        self.prepared(connect(&self.place, Codec::Json)?)
+    }
+
+    /// Connects for a command about a session.
+    ///
+    /// # Errors
+    /// No daemon answers, or it has no such session.
+    pub fn connect_for(&self, session: &str) -> Result<Client, Failure> {
+        let mut client = self.connect()?;
+        client.session_show(ShowParams { session: session.to_owned() })?;
+        Ok(client)
+    }
+
+    fn prepared(&self, client: Client) -> Result<Client, ClientError> {
+        let mut client = client.with_profile(self.common.profile.clone());
+        client.set_timeout(Some(self.timeout()))?;
+        Ok(client)
+    }
+
+    /// Returns the settings for a front end that connects again and again.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings {
+            place: self.place.clone(),
+            profile: self.common.profile.clone(),
+            timeout: self.timeout(),
+            connect: if self.common.no_spawn { connect } else { connect_or_spawn },
+        }
+    }
+
+    /// Returns how long a call may take.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.common.timeout.unwrap_or(TIMEOUT_S))
+    }
+}
+
+/// What a front end needs that connects by itself: the hooks, the proxy, the MCP server.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The home and the socket.
+    pub place: Place,
+    /// The profile; `None` for `default`.
+    pub profile: Option<String>,
+    /// How long one call may take.
+    pub timeout: Duration,
+    /// How a connection is made: with or without starting the daemon.
+    pub connect: fn(&Place, Codec) -> Result<Client, ClientError>,
+}

@@ -1,0 +1,22 @@
+//! What every front end of herma needs: the command line, the agents and the MCP server are built on it.
+//!
+//! * [`context`]: the options of every command, and connections to the daemon.
+//! * [`failure`]: why a command fails, and its exit code.
+//! * [`out`]: standard output and standard error: tables for people, JSON for programs; [`progress`] for long work.
+//! * [`own_file`], [`settings_file`]: files of herma's front ends, and settings of other programs.
+//! * [`owner`]: whether the home belongs to this user.
+//! * [`host`]: what the MCP server asks about its agent.
+//! * [`kept`]: the form in which other programs' conversations are archived.
+
+pub mod context;
+pub mod failure;
+pub mod host;
+pub mod kept;
+pub mod out;
+pub mod own_file;
+pub mod owner;
+pub mod progress;
+pub mod settings_file;
+
+pub use context::{CliContext, Common, Settings};
+pub use failure::Failure;

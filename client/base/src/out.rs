@@ -1,0 +1,347 @@
+//! Standard output: tables for people, JSON for programs.
+
+mod bar;
+mod file;
+mod mark;
+mod table;
+
+use std::ffi::OsString;
+use std::io::{BufRead, IsTerminal, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use herma_client::ClientError;
+use herma_client::protocol::visible::visible;
+use herma_client::protocol::{RpcError, limits};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{Common, Failure};
+
+pub use bar::{Ink, bar, share};
+pub use file::write_file;
+pub use mark::{Mark, Marked};
+pub use table::{Side, columns, sided, table};
+
+/// How a time is shown.
+const TIME: &str = "%Y-%m-%d %H:%M:%S";
+
+/// Clears the line of a terminal that the cursor is in.
+pub const CLEAR_LINE: &str = "\r\u{1b}[K";
+
+const GREEN: &str = "\u{1b}[32m";
+const RED: &str = "\u{1b}[31m";
+const PLAIN: &str = "\u{1b}[0m";
+
+/// Prints a failure to standard error and returns its exit code.
+pub fn report(failure: &Failure, json: bool) -> ExitCode {
+    let line = match (failure, failure.words()) {
+        (_, None) => return ExitCode::from(failure.code()),
+        (Failure::Client(ClientError::Rpc(error)), Some(_)) if json => refusal(error).to_string(),
+        (_, Some(words)) if json => json!({ "error": { "message": words } }).to_string(),
+        (_, Some(words)) => format!("herma: {words}"),
+    };
+    error(&line);
+    ExitCode::from(failure.code())
+}
+
+fn refusal(error: &RpcError) -> Value {
+    let mut told = json!({ "kind": error.kind.name(), "code": error.kind.code(), "message": error.message });
+    if let (Some(told), Some(details)) = (told.as_object_mut(), &error.details) {
+        told.insert("data".into(), serde_json::from_str(details.get()).unwrap_or_default());
+    }
+    json!({ "error": told })
+}
+
+/// Prints a result: as JSON when that is asked for, else as text.
+pub fn show<T: Serialize>(common: &Common, result: &T, text: impl FnOnce(&T) -> String) -> Result<(), Failure> {
+    if common.json { json(result) } else { line(&text(result)) }
+}
+
+/// Prints a value as JSON.
+pub fn json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::File(error.to_string()))?;
+    line(&text)
+}
+
+/// Prints a text and ends the line.
+pub fn line(text: &str) -> Result<(), Failure> {
+    let newline = if text.ends_with('\n') { "" } else { "\n" };
+    if std::io::stdout().is_terminal() {
+        return bytes(format!("{}{newline}", visible(text)).as_bytes());
+    }
+    bytes(format!("{text}{newline}").as_bytes())
+}
+
+/// Prints a line for a program that may be gone.
+pub fn say(text: &str) {
+    drop(bytes(format!("{text}\n").as_bytes()));
+}
+
+/// Prints a text of somebody else and ends no line. A terminal is shown what would move its cursor
+/// or change its colours; a file or another program gets the text as it is.
+pub fn text(text: &str) -> Result<(), Failure> {
+    match std::io::stdout().is_terminal() {
+        true => bytes(visible(text).as_bytes()),
+        false => bytes(text.as_bytes()),
+    }
+}
+
+/// Says something on standard error, and ends the line. There is nowhere else to say it.
+pub fn error(words: &str) {
+    let mut errors = std::io::stderr();
+    drop(match errors.is_terminal() {
+        true => writeln!(errors, "{}", visible(words)),
+        false => writeln!(errors, "{words}"),
+    });
+}
+
+/// Prints a text whose lines begin with + for what is new and - for what is gone,
+/// in colours where somebody sees them.
+pub fn changes(text: &str) -> Result<(), Failure> {
+    let seen = std::io::stdout().is_terminal();
+    if !(seen && wants_colours()) {
+        return line(text);
+    }
+    let newline = if text.ends_with('\n') { "" } else { "\n" };
+    bytes(format!("{}{newline}", painted(&visible(text))).as_bytes())
+}
+
+/// Whether the environment takes colours.
+fn colours(no_color: Option<OsString>, term: Option<OsString>) -> bool {
+    no_color.is_none_or(|value| value.is_empty()) && term.is_none_or(|term| term != "dumb")
+}
+
+fn painted(text: &str) -> String {
+    let lines = text.split('\n').map(|line| match line.as_bytes().first() {
+        Some(b'+') => format!("{GREEN}{line}{PLAIN}"),
+        Some(b'-') => format!("{RED}{line}{PLAIN}"),
+        _ => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Says something beside the result, on standard error.
+pub fn note(common: &Common, words: &str) {
+    error(&if common.json { json!({ "note": words }).to_string() } else { format!("herma: {words}") });
+}
+
+/// Prints bytes as they are. A reader that went away is no error.
+pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(Failure::Closed),
+        Err(error) => Err(Failure::File(format!("standard output: {error}"))),
+    }
+}
+
+/// A number of things, in words: `1 entry`, `2 entries`.
+pub fn counted(count: usize, one: &str, many: &str) -> String {
+    let name = if count == 1 { one } else { many };
+    format!("{} {name}", thousands(u64::try_from(count).unwrap_or(u64::MAX)))
+}
+
+/// A text in one line of so many chars at most.
+pub fn cut(text: &str, chars: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= chars {
+        return line;
+    }
+    let kept: String = line.chars().take(chars.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
+
+/// Unix seconds as the local date and time; the number itself when it is none
+/// that a calendar has.
+pub fn local_time(seconds: f64) -> String {
+    time_in(seconds, jiff::tz::TimeZone::system())
+}
+
+/// The local date and time.
+pub fn now() -> String {
+    jiff::Zoned::now().strftime(TIME).to_string()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "seconds that don't fit are refused by the calendar")]
+fn time_in(seconds: f64, zone: jiff::tz::TimeZone) -> String {
+    match jiff::Timestamp::from_second(seconds.floor() as i64) {
+        Ok(time) => time.to_zoned(zone).strftime(TIME).to_string(),
+        Err(_) => format!("{seconds}"),
+    }
+}
+
+/// The time of day, for lines that come as things happen.
+pub fn clock() -> String {
+    jiff::Zoned::now().strftime("%H:%M:%S").to_string()
+}
+
+/// A duration in microseconds, for people.
+pub fn microseconds(us: f64) -> String {
+    if us < 1000.0 { format!("{us:.0} µs") } else { format!("{:.1} ms", us / 1000.0) }
+}
+
+/// Whether colours are wanted on a terminal: `NO_COLOR`, `TERM`.
+pub fn wants_colours() -> bool {
+    colours(std::env::var_os("NO_COLOR"), std::env::var_os("TERM"))
+}
+
+/// A size in bytes, for people.
+#[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
+pub fn size(bytes: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let unit = (bytes.max(1).ilog2() / 10).min(4);
+    match unit {
+        0 => format!("{bytes} B"),
+        unit => format!("{:.1} {}", bytes as f64 / (1_u64 << (10 * unit)) as f64, units[unit as usize]),
+    }
+}
+
+/// A number with commas between groups of three digits.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Bytes of a file that are read, or of standard input: what a request may have at most, however a
+/// daemon is configured.
+const INPUT: u64 = limits::FRAME_CEILING as u64;
+
+/// A text that was given as an argument, or standard input for `-`.
+pub fn text_or_input(argument: &str) -> Result<String, Failure> {
+    match argument {
+        "-" => read_input(Path::new("-")),
+        text => Ok(text.to_owned()),
+    }
+}
+
+/// Reads a file of the user, or standard input for `-`.
+pub fn read_input(path: &Path) -> Result<String, Failure> {
+    read_at_most(path, INPUT)
+}
+
+/// The same with another limit, in bytes.
+pub fn read_at_most(path: &Path, most: u64) -> Result<String, Failure> {
+    let failed = |error: std::io::Error| Failure::File(format!("{}: {error}", path.display()));
+    let input: Box<dyn Read> = match path == Path::new("-") {
+        true => Box::new(std::io::stdin()),
+        false => Box::new(std::fs::File::open(path).map_err(failed)?),
+    };
+    let mut bytes = Vec::new();
+    input.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > most) {
+        return Err(Failure::File(format!("{}: it is longer than {}", path.display(), size(most))));
+    }
+    in_utf8(bytes).map_err(|words| Failure::File(format!("{}: {words}", path.display())))
+}
+
+/// The text of a file, or what is wrong with it and where.
+fn in_utf8(bytes: Vec<u8>) -> Result<String, String> {
+    String::from_utf8(bytes).map_err(|error| {
+        let (good, bad) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
+        let line = good.split(|byte| *byte == b'\n').count();
+        let byte = bad.first().copied().unwrap_or_default();
+        format!(
+            "byte {} (0x{byte:02x}, in line {line}) is not UTF-8; convert the file first, with iconv for instance",
+            good.len() + 1
+        )
+    })
+}
+
+/// Asks; anything but a yes is a no.
+pub fn agreed(question: &str, answers: &mut impl BufRead, asks: &mut impl Write) -> bool {
+    let mut answer = String::new();
+    let asked = write!(asks, "{question}").and_then(|()| asks.flush());
+    asked.and_then(|()| answers.read_line(&mut answer)).is_ok()
+        && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_numbers_are_for_people() {
+        assert_eq!([0, 1023, 1024, 1536, 5 << 30].map(size), ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "5.0 GiB"]);
+        assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_file_that_is_no_text_is_refused_with_the_place() {
+        assert_eq!(in_utf8("é\n".into()), Ok("é\n".to_owned()));
+        for (bytes, expected) in
+            [(&b"\xff\xfe["[..], "byte 1 (0xff, in line 1)"), (b"a\n\xc3\xa9\nb\xe9", "byte 7 (0xe9, in line 3)")]
+        {
+            let words = in_utf8(bytes.to_vec()).unwrap_err();
+            assert!(words.starts_with(expected) && words.contains("iconv"), "{words}");
+        }
+    }
+
+    #[test]
+    fn texts_are_cut_to_one_line() {
+        for (text, chars, expected) in
+            [("short", 5, "short"), ("longer", 5, "long…"), ("two\n  lines", 20, "two lines"), ("日本語", 2, "日…")]
+        {
+            assert_eq!(cut(text, chars), expected);
+        }
+    }
+
+    #[test]
+    fn things_are_counted_in_words() {
+        assert_eq!(
+            [0, 1, 1200].map(|count| counted(count, "entry", "entries")),
+            ["0 entries", "1 entry", "1,200 entries"]
+        );
+    }
+
+    #[test]
+    fn times_are_local_and_never_fail() {
+        let zone = jiff::tz::TimeZone::fixed(jiff::tz::offset(2));
+        for (seconds, expected) in [
+            (0.0, "1970-01-01 02:00:00"),
+            (1_700_000_000.9, "2023-11-15 00:13:20"),
+            (1e30, "1000000000000000000000000000000"),
+        ] {
+            assert_eq!(time_in(seconds, zone.clone()), expected);
+        }
+    }
+
+    #[test]
+    fn only_changes_are_painted() {
+        assert_eq!(painted("+ a\n- b\n  c\n"), "\u{1b}[32m+ a\u{1b}[0m\n\u{1b}[31m- b\u{1b}[0m\n  c\n");
+    }
+
+    #[test]
+    fn the_environment_decides_about_colours() {
+        let case = |no_color: Option<&str>, term: Option<&str>| colours(no_color.map(Into::into), term.map(Into::into));
+        assert!(case(None, None) && case(Some(""), Some("xterm")));
+        assert!(!case(Some("1"), Some("xterm")) && !case(None, Some("dumb")));
+    }
+
+    #[test]
+    fn only_a_yes_is_a_yes() {
+        for (answer, expected) in
+            [("y\n", true), (" Yes \n", true), ("n\n", false), ("\n", false), ("", false), ("yep\n", false)]
+        {
+            let mut asked = Vec::new();
+            assert_eq!(agreed("Sure? ", &mut answer.as_bytes(), &mut asked), expected, "{answer:?}");
+            assert_eq!(asked, b"Sure? ");
+        }
+    }
+
+    #[test]
+    fn a_program_gets_the_data_of_a_refusal() {
+        let plain = RpcError::new(herma_client::protocol::ErrorKind::Conflict, "there is a gap");
+        let kind = json!({ "kind": "conflict", "code": -32006, "message": "there is a gap" });
+        assert_eq!(refusal(&plain), json!({ "error": kind }));
+        let told = refusal(&plain.with_details(&json!({ "generation": 2, "position": 7 })));
+        assert_eq!(told["error"]["data"], json!({ "generation": 2, "position": 7 }));
+    }
+}

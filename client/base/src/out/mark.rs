@@ -1,0 +1,123 @@
+//! Texts in which something was found, with a mark round it.
+
+use std::io::IsTerminal;
+
+use herma_client::protocol::visible::visible;
+
+use super::{bytes, colours, line};
+use crate::Failure;
+
+const FOUND: &str = "\u{1b}[1;31m";
+const PLAIN: &str = "\u{1b}[0m";
+
+/// How what was found is told from the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// In bold red, for a terminal.
+    Colour,
+    /// Between » and «.
+    Quotes,
+    /// Not at all.
+    Nothing,
+}
+
+impl Mark {
+    /// Colour where somebody sees it and wants it, else the other one.
+    pub fn or(other: Self) -> Self {
+        let wanted = colours(std::env::var_os("NO_COLOR"), std::env::var_os("TERM"));
+        if std::io::stdout().is_terminal() && wanted { Self::Colour } else { other }
+    }
+}
+
+/// A text that grows, with marks in it.
+#[derive(Debug)]
+pub struct Marked {
+    mark: Mark,
+    text: String,
+}
+
+impl Marked {
+    /// An empty text.
+    pub fn new(mark: Mark) -> Self {
+        Self { mark, text: String::new() }
+    }
+
+    /// Adds a text without a mark.
+    pub fn push(&mut self, text: &str) {
+        match self.mark {
+            Mark::Colour => self.text.push_str(&visible(text)),
+            Mark::Quotes | Mark::Nothing => self.text.push_str(text),
+        }
+    }
+
+    /// Adds a text with a mark round the chars from `start` to `end`; what lies
+    /// outside of the text is passed over.
+    pub fn push_found(&mut self, text: &str, start: u64, end: u64) {
+        let byte = |char: u64| {
+            let char = usize::try_from(char).unwrap_or(usize::MAX);
+            text.char_indices().nth(char).map_or(text.len(), |(byte, _)| byte)
+        };
+        let (start, end) = (byte(start), byte(end.max(start)));
+        let (open, close) = match self.mark {
+            Mark::Colour => (FOUND, PLAIN),
+            Mark::Quotes => ("»", "«"),
+            Mark::Nothing => ("", ""),
+        };
+        self.push(&text[..start]);
+        if start < end {
+            self.text.push_str(open);
+            self.push(&text[start..end]);
+            self.text.push_str(close);
+        }
+        self.push(&text[end..]);
+    }
+
+    /// Prints it.
+    pub fn print(&self) -> Result<(), Failure> {
+        match self.mark {
+            // What is not herma's own was made harmless on the way in.
+            Mark::Colour => bytes(self.text.as_bytes()),
+            Mark::Quotes | Mark::Nothing => line(&self.text),
+        }
+    }
+
+    /// The text as it would be printed where nobody sees colours.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_is_marked_by_its_chars() {
+        for (text, start, end, expected) in [
+            ("the blue heron", 4, 8, "the »blue« heron"),
+            ("日本語", 1, 2, "日»本«語"),
+            ("all", 0, 3, "»all«"),
+            ("past the end", 9, 99, "past the »end«"),
+            ("nothing", 3, 3, "nothing"),
+            ("turned", 4, 2, "turned"),
+            ("far away", 50, 60, "far away"),
+            ("", 0, 1, ""),
+        ] {
+            let mut marked = Marked::new(Mark::Quotes);
+            marked.push_found(text, start, end);
+            assert_eq!(marked.text(), expected);
+        }
+    }
+
+    #[test]
+    fn only_herma_changes_colours() {
+        let mut marked = Marked::new(Mark::Colour);
+        marked.push("\u{1b}[2J");
+        marked.push_found("a\u{7}b", 1, 2);
+        assert_eq!(marked.text(), "␛[2Ja\u{1b}[1;31m␇\u{1b}[0mb");
+        let mut plain = Marked::new(Mark::Nothing);
+        plain.push_found("abc", 1, 2);
+        assert_eq!(plain.text(), "abc");
+    }
+}

@@ -1,0 +1,82 @@
+//! Tables for people. A column is as wide as a terminal shows it: two cells for a character of
+//! Chinese or Japanese, none for a mark that stands on another one.
+
+use herma_client::protocol::visible::visible_line;
+use unicode_width::UnicodeWidthStr;
+
+/// Which end of a column's cells stand below each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Their beginnings: words.
+    Left,
+    /// Their ends: numbers.
+    Right,
+}
+
+/// Two columns, the left one as wide as its longest cell.
+pub fn columns(rows: &[(&str, String)]) -> String {
+    let width = rows.iter().map(|(name, _)| shown_width(name)).max().unwrap_or(0);
+    rows.iter().fold(String::new(), |mut text, (name, value)| {
+        text.push_str(&format!("{}  {value}\n", padded(name, width, Side::Left)));
+        text
+    })
+}
+
+/// Rows under a head; each column but the last is as wide as its longest cell.
+pub fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
+    sided(head, [Side::Left; N], rows)
+}
+
+/// The same with a side for each column.
+pub fn sided<const N: usize>(head: [&str; N], sides: [Side; N], rows: &[[String; N]]) -> String {
+    let width = |at: usize| {
+        let cells = rows.iter().map(|row| shown_width(&row[at]));
+        cells.chain([head[at].width()]).max().unwrap_or(0)
+    };
+    let widths: [usize; N] = std::array::from_fn(width);
+    let mut text = String::new();
+    for row in [head.map(str::to_owned)].iter().chain(rows) {
+        let cells = row.iter().zip(widths).zip(sides).map(|((cell, width), side)| padded(cell, width, side));
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn shown_width(cell: &str) -> usize {
+    visible_line(cell).width()
+}
+
+fn padded(cell: &str, width: usize, side: Side) -> String {
+    // Another line would look like another row.
+    let cell = visible_line(cell);
+    let space = " ".repeat(width.saturating_sub(cell.width()));
+    match side {
+        Side::Left => format!("{cell}{space}"),
+        Side::Right => format!("{space}{cell}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_a_table_are_as_wide_as_their_cells() {
+        let rows = [["1".to_owned(), "long cell".into(), "x".into()], ["22".into(), String::new(), String::new()]];
+        assert_eq!(table(["n", "words", "end"], &rows), "n   words      end\n1   long cell  x\n22\n");
+    }
+
+    #[test]
+    fn wide_characters_take_two_cells() {
+        let rows = [["日本語".to_owned(), "1".into()], ["ab".into(), "2".into()]];
+        assert_eq!(table(["k", "n"], &rows), "k       n\n日本語  1\nab      2\n");
+        assert_eq!(columns(&[("名", "1".into()), ("abc", "2".into())]), "名   1\nabc  2\n");
+    }
+
+    #[test]
+    fn numbers_end_below_each_other() {
+        let rows = [["a".to_owned(), "7".into()], ["b".into(), "1,234".into()]];
+        assert_eq!(sided(["k", "n"], [Side::Left, Side::Right], &rows), "k      n\na      7\nb  1,234\n");
+    }
+}

@@ -1,0 +1,48 @@
+//! `herma context discard`.
+
+use clap::Args;
+use herma_base::{CliContext, Failure, out};
+use herma_client::protocol::context::discard::{DiscardParams, DiscardResult};
+
+// Outputs that the agent is done with.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Nothing changes at once: the next compression leaves a line of each, and keeps the whole in the archive.\n\nExamples:\n  herma context discard my-session --position 14 --position 18\n  herma context discard my-session --handle out_20261121_5f2a --reason \"the logs are read\"\n  herma context discard my-session --call src/pool.rs"
+)]
+pub(crate) struct Arguments {
+    /// The session's id
+    session: String,
+    /// An output, or a call with its outputs, at this position of what was appended to the session
+    #[arg(long = "position", value_name = "N", required_unless_present_any = ["handles", "calls"])]
+    positions: Vec<u64>,
+    /// Outputs that name this handle
+    #[arg(long = "handle", value_name = "HANDLE")]
+    handles: Vec<String>,
+    /// Outputs of calls that name this: a path, a command
+    #[arg(long = "call", value_name = "TEXT")]
+    calls: Vec<String>,
+    /// Why, up to 200 chars
+    #[arg(long)]
+    reason: Option<String>,
+}
+
+pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let params = DiscardParams {
+        session: arguments.session.clone(),
+        positions: Some(arguments.positions.clone()),
+        handles: Some(arguments.handles.clone()),
+        calls: Some(arguments.calls.clone()).filter(|calls| !calls.is_empty()),
+        messages: None,
+        reason: arguments.reason.clone(),
+    };
+    let result = context.connect_for(&arguments.session)?.context_discard(params)?;
+    out::show(context.common, &result, told)
+}
+
+fn told(result: &DiscardResult) -> String {
+    let tokens = out::thousands(result.tokens);
+    match result.outputs {
+        1 => format!("the next compression leaves a line of an output of {tokens} tokens\n"),
+        count => format!("the next compression leaves a line of each of {count} outputs of {tokens} tokens\n"),
+    }
+}

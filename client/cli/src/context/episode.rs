@@ -1,0 +1,67 @@
+//! `herma context episode`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use herma_base::{CliContext, Failure, out};
+use herma_client::protocol::context::episode::{EpisodeAction, EpisodeParams, EpisodeResult};
+
+use super::super::compress;
+
+// A sub-task that begins or ends.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Nothing changes at once: the next compression takes what was said in a closed episode out of the list, however new it is, leaves a line of it in the handoff, and keeps the whole in the archive.\n\nExamples:\n  herma context episode my-session open \"find the leak\"\n  herma context episode my-session close \"find the leak\" --outcome \"the pool kept its connections\""
+)]
+pub(crate) struct Arguments {
+    /// The session's id
+    session: String,
+    /// Whether it begins or ends
+    action: Action,
+    /// What it is about, up to 120 chars
+    title: String,
+    /// What came of it, up to 300 chars
+    #[arg(long)]
+    outcome: Option<String>,
+    /// The list as it is now, of a session that nothing was appended to; - for standard input
+    #[arg(long, value_name = "FILE")]
+    list: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Action {
+    Open,
+    Close,
+}
+
+pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let params = EpisodeParams {
+        session: arguments.session.clone(),
+        action: match arguments.action {
+            Action::Open => EpisodeAction::Open,
+            Action::Close => EpisodeAction::Close,
+        },
+        title: arguments.title.clone(),
+        outcome: arguments.outcome.clone(),
+        messages: arguments.list.as_deref().map(compress::read_messages).transpose()?,
+    };
+    let result = context.connect_for(&arguments.session)?.context_episode(params)?;
+    out::show(context.common, &result, |result| told(arguments.action, result))
+}
+
+fn told(action: Action, result: &EpisodeResult) -> String {
+    let mut text = match action {
+        Action::Open => format!("{:?} is open\n", result.title),
+        Action::Close => format!(
+            "{:?} is closed; the next compression takes its messages out of the list: {} of {} tokens\n",
+            result.title,
+            out::thousands(result.messages),
+            out::thousands(result.tokens)
+        ),
+    };
+    let others: Vec<&str> = result.open.iter().filter(|title| **title != result.title).map(String::as_str).collect();
+    if !others.is_empty() {
+        text.push_str(&format!("also open: {}\n", others.join(", ")));
+    }
+    text
+}

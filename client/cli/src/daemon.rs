@@ -1,0 +1,190 @@
+//! `herma status`, `herma daemon …`.
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::time::{Duration, Instant};
+
+use clap::Subcommand;
+use herma_base::{CliContext, Failure, out};
+use herma_client::protocol::daemon::{HelloParams, ShutdownParams, StatusParams, StatusResult, StoreState};
+use herma_client::{Client, ClientError, Place, find_daemon};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use serde_json::json;
+
+use super::orphans;
+
+/// Cells of a bar.
+const BAR: usize = 10;
+
+/// Pause between two looks at a daemon that is stopping.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Seconds that a daemon may take to close its files once its requests are done or cut off.
+const LEAVE_S: u64 = 15;
+
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(super) enum Command {
+    /// Run the daemon in the foreground; its log goes to standard error
+    Run,
+    /// Start the daemon in the background; its log goes to herma/hermad.log
+    Start,
+    /// Stop the daemon when what it was asked is done
+    Stop {
+        /// Seconds that requests have to finish
+        #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=3600))]
+        drain: u64,
+    },
+    /// Say whether the daemon runs; exit code 3 when it doesn't
+    Status,
+}
+
+pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Run => {
+            let program = find_daemon();
+            let error = std::process::Command::new(&program)
+                .arg("--home")
+                .arg(&context.place.home)
+                .arg("--socket")
+                .arg(&context.place.socket)
+                .exec();
+            Err(ClientError::Spawn(format!("{}: {error}", program.display())).into())
+        }
+        Command::Start => {
+            if let Ok(client) = context.connect_only() {
+                return say(context, client, "runs already");
+            }
+            say(context, context.connect()?, "started")
+        }
+        Command::Stop { drain } => stop(context, *drain),
+        Command::Status => say(context, context.connect_only()?, "runs"),
+    }
+}
+
+fn say(context: &CliContext<'_>, mut client: Client, what: &str) -> Result<(), Failure> {
+    let hello = client.hello(HelloParams { client: Some(own_name()), protocol: None })?;
+    out::show(context.common, &hello, |hello| {
+        format!(
+            "{} {what}: pid {}, home {}, socket {}",
+            hello.server,
+            hello.pid,
+            hello.home,
+            context.place.socket.display()
+        )
+    })
+}
+
+fn stop(context: &CliContext<'_>, drain: u64) -> Result<(), Failure> {
+    let stopped = stop_serving(context, drain)?;
+    let orphans = orphans::find(&context.place.home);
+    orphans::end(&orphans)?;
+    out::show(context.common, &json!({ "stopped": stopped, "orphans": orphans }), |_| {
+        let mut words = if stopped { "stopped" } else { "no daemon was running" }.to_owned();
+        for pid in &orphans {
+            words.push_str(&format!("; ended {pid} too, whose lock file had been removed"));
+        }
+        words
+    })
+}
+
+/// Stops the daemon that listens; false when none does.
+fn stop_serving(context: &CliContext<'_>, drain: u64) -> Result<bool, Failure> {
+    let mut client = match context.connect_in_lines() {
+        Err(ClientError::Unreachable { .. }) => return Ok(false),
+        connected => connected?,
+    };
+    let hello = client.hello(HelloParams { client: Some(own_name()), protocol: None })?;
+    client.shutdown(ShutdownParams { drain_ms: Some(drain.saturating_mul(1000)) })?;
+    drop(client);
+    let place = Place { home: hello.home.into(), socket: context.place.socket.clone() };
+    let until = Instant::now() + Duration::from_secs(drain.saturating_add(LEAVE_S));
+    while context.connect_in_lines().is_ok() || holds(hello.pid, &place) {
+        if Instant::now() > until {
+            return Err(Failure::File("the daemon was asked to stop but still runs".into()));
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(true)
+}
+
+/// Whether the daemon with this process id still has its home: it listens no more when it begins
+/// to close its files, and lets the lock go when it has closed them. A lock that can't be looked
+/// at says nothing.
+fn holds(pid: u32, place: &Place) -> bool {
+    let Ok(mut file) = place.open_lock() else { return false };
+    let mut holder = String::new();
+    // A daemon on a full disk could not write who it is.
+    let is_another =
+        file.read_to_string(&mut holder).is_ok_and(|length| length > 0) && !holder.starts_with(&format!("pid {pid} "));
+    !is_another && flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
+}
+
+fn own_name() -> String {
+    concat!("herma ", env!("CARGO_PKG_VERSION")).into()
+}
+
+pub(super) fn status(context: &CliContext<'_>, mut client: Client) -> Result<(), Failure> {
+    let status = client.status(StatusParams {})?;
+    out::show(context.common, &status, table)
+}
+
+fn table(status: &StatusResult) -> String {
+    let mut rows = vec![
+        ("uptime", format!("{:.0} s", status.uptime_s)),
+        ("memory", out::size(status.rss_bytes)),
+        ("connections", status.connections.to_string()),
+        ("requests", format!("{}, {} failed", out::thousands(status.requests.total), status.requests.errors)),
+        ("sessions", format!("{} open of {}", status.sessions.open, status.sessions.total)),
+    ];
+    for store in &status.stores {
+        let state = match store.state {
+            StoreState::Ok => "",
+            StoreState::OverLimit => ", over its limit",
+            StoreState::Unreadable => ", UNREADABLE",
+            StoreState::Drifted => ", drifted: an entry is longer than the limit",
+        };
+        rows.push((
+            "store",
+            format!(
+                "{} {}/{}: {} entries, {}/{} chars, revision {}{state}",
+                out::bar(out::share(store.chars, store.limit), BAR),
+                store.profile,
+                match store.target {
+                    herma_client::protocol::memory::Target::Memory => "memory",
+                    herma_client::protocol::memory::Target::User => "user",
+                },
+                store.entries,
+                out::thousands(store.chars),
+                out::thousands(store.limit),
+                store.revision
+            ),
+        ));
+    }
+    rows.push((
+        "outputs",
+        format!(
+            "{} {} files, {} of {}",
+            out::bar(out::share(status.outputs.bytes, status.outputs.quota), BAR),
+            out::thousands(status.outputs.files),
+            out::size(status.outputs.bytes),
+            out::size(status.outputs.quota)
+        ),
+    ));
+    rows.push(("archive", format!("{}, {}", status.archive.state, out::size(status.archive.bytes))));
+    rows.push(("summarizer", format!("{}, {}", status.summarizer.kind, status.summarizer.state)));
+    let mut text = out::columns(&rows);
+    if !status.requests.by_method.is_empty() {
+        text.push_str(&format!("\n{:22} {:>10} {:>12} {:>12}\n", "method", "count", "p50", "p99"));
+        for (method, counts) in &status.requests.by_method {
+            text.push_str(&format!(
+                "{method:22} {:>10} {:>12} {:>12}\n",
+                out::thousands(counts.count),
+                out::microseconds(counts.p50_us),
+                out::microseconds(counts.p99_us)
+            ));
+        }
+    }
+    text
+}

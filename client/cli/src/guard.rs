@@ -1,0 +1,92 @@
+//! `herma guard …`.
+
+mod allow;
+
+use std::path::PathBuf;
+
+use clap::{Subcommand, ValueEnum};
+use herma_base::{CliContext, Failure, out};
+use herma_client::protocol::guard::{RedactParams, ScanParams, ScanResult, Scope};
+
+/// How much to look for.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum Looked {
+    /// What is an attack anywhere
+    All,
+    /// What is an attack in a model's context
+    Context,
+    /// What is an attack in a memory entry
+    Strict,
+}
+
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(super) enum Command {
+    /// List what the guard finds in a text
+    Scan {
+        /// The file with the text; - for standard input
+        file: PathBuf,
+        /// How much to look for
+        #[arg(long, value_enum, default_value = "context")]
+        scope: Looked,
+    },
+    /// Print a text with its secrets masked
+    Redact {
+        /// The file with the text; - for standard input
+        file: PathBuf,
+        /// The text is source code: assignments stay
+        #[arg(long)]
+        code: bool,
+    },
+    /// Let in what the guard finds by this name, with a warning
+    #[command(
+        after_help = "Every refusal has the finding's name. The setting is written into the configuration (guard.severity), which is read when the daemon starts.\n\nExamples:\n  herma guard allow ssh_access\n  herma guard allow ssh_access --off\n  herma guard block ssh_access"
+    )]
+    Allow {
+        /// The name of the finding
+        id: String,
+        /// Let it in without a warning
+        #[arg(long)]
+        off: bool,
+    },
+    /// Keep out again what the guard finds by this name
+    Block {
+        /// The name of the finding
+        id: String,
+    },
+}
+
+pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Scan { file, scope } => {
+            let scope = match scope {
+                Looked::All => Scope::All,
+                Looked::Context => Scope::Context,
+                Looked::Strict => Scope::Strict,
+            };
+            let params = ScanParams { text: Some(out::read_input(file)?), scope: Some(scope) };
+            let result = context.connect()?.guard_scan(params)?;
+            out::show(context.common, &result, findings)
+        }
+        Command::Redact { file, code } => {
+            let text = Some(out::read_input(file)?);
+            let params = RedactParams { text, force: Some(true), code: Some(*code), enabled: None };
+            let result = context.connect()?.guard_redact(params)?;
+            if context.common.json {
+                return out::json(&result);
+            }
+            out::text(&result.text.unwrap_or_default())
+        }
+        Command::Allow { id, off } => allow::run(context, id, Some(if *off { "off" } else { "warn" })),
+        Command::Block { id } => allow::run(context, id, None),
+    }
+}
+
+fn findings(result: &ScanResult) -> String {
+    if result.findings.is_empty() {
+        return "clean".into();
+    }
+    let lines =
+        result.findings.iter().map(|finding| format!("{} at chars {} to {}", finding.id, finding.start, finding.end));
+    lines.collect::<Vec<_>>().join("\n")
+}

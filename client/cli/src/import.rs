@@ -1,0 +1,186 @@
+//! `herma import …`.
+
+mod database;
+mod export;
+mod find;
+mod follow;
+mod mended;
+mod record;
+mod report;
+mod sink;
+mod watch;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use herma_base::progress::Progress;
+use herma_base::{CliContext, Failure, out};
+
+use self::find::Files;
+use self::follow::Follower;
+use self::record::{Record, Stamp};
+use self::report::Report;
+use self::sink::Sink;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "What is read, where PATH is left out:\n  claude-code  the *.jsonl below $CLAUDE_CONFIG_DIR/projects, else ~/.claude/projects\n  codex        the *.jsonl below sessions and archived_sessions of $CODEX_HOME, else ~/.codex\n  hermes       state.db of the home\n  chatgpt      PATH must be said: conversations.json of an export, a folder with it, or - for standard input\n\nEach conversation becomes a closed session: claude-code:ID, codex:ID, hermes:ID, chatgpt:ID. The files are only\nread, with what stands in them of times, titles, models and folders. Giving the command again adds what is new\nand nothing twice, also after it was stopped in whatever way. A session that was removed from herma stays so,\nunless --again is given; a file that was rewritten becomes another session, ID~2.\n\nExit codes: 0 done; 1 something could not be read (each is told; the rest was imported); 2 wrong arguments;\n3 the daemon went away (give the command again to go on).\n\nExamples:\n  herma import claude-code\n  herma import codex ~/.codex/sessions/2026 --redact\n  herma import claude-code --profile-for ~/work=work --watch\n  unzip -p export.zip conversations.json | herma import chatgpt -\n  herma recall \"which port did we choose\" --kind message"
+)]
+pub(super) struct Arguments {
+    /// The program whose conversations are read
+    #[arg(value_enum)]
+    program: Program,
+    /// A file, or a folder that is looked through
+    path: Option<PathBuf>,
+    /// Go on for ever, and take in what is new as it is written
+    #[arg(long, conflicts_with = "dry_run")]
+    watch: bool,
+    /// Mask secrets in what is kept
+    #[arg(long)]
+    redact: bool,
+    /// Keep sessions of a folder, and of those below it, in another profile; the longest folder counts
+    #[arg(long, value_name = "FOLDER=PROFILE", value_parser = rule)]
+    profile_for: Vec<Rule>,
+    /// Bring back what was removed from herma since it was imported, and read every file anew
+    #[arg(long)]
+    again: bool,
+    /// Say what would be imported, and import nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// A program that keeps conversations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Program {
+    /// Claude Code
+    ClaudeCode,
+    /// Codex
+    Codex,
+    /// An agent of the Hermes family
+    Hermes,
+    /// An export of ChatGPT
+    Chatgpt,
+}
+
+impl Program {
+    /// Its name, as it stands before ids.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Hermes => "hermes",
+            Self::Chatgpt => "chatgpt",
+        }
+    }
+}
+
+/// Sessions of a folder belong to a profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Rule {
+    folder: PathBuf,
+    profile: String,
+}
+
+fn rule(text: &str) -> Result<Rule, String> {
+    match text.rsplit_once('=') {
+        Some((folder, profile)) if !folder.is_empty() && !profile.is_empty() => {
+            // Agents name their folders without links; one that is not there can't be looked at.
+            let folder = std::fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
+            let folder = folder.map_err(|error| error.to_string())?;
+            Ok(Rule { folder, profile: profile.to_owned() })
+        }
+        _ => Err("it must be FOLDER=PROFILE".to_owned()),
+    }
+}
+
+pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let mut import = Import::begin(context, arguments)?;
+    import.all()?;
+    if arguments.watch {
+        return watch::run(&mut import);
+    }
+    let failed = import.sink.report.has_problems();
+    out::show(context.common, &import.sink.report, Report::text)?;
+    if failed { Err(Failure::No) } else { Ok(()) }
+}
+
+/// A run of the command.
+struct Import<'a> {
+    arguments: &'a Arguments,
+    files: Files,
+    sink: Sink<'a>,
+    follower: Follower,
+}
+
+impl<'a> Import<'a> {
+    fn begin(context: &'a CliContext<'a>, arguments: &'a Arguments) -> Result<Self, Failure> {
+        let files = Files::find(arguments.program, arguments.path.as_deref(), &context.place.home)?;
+        if arguments.watch && files.is_input() {
+            return Err(Failure::Usage("--watch needs files; standard input ends".into()));
+        }
+        let record = Record::open(&context.place.home, arguments.program, arguments.again, arguments.dry_run);
+        let report = Report::new(arguments.program, arguments.dry_run);
+        let sink = Sink::new(context, arguments, record, report)?;
+        Ok(Self { arguments, files, sink, follower: Follower::new(arguments.program) })
+    }
+
+    /// Takes in what is new in all files.
+    fn all(&mut self) -> Result<(), Failure> {
+        let began = Instant::now();
+        let files = self.files.all(&mut self.sink.report)?;
+        let total = files.iter().map(|(_, stamp)| stamp.bytes).sum();
+        let is_seen = !self.sink.common().json && !self.arguments.watch;
+        let mut progress = Progress::new(is_seen, 0, total, "messages");
+        let mut done = 0;
+        for (path, stamp) in files {
+            self.file(&path, &stamp, &mut |within, messages| progress.draw(done + within, messages))?;
+            done += stamp.bytes;
+        }
+        progress.clear();
+        self.sink.report.took(began.elapsed());
+        self.sink.record.save()
+    }
+
+    /// Takes in what is new in a file.
+    fn file(&mut self, path: &Path, stamp: &Stamp, seen: &mut dyn FnMut(u64, u64)) -> Result<(), Failure> {
+        // What is written to a database may be in its log for long, and standard input is another one each time.
+        let has_looks = self.arguments.program != Program::Hermes && !self.files.is_input();
+        let is_same = has_looks && self.sink.record.has_seen(path, stamp);
+        self.sink.report.file(is_same);
+        if is_same {
+            return Ok(());
+        }
+        let read = match self.arguments.program {
+            Program::ClaudeCode | Program::Codex => self.follower.read(path, &mut self.sink, seen),
+            Program::Hermes => database::read(path, &mut self.sink, seen),
+            Program::Chatgpt => export::read(path, &mut self.sink, seen),
+        };
+        match read {
+            Ok(is_whole) => {
+                if is_whole && has_looks {
+                    self.sink.record.saw(path, stamp.clone());
+                }
+                self.sink.record.save_sometimes()
+            }
+            Err(Failure::File(words)) => {
+                self.sink.report.problem(words);
+                Ok(())
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_a_folder_and_a_profile() {
+        assert_eq!(rule("/a=b=work"), Ok(Rule { folder: "/a=b".into(), profile: "work".into() }));
+        assert!(rule("here=work").unwrap().folder.is_absolute());
+        for text in ["", "work", "=work", "/a="] {
+            assert!(rule(text).is_err(), "{text}");
+        }
+    }
+}

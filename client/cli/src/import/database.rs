@@ -1,0 +1,201 @@
+//! The database of an agent of the Hermes family, `state.db`, also while the agent writes it.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::time::Duration;
+
+use herma_base::Failure;
+use herma_transcripts::{Said, Tally, Transcript, hermes};
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+
+use super::sink::{Sink, Taken};
+
+/// How long the agent may hold the database.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// Seconds between two rows that are written by one compaction: the agent adds a millionth to each.
+const AT_ONCE: f64 = 0.001;
+
+/// Bytes of the longest value that is read.
+const VALUE: i32 = 256 << 20;
+
+/// How often a session is read anew because what was imported of it is no more the same.
+const TRIES: usize = 4;
+
+pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u64)) -> Result<bool, Failure> {
+    let failed = |error: rusqlite::Error| Failure::File(format!("{}: {error}", path.display()));
+    let database = Database::open(path).map_err(failed)?;
+    let mut is_whole = true;
+    for session in database.sessions().map_err(failed)? {
+        // One that can't be kept keeps no other one away.
+        match one(path, &database, &session, sink) {
+            Err(Failure::File(words)) => {
+                sink.report.problem(words);
+                is_whole = false;
+            }
+            other => other?,
+        }
+        seen(0, sink.report.messages());
+    }
+    Ok(is_whole)
+}
+
+fn one(path: &Path, database: &Database, session: &Kept, sink: &mut Sink<'_>) -> Result<(), Failure> {
+    let failed = |error: rusqlite::Error| Failure::File(format!("{}: {error}", path.display()));
+    for _ in 0..TRIES {
+        let known = sink.known(&session.id)?;
+        if known.live {
+            sink.report.live(&session.id);
+        }
+        if known.live || known.removed || known.row >= session.last_row {
+            return Ok(());
+        }
+        if known.messages == 0 && known.row == 0 && sink.is_live(&session.id)? {
+            sink.report.live(&session.id);
+            sink.is_known_live(&session.id)?;
+            return Ok(());
+        }
+        let mut tally = Tally::default();
+        let mut transcript = session.transcript.clone();
+        let rows = known.row..=session.last_row;
+        database.messages(&session.id, rows, &mut transcript, &mut tally).map_err(failed)?;
+        if known.row > 0 {
+            transcript.begin_at(known.messages);
+        }
+        if sink.take(path, &mut transcript, true)? == Taken::Well {
+            sink.read_to(&session.id, session.last_row)?;
+            sink.report.left_out(&tally);
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+struct Database {
+    connection: Connection,
+    /// Columns of the two tables; older versions have fewer.
+    sessions: HashSet<String>,
+    messages: HashSet<String>,
+}
+
+/// A session of the database.
+struct Kept {
+    id: String,
+    /// Its newest message.
+    last_row: i64,
+    transcript: Transcript,
+}
+
+impl Database {
+    fn open(path: &Path) -> rusqlite::Result<Self> {
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.busy_timeout(BUSY)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE)?;
+        // A view can compute for ever, and call any function.
+        connection.pragma_update(None, "trusted_schema", false)?;
+        for name in ["sessions", "messages"] {
+            let kind = "SELECT type FROM sqlite_schema WHERE name = ?1";
+            let kind: Option<String> = connection.query_row(kind, [name], |row| row.get(0)).optional()?;
+            if let Some(kind) = kind.filter(|kind| kind != "table") {
+                return Err(rusqlite::Error::InvalidParameterName(format!("`{name}` is a {kind} and no table")));
+            }
+        }
+        let columns = |table: &str| -> rusqlite::Result<HashSet<String>> {
+            let mut query = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+            query.query_map([table], |row| row.get(0))?.collect()
+        };
+        let (sessions, messages) = (columns("sessions")?, columns("messages")?);
+        Ok(Self { connection, sessions, messages })
+    }
+
+    /// The sessions that have messages, the oldest first.
+    fn sessions(&self) -> rusqlite::Result<Vec<Kept>> {
+        let column = |name: &str| if self.sessions.contains(name) { format!("sessions.{name}") } else { "NULL".into() };
+        let [title, model, parent, cwd] = ["title", "model", "parent_session_id", "cwd"].map(column);
+        let query = format!(
+            "SELECT sessions.id, max(messages.id), {title}, {model}, {parent}, {cwd} FROM sessions
+             JOIN messages ON messages.session_id = sessions.id GROUP BY sessions.id ORDER BY max(messages.id)"
+        );
+        let mut query = self.connection.prepare(&query)?;
+        let kept = query.query_map([], |row| {
+            let id = text(row, 0)?.unwrap_or_default();
+            let mut transcript = Transcript::new(id.clone());
+            transcript.title = text(row, 2)?;
+            transcript.model = text(row, 3)?;
+            transcript.parent = text(row, 4)?;
+            transcript.cwd = text(row, 5)?;
+            Ok(Kept { id, last_row: row.get(1)?, transcript })
+        })?;
+        kept.collect()
+    }
+
+    /// The messages of a session from behind a row to another one. What its user took back is left out, and what a
+    /// compaction wrote a second time: at the same time as before, or right behind another row.
+    fn messages(
+        &self,
+        session: &str,
+        rows: RangeInclusive<i64>,
+        transcript: &mut Transcript,
+        tally: &mut Tally,
+    ) -> rusqlite::Result<()> {
+        let has = |name: &str| self.messages.contains(name);
+        let column = |name: &str, none: &str| if has(name) { name.to_owned() } else { none.to_owned() };
+        let [calls, call, tool] = ["tool_calls", "tool_call_id", "tool_name"].map(|name| column(name, "NULL"));
+        let [active, compacted] = [column("active", "1"), column("compacted", "0")];
+        let query = format!(
+            "SELECT id, timestamp, role, content, {calls}, {call}, {tool}, {active}, {compacted} FROM messages
+             WHERE session_id = ?1 AND id <= ?2 ORDER BY id"
+        );
+        let mut query = self.connection.prepare(&query)?;
+        let (behind, last) = rows.into_inner();
+        let mut rows = query.query(params![session, last])?;
+        let mut compacted: HashMap<String, Vec<f64>> = HashMap::new();
+        let mut before = f64::NEG_INFINITY;
+        while let Some(row) = rows.next()? {
+            let flag = |at, none| row.get::<_, Option<i64>>(at).map(|flag| flag.map_or(none, |flag| flag != 0));
+            let [is_active, is_compacted] = [flag(7, true)?, flag(8, false)?];
+            let id: i64 = row.get(0)?;
+            let read = hermes::Row {
+                role: text(row, 2)?.unwrap_or_default(),
+                content: text(row, 3)?,
+                tool_calls: text(row, 4)?,
+                tool_call_id: text(row, 5)?,
+                tool_name: text(row, 6)?,
+            };
+            let Some(message) = hermes::message(&read) else {
+                tally.add("message without words");
+                continue;
+            };
+            let time: Option<f64> = row.get(1).ok().filter(|time| *time >= 0.0);
+            let said = time.unwrap_or(0.0);
+            let is_at_once = (0.0..AT_ONCE).contains(&(said - std::mem::replace(&mut before, said)));
+            let known = compacted.get(&message);
+            let is_again = known.is_some_and(|times| is_at_once || times.contains(&said));
+            if is_compacted {
+                compacted.entry(message.clone()).or_default().push(said);
+            }
+            match (is_active || is_compacted, is_again) {
+                (false, _) => tally.add("message that was taken back"),
+                (true, true) => tally.add("message that is there twice"),
+                (true, false) if id > behind => {
+                    transcript.push(Said { time, message });
+                }
+                (true, false) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A text that may be missing, or of another type than it should be.
+fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
+    Ok(match row.get_ref(at)? {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(number.to_string()),
+        ValueRef::Real(number) => Some(number.to_string()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+    })
+}

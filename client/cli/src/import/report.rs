@@ -1,0 +1,148 @@
+//! What came of an import.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use herma_base::out;
+use herma_transcripts::Tally;
+use serde::{Serialize, Serializer};
+
+use super::Program;
+
+/// Problems that are told as they happen, and that stand in the report.
+const TOLD: usize = 20;
+
+/// What came of a run.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Report {
+    program: &'static str,
+    dry_run: bool,
+    files: Files,
+    sessions: Sessions,
+    /// Messages that were added.
+    messages: u64,
+    /// What was read and is no part of a conversation, by what it was.
+    left_out: BTreeMap<String, u64>,
+    /// The first problems.
+    problems: Vec<String>,
+    /// All of them.
+    failed: u64,
+    seconds: f64,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Files {
+    seen: u64,
+    /// Those that look as they did when they were read before.
+    unchanged: u64,
+}
+
+/// Sessions by what became of them.
+#[derive(Debug, Default, Serialize)]
+struct Sessions {
+    #[serde(serialize_with = "count")]
+    new: BTreeSet<String>,
+    #[serde(serialize_with = "count")]
+    grown: BTreeSet<String>,
+    /// Those that somebody removed from herma.
+    #[serde(serialize_with = "count")]
+    removed: BTreeSet<String>,
+    /// Those that their agent keeps in herma by itself.
+    #[serde(serialize_with = "count")]
+    live: BTreeSet<String>,
+}
+
+fn count<S: Serializer>(ids: &BTreeSet<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(ids.len() as u64)
+}
+
+impl Report {
+    pub(super) fn new(program: Program, dry_run: bool) -> Self {
+        Self { program: program.name(), dry_run, ..Self::default() }
+    }
+
+    pub(super) fn file(&mut self, is_unchanged: bool) {
+        self.files.seen += 1;
+        self.files.unchanged += u64::from(is_unchanged);
+    }
+
+    /// Messages of a session were added.
+    pub(super) fn session(&mut self, id: &str, is_new: bool, messages: u64) {
+        if messages == 0 {
+            return;
+        }
+        self.messages += messages;
+        let Sessions { new, grown, .. } = &mut self.sessions;
+        if is_new {
+            new.insert(id.to_owned());
+        } else if !new.contains(id) {
+            grown.insert(id.to_owned());
+        }
+    }
+
+    pub(super) fn removed(&mut self, id: &str) {
+        self.sessions.removed.insert(id.to_owned());
+    }
+
+    pub(super) fn live(&mut self, id: &str) {
+        self.sessions.live.insert(id.to_owned());
+    }
+
+    pub(super) const fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    pub(super) fn left_out(&mut self, tally: &Tally) {
+        for (kind, count) in tally.iter() {
+            *self.left_out.entry(kind.to_owned()).or_default() += count;
+        }
+    }
+
+    /// Tells of something that could not be read; the run goes on.
+    pub(super) fn problem(&mut self, words: String) {
+        self.failed += 1;
+        if self.problems.len() < TOLD && !self.problems.contains(&words) {
+            out::error(&format!("herma: {words}"));
+            self.problems.push(words);
+        }
+    }
+
+    pub(super) const fn has_problems(&self) -> bool {
+        self.failed > 0
+    }
+
+    pub(super) fn took(&mut self, time: Duration) {
+        self.seconds = time.as_secs_f64();
+    }
+
+    /// For people.
+    pub(super) fn text(&self) -> String {
+        let count =
+            |count: u64, noun: &str| format!("{} {noun}{}", out::thousands(count), if count == 1 { "" } else { "s" });
+        let [new, grown, removed, live] = {
+            let Sessions { new, grown, removed, live } = &self.sessions;
+            [new, grown, removed, live].map(|ids| ids.len() as u64)
+        };
+        let Files { seen, unchanged } = self.files;
+        let mut rows = vec![
+            ("files", format!("{}, {} of them unchanged", out::thousands(seen), out::thousands(unchanged))),
+            ("sessions", format!("{} new, {} grown", out::thousands(new), out::thousands(grown))),
+            (if self.dry_run { "would be added" } else { "added" }, count(self.messages, "message")),
+        ];
+        if live > 0 {
+            rows.push(("kept live", format!("{}, which hooks or the agent itself keep", count(live, "session"))));
+        }
+        if removed > 0 {
+            let words = format!("{} since an earlier import; --again brings them back", count(removed, "session"));
+            rows.push(("removed", words));
+        }
+        if !self.left_out.is_empty() {
+            let kinds = self.left_out.iter().map(|(kind, count)| format!("{} × {kind}", out::thousands(*count)));
+            rows.push(("left out", kinds.collect::<Vec<_>>().join(", ")));
+        }
+        if self.failed > 0 {
+            rows.push(("failed", count(self.failed, "problem")));
+        }
+        out::columns(&rows)
+    }
+}

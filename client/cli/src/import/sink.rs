@@ -1,0 +1,333 @@
+//! Gives what was read to the daemon.
+
+mod growth;
+mod names;
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::time::Duration;
+
+use herma_base::kept::{hash, message, name};
+use herma_base::{CliContext, Common, Failure};
+use herma_client::protocol::profile::CreateParams;
+use herma_client::protocol::session::chain::ShowParams;
+use herma_client::protocol::session::import::ImportParams;
+use herma_client::protocol::{ErrorKind, RpcError, limits};
+use herma_client::{Client, ClientError};
+use herma_transcripts::{Said, Transcript};
+
+use self::growth::{batch, rewrote};
+use self::names::{profile, shown};
+use super::Arguments;
+use super::record::{Known, Record};
+use super::report::Report;
+
+/// Bytes of messages in one request, unless one alone has more.
+const BYTES: usize = 4 << 20;
+
+/// How often a daemon that has too much to do is asked again, and the pause between two times.
+const ASKED: u32 = 40;
+/// See [`ASKED`].
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// The reason why a session that was imported ended.
+const IMPORTED: &str = "imported";
+
+/// What became of messages that were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// They are kept, or need not be.
+    Well,
+    /// They don't go on where the session ended: the file is to be read from its beginning.
+    ReadAgain,
+}
+
+/// Where messages go.
+pub(super) struct Sink<'a> {
+    context: &'a CliContext<'a>,
+    arguments: &'a Arguments,
+    /// A connection for each profile.
+    clients: HashMap<Option<String>, Client>,
+    asking: Option<Client>,
+    /// Sessions that a dry run would have made or added to.
+    imagined: HashSet<String>,
+    pub(super) record: Record,
+    pub(super) report: Report,
+}
+
+impl<'a> Sink<'a> {
+    pub(super) fn new(
+        context: &'a CliContext<'a>,
+        arguments: &'a Arguments,
+        record: Record,
+        report: Report,
+    ) -> Result<Self, Failure> {
+        let mut sink = Self {
+            context,
+            arguments,
+            clients: HashMap::new(),
+            asking: None,
+            imagined: HashSet::new(),
+            record,
+            report,
+        };
+        sink.client(context.common.profile.as_ref())?;
+        Ok(sink)
+    }
+
+    pub(super) const fn common(&self) -> &'a Common {
+        self.context.common
+    }
+
+    pub(super) const fn is_watching(&self) -> bool {
+        self.arguments.watch
+    }
+
+    /// What is known of a session; where nothing is, the daemon is asked whether it has it.
+    pub(super) fn known(&mut self, id: &str) -> Result<Known, Failure> {
+        if let Some(known) = self.record.session(id) {
+            return Ok(known.clone());
+        }
+        let mut known = self.ask(id, id)?;
+        // Of a session that was rewritten the newest one counts, also when the older ones were removed.
+        let mut version = 1;
+        loop {
+            let next = self.ask(id, &name(id, version))?;
+            if next.messages == 0 {
+                break;
+            }
+            known = Known { rewritten: version, ..next };
+            version += 1;
+        }
+        self.record.know(id, known.clone());
+        Ok(known)
+    }
+
+    /// Notes up to which row of a database a session was read.
+    pub(super) fn read_to(&mut self, id: &str, row: i64) -> Result<(), Failure> {
+        let known = self.known(id)?;
+        self.record.know(id, Known { row, ..known });
+        Ok(())
+    }
+
+    /// Whether an agent itself keeps the session in herma, by its own name.
+    pub(super) fn is_live(&mut self, own: &str) -> Result<bool, Failure> {
+        let params = ShowParams { session: own.to_owned() };
+        match self.asking()?.session_show(params) {
+            Ok(row) => Ok(row.end_reason.as_deref() != Some(IMPORTED)),
+            Err(ClientError::Rpc(error)) if is_unknown(&error) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether what was imported of a session is still in the archive.
+    fn is_there(&mut self, id: &str, known: &Known) -> Result<bool, Failure> {
+        let name = name(id, known.rewritten);
+        Ok(self.imagined.contains(&name) || self.ask(id, &name)?.messages > 0)
+    }
+
+    /// Notes that its agent keeps a session in herma, so that nobody asks for it again.
+    pub(super) fn is_known_live(&mut self, id: &str) -> Result<(), Failure> {
+        let known = self.known(id)?;
+        self.record.know(id, Known { live: true, ..known });
+        Ok(())
+    }
+
+    fn ask(&mut self, id: &str, session: &str) -> Result<Known, Failure> {
+        let params = ShowParams { session: self.named(session) };
+        match self.asking()?.session_show(params) {
+            Ok(row) => {
+                let live = row.end_reason.as_deref() != Some(IMPORTED);
+                let profile = Some(row.profile);
+                Ok(Known { messages: row.messages, live, profile, title: row.title, ..Known::default() })
+            }
+            Err(ClientError::Rpc(error)) if is_unknown(&error) => Ok(Known::default()),
+            Err(ClientError::Rpc(error)) => Err(Failure::File(format!("{id}: {}", error.message))),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Takes the messages of a session that was read from a file, if there are many, or `all` of them.
+    pub(super) fn take(&mut self, path: &Path, transcript: &mut Transcript, all: bool) -> Result<Taken, Failure> {
+        if !all && transcript.waiting() < BYTES {
+            return Ok(Taken::Well);
+        }
+        let (first, said) = transcript.take();
+        let mut known = self.known(&transcript.id)?;
+        if known.removed {
+            self.report.removed(&transcript.id);
+        } else if known.live {
+            self.report.live(&transcript.id);
+        }
+        if known.removed || known.live {
+            return Ok(Taken::Well);
+        }
+        if first > known.messages {
+            return Ok(Taken::ReadAgain);
+        }
+        let is_shorter = all && first + (said.len() as u64) < known.messages && first + (said.len() as u64) > 0;
+        if is_shorter || rewrote(&known, first, &said) {
+            // What somebody removed does not come back under another name.
+            if !self.is_there(&transcript.id, &known)? {
+                self.report.removed(&transcript.id);
+                self.record.know(&transcript.id, Known { removed: true, ..known });
+                return Ok(Taken::Well);
+            }
+            let rewritten = known.rewritten.saturating_add(1);
+            let known = Known { rewritten, profile: known.profile, ..Known::default() };
+            self.record.know(&transcript.id, known);
+            return Ok(Taken::ReadAgain);
+        }
+        // A run that sends nothing is told by nobody else that the session was removed.
+        if self.arguments.dry_run && known.messages > 0 && !self.is_there(&transcript.id, &known)? {
+            self.report.removed(&transcript.id);
+            return Ok(Taken::Well);
+        }
+        let passed = usize::try_from(known.messages.saturating_sub(first)).unwrap_or(usize::MAX);
+        let new = said.get(passed..).unwrap_or_default();
+        let is_renamed = known.messages > 0 && transcript.title.is_some() && transcript.title != known.title;
+        if new.is_empty() && !is_renamed {
+            return Ok(Taken::Well);
+        }
+        if known.messages == 0 && known.profile.is_none() {
+            known.profile = self.profile(transcript.cwd.as_deref());
+        }
+        let (is_new, before) = (known.messages == 0, known.messages);
+        let taken = self.send(path, transcript, new, &mut known)?;
+        self.report.session(&transcript.id, is_new, known.messages.saturating_sub(before));
+        self.record.know(&transcript.id, known);
+        Ok(taken)
+    }
+
+    /// Sends messages that follow what is known, and notes that they are.
+    fn send(
+        &mut self,
+        path: &Path,
+        transcript: &Transcript,
+        new: &[Said],
+        known: &mut Known,
+    ) -> Result<Taken, Failure> {
+        let mut rest = new;
+        loop {
+            let count = batch(rest);
+            let (part, after) = rest.split_at(count);
+            let params = self.params(path, transcript, part, known);
+            if self.arguments.dry_run {
+                self.imagined.insert(name(&transcript.id, known.rewritten));
+            }
+            match self.import(params, known.profile.clone()) {
+                Ok(()) => {}
+                Err(ClientError::Rpc(error)) => return self.refused(&transcript.id, path, error, known),
+                Err(error) => return Err(error.into()),
+            }
+            known.messages = known.messages.saturating_add(part.len() as u64);
+            if let Some(last) = part.last() {
+                known.last = hash(last.message.as_bytes());
+            }
+            known.title.clone_from(&transcript.title);
+            rest = after;
+            if rest.is_empty() {
+                return Ok(Taken::Well);
+            }
+        }
+    }
+
+    fn params(&self, path: &Path, transcript: &Transcript, part: &[Said], known: &Known) -> ImportParams {
+        let named = |id: &str| self.named(id);
+        ImportParams {
+            session: named(&name(&transcript.id, known.rewritten)),
+            agent: Some(self.arguments.program.name().to_owned()),
+            source: Some(shown(&path.display().to_string(), limits::PATH)),
+            cwd: transcript.cwd.as_deref().map(|cwd| shown(cwd, limits::PATH)),
+            parent: transcript.parent.as_deref().map(named),
+            title: transcript.title.as_deref().map(|title| shown(title, limits::NAME)),
+            model: transcript.model.as_deref().map(|model| shown(model, limits::NAME)),
+            position: known.messages,
+            messages: part.iter().filter_map(message).collect(),
+            times: Some(part.iter().map(|said| said.time).collect()),
+            redact: Some(self.arguments.redact),
+        }
+    }
+
+    fn import(&mut self, params: ImportParams, profile: Option<String>) -> Result<(), ClientError> {
+        if self.arguments.dry_run {
+            return Ok(());
+        }
+        for _ in 1..ASKED {
+            match self.client(profile.as_ref())?.session_import(params.clone()) {
+                Err(ClientError::Rpc(error)) if matches!(error.kind, ErrorKind::Busy | ErrorKind::Unavailable) => {
+                    std::thread::sleep(PAUSE);
+                }
+                answer => return answer.map(drop),
+            }
+        }
+        self.client(profile.as_ref())?.session_import(params).map(drop)
+    }
+
+    /// What follows from a refusal.
+    fn refused(&mut self, id: &str, path: &Path, error: RpcError, known: &mut Known) -> Result<Taken, Failure> {
+        let details = error.details.as_ref().and_then(|details| serde_json::from_str(details.get()).ok());
+        let position = details.as_ref().and_then(|details: &serde_json::Value| details.get("position")?.as_u64());
+        match (error.kind, position) {
+            // Nothing is there of what was: it was removed.
+            (ErrorKind::Conflict, Some(0)) => {
+                known.removed = true;
+                self.report.removed(id);
+                Ok(Taken::Well)
+            }
+            // An older archive was put back.
+            (ErrorKind::Conflict, Some(position)) => {
+                (known.messages, known.last, known.row) = (position, String::new(), 0);
+                Ok(Taken::ReadAgain)
+            }
+            (ErrorKind::Busy | ErrorKind::Unavailable, _) => Err(ClientError::Rpc(error).into()),
+            // The session was imported before, and now its agent continues it in herma.
+            _ if self.ask(id, &name(id, known.rewritten))?.live => {
+                known.live = true;
+                self.report.live(id);
+                Ok(Taken::Well)
+            }
+            _ => Err(Failure::File(format!("{}: session {id}: {}", path.display(), error.message))),
+        }
+    }
+
+    /// A connection that asks for sessions of all profiles.
+    fn asking(&mut self) -> Result<&mut Client, ClientError> {
+        if self.asking.is_none() {
+            self.asking = Some(self.context.connect()?.with_profile(None));
+        }
+        self.asking.as_mut().ok_or(ClientError::NoHome)
+    }
+
+    /// The connection for a profile. One that a rule names is made where it is not there.
+    fn client(&mut self, profile: Option<&String>) -> Result<&mut Client, ClientError> {
+        let profile = profile.or(self.context.common.profile.as_ref());
+        if !self.clients.contains_key(&profile.cloned()) {
+            let mut client = self.context.connect()?.with_profile(profile.cloned());
+            if let Some(rule) = self.arguments.profile_for.iter().find(|rule| Some(&rule.profile) == profile) {
+                client.profile_create(CreateParams { name: rule.profile.clone() })?;
+            }
+            self.clients.insert(profile.cloned(), client);
+        }
+        self.clients.get_mut(&profile.cloned()).ok_or(ClientError::NoHome)
+    }
+
+    /// Forgets the connections, so that new ones are made.
+    pub(super) fn disconnect(&mut self) {
+        self.clients.clear();
+        self.asking = None;
+    }
+
+    /// The profile of a folder: of the rules that hold for it the one with the longest folder.
+    fn profile(&self, cwd: Option<&str>) -> Option<String> {
+        profile(&self.arguments.profile_for, cwd?)
+    }
+
+    fn named(&self, id: &str) -> String {
+        shown(&format!("{}:{id}", self.arguments.program.name()), limits::NAME)
+    }
+}
+
+fn is_unknown(error: &RpcError) -> bool {
+    error.kind == ErrorKind::NotFound
+}

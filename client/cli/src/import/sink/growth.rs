@@ -1,0 +1,64 @@
+//! How what was read goes on from what is known, and how much of it goes into a request. Pure.
+
+use herma_base::kept::{LARGEST, hash};
+use herma_transcripts::Said;
+
+use super::super::record::Known;
+use super::BYTES;
+
+/// Messages in one request at most.
+const MESSAGES: usize = 500;
+
+/// Whether what was read has another message in the place of the last one that is known.
+pub(super) fn rewrote(known: &Known, first: u64, said: &[Said]) -> bool {
+    let Some(last) = known.messages.checked_sub(1).filter(|_| !known.last.is_empty()) else { return false };
+    let at = last.checked_sub(first).and_then(|at| usize::try_from(at).ok());
+    at.and_then(|at| said.get(at)).is_some_and(|said| hash(said.message.as_bytes()) != known.last)
+}
+
+/// How many of the first messages go into a request.
+pub(super) fn batch(said: &[Said]) -> usize {
+    let mut bytes = 0;
+    let fits = said.iter().take(MESSAGES).take_while(|said| {
+        let is_first = bytes == 0;
+        bytes += said.message.len().clamp(1, LARGEST);
+        is_first || bytes <= BYTES
+    });
+    fits.count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Said {
+        Said { time: None, message: text.into() }
+    }
+
+    #[test]
+    fn another_last_message_is_seen_where_it_stands() {
+        let known = |messages, last: &str| Known { messages, last: hash(last.as_bytes()), ..Known::default() };
+        let list = ["a", "b", "c"].map(said);
+        for (known, first, expect) in [
+            (known(2, "b"), 0, false),
+            (known(2, "x"), 0, true),
+            (known(2, "a"), 1, false),
+            (known(2, "x"), 1, true),
+            (known(9, "x"), 0, false),
+            (known(1, "x"), 1, false),
+            (Known::default(), 0, false),
+            (Known { messages: 2, ..Known::default() }, 0, false),
+        ] {
+            assert_eq!(rewrote(&known, first, &list), expect, "{known:?} {first}");
+        }
+    }
+
+    #[test]
+    fn a_request_has_at_least_one_message_and_not_too_many() {
+        let large = said(&"x".repeat(BYTES));
+        assert_eq!(batch(&[]), 0);
+        assert_eq!(batch(&[large.clone(), large.clone()]), 1);
+        assert_eq!(batch(&[said("a"), large]), 1);
+        assert_eq!(batch(&vec![said("a"); 2 * MESSAGES]), MESSAGES);
+    }
+}

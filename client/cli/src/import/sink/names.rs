@@ -1,0 +1,53 @@
+//! What of a file is shown, and which profile a folder has. Pure.
+
+use std::path::Path;
+
+use herma_base::kept::{HASH, hash};
+
+use super::super::Rule;
+
+pub(super) fn profile(rules: &[Rule], cwd: &str) -> Option<String> {
+    let holds = |rule: &&Rule| Path::new(cwd).starts_with(&rule.folder);
+    let longest = |rule: &&Rule| rule.folder.components().count();
+    rules.iter().filter(holds).max_by_key(longest).map(|rule| rule.profile.clone())
+}
+
+/// A text of a file as a name: without controls, and not too long; of a longer one the hash stands at the end.
+pub(super) fn shown(text: &str, most: usize) -> String {
+    let clean: String = text.chars().map(|char| if char.is_control() { '\u{fffd}' } else { char }).collect();
+    if clean.chars().count() <= most {
+        return clean;
+    }
+    let head: String = clean.chars().take(most - HASH - 1).collect();
+    format!("{head}~{}", hash(text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use herma_client::protocol::limits;
+
+    use super::*;
+
+    #[test]
+    fn the_longest_folder_decides() {
+        let rule = |folder: &str, profile: &str| Rule { folder: folder.into(), profile: profile.into() };
+        let rules = [rule("/w", "work"), rule("/w/secret", "other"), rule("/home", "home")];
+        for (cwd, expect) in [
+            ("/w", Some("work")),
+            ("/w/a/b", Some("work")),
+            ("/w/secret/x", Some("other")),
+            ("/wide", None),
+            ("", None),
+        ] {
+            assert_eq!(profile(&rules, cwd).as_deref(), expect, "{cwd}");
+        }
+    }
+
+    #[test]
+    fn names_have_no_controls_and_an_end() {
+        assert_eq!(shown("a\nb", 9), "a\u{fffd}b");
+        let long = shown(&"é".repeat(5000), limits::NAME);
+        assert_eq!(long.chars().count(), limits::NAME);
+        assert_ne!(long, shown(&"é".repeat(5001), limits::NAME));
+    }
+}

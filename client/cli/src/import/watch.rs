@@ -1,0 +1,39 @@
+//! Taking in what is written, as it is.
+
+use std::time::Duration;
+
+use herma_base::{Failure, out};
+use herma_client::ClientError;
+
+use super::Import;
+
+/// The pause between two looks.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The pause after the daemon went away.
+const AWAY: Duration = Duration::from_secs(5);
+
+/// Looks again and again, until somebody ends the program.
+pub(super) fn run(import: &mut Import<'_>) -> Result<(), Failure> {
+    out::note(
+        import.sink.common(),
+        &format!("{} messages were added; watching", out::thousands(import.sink.report.messages())),
+    );
+    loop {
+        std::thread::sleep(PAUSE);
+        let before = import.sink.report.messages();
+        match import.all() {
+            Ok(()) | Err(Failure::File(_)) => {}
+            Err(Failure::Client(ClientError::Rpc(error))) => out::error(&format!("herma: {}", error.message)),
+            Err(Failure::Client(_)) => {
+                import.sink.disconnect();
+                std::thread::sleep(AWAY);
+            }
+            Err(failure) => return Err(failure),
+        }
+        let added = import.sink.report.messages() - before;
+        if added > 0 {
+            out::line(&format!("{} messages were added", out::thousands(added)))?;
+        }
+    }
+}

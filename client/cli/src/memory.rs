@@ -1,0 +1,120 @@
+//! `herma memory …`.
+
+mod approval;
+mod change;
+mod edit;
+mod editor;
+mod entries;
+mod export;
+mod import;
+mod list;
+mod log;
+mod operations;
+mod revision;
+mod steps;
+mod undo;
+mod write;
+
+#[cfg(feature = "fuzzing")]
+pub use import::import_holds;
+
+use clap::{Subcommand, ValueEnum};
+use herma_client::protocol::memory::Target;
+pub(super) use log::who;
+pub(super) use steps::{Step, steps};
+
+use herma_base::CliContext;
+use herma_base::Failure;
+
+/// Which store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Store {
+    /// MEMORY.md: the agent's own notes
+    Memory,
+    /// USER.md: who the user is
+    User,
+}
+
+impl From<Store> for Target {
+    fn from(store: Store) -> Self {
+        match store {
+            Store::Memory => Self::Memory,
+            Store::User => Self::User,
+        }
+    }
+}
+
+/// The store's name on the command line.
+pub(super) const fn name(target: Target) -> &'static str {
+    match target {
+        Target::Memory => "memory",
+        Target::User => "user",
+    }
+}
+
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(super) enum Command {
+    /// List the entries
+    List(list::List),
+    /// Add an entry
+    Add(write::Add),
+    /// Put another text in an entry's place
+    Replace(write::Replace),
+    /// Take an entry out
+    Remove(write::Remove),
+    /// Apply several operations, all or none
+    Batch(write::Batch),
+    /// Edit a store in an editor
+    Edit(edit::Arguments),
+    /// List the changes of the stores, newest first
+    Log(log::Arguments),
+    /// Print a store as it was at a revision
+    Show(revision::Show),
+    /// Compare two revisions of a store
+    Diff(revision::Diff),
+    /// Take the newest change of a store back
+    Undo(undo::Undo),
+    /// Put back what a store held at an earlier revision
+    Restore(undo::Restore),
+    /// Print the stores for a file
+    Export(export::Arguments),
+    /// Take entries from a file
+    Import(import::Arguments),
+    /// List the writes that wait for approval
+    Pending(approval::Pending),
+    /// List the writes that are kept here until the shared database is back
+    Queued(approval::Queued),
+    /// Do writes that wait for approval
+    Approve(approval::Chosen),
+    /// Throw writes that wait for approval away
+    Reject(approval::Chosen),
+    /// Do what a model's function call says
+    Tool(write::Tool),
+    /// Print the tool's function schema and the paragraph for the system prompt
+    Schema,
+}
+
+pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::List(arguments) => list::list(context, arguments),
+        Command::Add(arguments) => write::add(context, arguments),
+        Command::Replace(arguments) => write::replace(context, arguments),
+        Command::Remove(arguments) => write::remove(context, arguments),
+        Command::Batch(arguments) => write::batch(context, arguments),
+        Command::Edit(arguments) => edit::run(context, arguments),
+        Command::Log(arguments) => log::run(context, arguments),
+        Command::Show(arguments) => revision::show(context, arguments),
+        Command::Diff(arguments) => revision::diff(context, arguments),
+        Command::Undo(arguments) => undo::undo(context, arguments),
+        Command::Restore(arguments) => undo::restore(context, arguments),
+        Command::Export(arguments) => export::run(context, arguments),
+        Command::Import(arguments) => import::run(context, arguments),
+        Command::Pending(arguments) => approval::pending(context, arguments),
+        Command::Queued(arguments) => approval::queued(context, arguments),
+        Command::Approve(arguments) => approval::approve(context, arguments),
+        Command::Reject(arguments) => approval::reject(context, arguments),
+        Command::Tool(arguments) => write::tool(context, arguments),
+        Command::Schema => list::schema(context),
+    }
+}

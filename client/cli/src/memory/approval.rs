@@ -1,0 +1,170 @@
+//! `herma memory pending`, `herma memory approve`, `herma memory reject`, `herma memory queued`.
+
+use herma_base::{CliContext, Common, Failure, out};
+use herma_client::protocol::memory::{
+    ApproveParams, ApproveResult, Decided, PendingParams, PendingWrite, QueuedParams, RejectParams,
+};
+
+use super::{log, name, write};
+
+/// Above the columns of a table of writes.
+const HEAD: [&str; 6] = ["id", "store", "time", "action", "who", "what"];
+
+/// Chars of a summary in the table.
+const SUMMARY: usize = 100;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  herma memory pending\n  herma memory pending --full")]
+pub(crate) struct Pending {
+    /// Print each write as it was asked for
+    #[arg(long)]
+    full: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  herma memory queued --full")]
+pub(crate) struct Queued {
+    /// Print each write as it was asked for
+    #[arg(long)]
+    full: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "`herma memory pending` lists them with their ids. An id that is unknown is an error, and nothing is done.\n\nExamples:\n  herma memory approve 0a1b2c3d 4e5f6071\n  herma memory reject --all"
+)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Chosen {
+    /// Their ids
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+    /// All that wait
+    #[arg(long)]
+    all: bool,
+}
+
+impl Chosen {
+    fn ids(&self) -> Option<Vec<String>> {
+        (!self.all).then(|| self.ids.clone())
+    }
+
+    fn all(&self) -> Option<bool> {
+        self.all.then_some(true)
+    }
+}
+
+pub(super) fn pending(context: &CliContext<'_>, arguments: &Pending) -> Result<(), Failure> {
+    let result = context.connect()?.memory_pending(PendingParams {})?;
+    out::show(context.common, &result, |result| match result.pending.as_slice() {
+        [] => "nothing waits for approval".into(),
+        waiting if arguments.full => waiting.iter().map(in_full).collect::<Vec<_>>().join("\n"),
+        waiting => table(context.common, waiting),
+    })
+}
+
+pub(super) fn queued(context: &CliContext<'_>, arguments: &Queued) -> Result<(), Failure> {
+    let result = context.connect()?.memory_queued(QueuedParams {})?;
+    out::show(context.common, &result, |result| match result.queued.as_slice() {
+        [] => "nothing waits for the shared database".into(),
+        waiting if arguments.full => waiting.iter().map(in_full).collect::<Vec<_>>().join("\n"),
+        waiting => {
+            let rows: Vec<[String; 6]> = waiting.iter().map(row).collect();
+            out::table(HEAD, &rows)
+        }
+    })
+}
+
+pub(super) fn approve(context: &CliContext<'_>, arguments: &Chosen) -> Result<(), Failure> {
+    let params = ApproveParams { ids: arguments.ids(), all: arguments.all() };
+    let result = context.connect()?.memory_approve(params)?;
+    out::show(context.common, &result, |result| approved(context.common, result))?;
+    if result.failed.is_empty() { Ok(()) } else { Err(Failure::Refused) }
+}
+
+pub(super) fn reject(context: &CliContext<'_>, arguments: &Chosen) -> Result<(), Failure> {
+    let params = RejectParams { ids: arguments.ids(), all: arguments.all() };
+    let result = context.connect()?.memory_reject(params)?;
+    out::show(context.common, &result, |result| match result.rejected.as_slice() {
+        [] => "nothing waited for approval".into(),
+        ids => ids.iter().map(|id| format!("{id} rejected")).collect::<Vec<_>>().join("\n"),
+    })
+}
+
+fn table(common: &Common, waiting: &[PendingWrite]) -> String {
+    let rows: Vec<[String; 6]> = waiting.iter().map(row).collect();
+    let approve = common.command("memory approve ID");
+    format!("{}do one: {approve}; see all of it: {}", out::table(HEAD, &rows), common.command("memory pending --full"))
+}
+
+fn row(waiting: &PendingWrite) -> [String; 6] {
+    [
+        waiting.id.clone(),
+        name(waiting.target).to_owned(),
+        out::local_time(waiting.created_at),
+        waiting.action.clone(),
+        log::who(&waiting.agent, &waiting.session),
+        out::cut(&waiting.summary, SUMMARY),
+    ]
+}
+
+fn in_full(waiting: &PendingWrite) -> String {
+    format!("{}\n{}\n", row(waiting).join("  "), waiting.payload.get())
+}
+
+fn approved(common: &Common, result: &ApproveResult) -> String {
+    let told = |how: &str, decided: &Decided| {
+        let words = write::written(common, &decided.result);
+        format!("{} {how}: {}", decided.id, words.replace('\n', "\n         "))
+    };
+    let done = result.approved.iter().map(|decided| told("done", decided));
+    let lines: Vec<String> = done.chain(result.failed.iter().map(|decided| told("failed", decided))).collect();
+    if lines.is_empty() { "nothing waited for approval".into() } else { lines.join("\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use herma_client::protocol::Json;
+    use herma_client::protocol::memory::{Target, WriteResult};
+
+    use super::*;
+
+    fn waiting() -> PendingWrite {
+        PendingWrite {
+            id: "0a1b2c3d".into(),
+            target: Target::User,
+            action: "add".into(),
+            summary: "add to user:\nlikes tea".into(),
+            created_at: 0.0,
+            session: None,
+            agent: Some("coder".into()),
+            payload: Json::parse("{\"content\":\"likes tea\"}".into()).unwrap(),
+        }
+    }
+
+    #[test]
+    fn waiting_writes_become_a_table() {
+        let text = table(&Common::default(), &[waiting()]);
+        let time = out::local_time(0.0);
+        assert_eq!(
+            text.lines().nth(1),
+            Some(format!("0a1b2c3d  user   {time}  add     coder  add to user: likes tea").as_str()),
+            "{text}"
+        );
+        assert!(in_full(&waiting()).contains("\n{\"content\":\"likes tea\"}\n"));
+    }
+
+    #[test]
+    fn each_decision_is_told() {
+        let decided = |id: &str, result| Decided { id: id.into(), result };
+        let done = WriteResult { success: true, message: Some("Entry added.".into()), ..WriteResult::default() };
+        let refused =
+            WriteResult { error: Some("too full".into()), matches: Some(vec!["a".into()]), ..WriteResult::default() };
+        let result = ApproveResult { approved: vec![decided("1", done)], failed: vec![decided("2", refused)] };
+        assert_eq!(
+            approved(&Common::default(), &result),
+            "1 done: Entry added.\n2 failed: refused: too full\n         could be: a"
+        );
+        let nothing = ApproveResult { approved: vec![], failed: vec![] };
+        assert_eq!(approved(&Common::default(), &nothing), "nothing waited for approval");
+    }
+}

@@ -1,0 +1,122 @@
+//! A change of a store, shown to people.
+
+use std::collections::HashSet;
+
+use herma_base::out;
+
+use super::steps::{Step, steps};
+
+/// Chars of an entry in a line that sums a change up.
+const CUT: usize = 48;
+
+/// Entries in such a line; the others are counted.
+const SHOWN: usize = 3;
+
+/// A change, entry by entry.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Change<'a> {
+    /// What is there no more, or moved, and what is new, in their order.
+    pub(super) steps: Vec<Step<'a>>,
+    /// How many entries are as they were.
+    pub(super) unchanged: usize,
+}
+
+impl<'a> Change<'a> {
+    pub(super) fn between(before: &'a [String], after: &'a [String]) -> Self {
+        let all = steps(before, after);
+        let changed: Vec<Step<'a>> = all.iter().copied().filter(|step| !matches!(step, Step::Keep(_))).collect();
+        Self { unchanged: all.len() - changed.len(), steps: changed }
+    }
+
+    pub(super) fn added(&self) -> Vec<&'a str> {
+        self.steps.iter().filter_map(|step| if let Step::Add(entry) = step { Some(*entry) } else { None }).collect()
+    }
+
+    pub(super) fn removed(&self) -> Vec<&'a str> {
+        self.steps.iter().filter_map(|step| if let Step::Remove(entry) = step { Some(*entry) } else { None }).collect()
+    }
+
+    /// One line: the first entries, cut, and how many more.
+    pub(super) fn summary(&self) -> String {
+        let (added, removed) = (self.added(), self.removed());
+        let before: HashSet<&str> = removed.iter().copied().collect();
+        if !added.is_empty() && added.len() == removed.len() && added.iter().all(|entry| before.contains(entry)) {
+            return "another order".into();
+        }
+        let mut parts: Vec<String> = self.steps.iter().take(SHOWN).map(part).collect();
+        match self.steps.len().saturating_sub(SHOWN) {
+            0 if parts.is_empty() => return "no entry changed".into(),
+            0 => {}
+            more => parts.push(format!("and {more} more")),
+        }
+        parts.join("  ")
+    }
+
+    /// A line for each line of a changed entry, and how many did not change.
+    pub(super) fn lines(&self) -> String {
+        let mut text = String::new();
+        for step in &self.steps {
+            let (sign, entry) = match step {
+                Step::Remove(entry) => ('-', entry),
+                Step::Add(entry) => ('+', entry),
+                Step::Keep(_) => continue,
+            };
+            for (at, line) in entry.lines().enumerate() {
+                let indent = if at == 0 { "" } else { "  " };
+                text.push_str(&format!("{sign} {indent}{line}\n"));
+            }
+        }
+        let unchanged = out::counted(self.unchanged, "entry", "entries");
+        text.push_str(&if self.steps.is_empty() {
+            format!("nothing changed ({unchanged})\n")
+        } else {
+            format!("({unchanged} unchanged)\n")
+        });
+        text
+    }
+}
+
+fn part(step: &Step<'_>) -> String {
+    match step {
+        Step::Keep(entry) => out::cut(entry, CUT),
+        Step::Remove(entry) => format!("-{}", out::cut(entry, CUT)),
+        Step::Add(entry) => format!("+{}", out::cut(entry, CUT)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(entries: &[&str]) -> Vec<String> {
+        entries.iter().map(|entry| (*entry).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_change_is_summed_up_in_a_line() {
+        let long = "x".repeat(60);
+        let cut = format!("+{}…", "x".repeat(47));
+        for (before, after, expected) in [
+            (&[][..], &["one"][..], "+one"),
+            (&["one", "two"], &["two"], "-one"),
+            (&["one"], &["1\nline"], "-one  +1 line"),
+            (&["one"], &["one"], "no entry changed"),
+            (&["one", "two"], &["two", "one"], "another order"),
+            (&[], &["a", "b", "c", "d", "e"], "+a  +b  +c  and 2 more"),
+            (&[], &[long.as_str()], cut.as_str()),
+        ] {
+            assert_eq!(Change::between(&list(before), &list(after)).summary(), expected, "{before:?} {after:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_is_shown_line_by_line() {
+        for (before, after, expected) in [
+            (&["a", "b", "c"][..], &["a", "x\ny", "c"][..], "- b\n+ x\n+   y\n(2 entries unchanged)\n"),
+            (&["a"], &["a"], "nothing changed (1 entry)\n"),
+            (&["a"], &[], "- a\n(0 entries unchanged)\n"),
+        ] {
+            assert_eq!(Change::between(&list(before), &list(after)).lines(), expected, "{before:?} {after:?}");
+        }
+    }
+}

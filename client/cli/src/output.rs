@@ -1,0 +1,45 @@
+//! `herma output …`.
+
+mod admit;
+mod gc;
+mod list;
+mod preview;
+mod read;
+mod remove;
+mod search;
+
+use clap::Subcommand;
+use herma_base::{CliContext, Failure};
+
+pub(super) use list::reason;
+
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(super) enum Command {
+    /// Admit a tool result: print what goes into the conversation
+    Admit(admit::Arguments),
+    /// List the outputs that are kept, newest first
+    List(list::Arguments),
+    /// Read a spilled output, page by page
+    Read(read::Arguments),
+    /// Look for a text in spilled outputs
+    Search(search::Arguments),
+    /// Remove spilled outputs for good
+    Rm(remove::Arguments),
+    /// Let go of what is too old or too much
+    Gc(gc::Arguments),
+    /// Print the preview of a text
+    Preview(preview::Arguments),
+}
+
+pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Admit(arguments) => admit::run(context, arguments),
+        Command::List(arguments) => list::run(context, arguments),
+        Command::Read(arguments) => read::run(context, arguments),
+        Command::Search(arguments) => search::run(context, arguments),
+        Command::Rm(arguments) => remove::run(context, arguments),
+        Command::Gc(arguments) => gc::run(context, arguments),
+        Command::Preview(arguments) => preview::run(context, arguments),
+    }
+}

@@ -1,0 +1,187 @@
+//! `herma output list`.
+
+use herma_base::out::{self, Side};
+use herma_base::{CliContext, Failure};
+use herma_client::protocol::output::shelf::{ListParams, ListResult, Reason, Row, State};
+use herma_client::{Client, ClientError};
+
+/// Rows when nothing else is said.
+const LIMIT: u64 = 100;
+
+/// Most rows that one call gives.
+const MOST: u64 = 100_000;
+
+/// How much more is asked for when too many of the rows are expired.
+const GROWTH: u64 = 10;
+
+/// Chars of a name in the table.
+const NAME: usize = 32;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The table has what is kept, and with --expired also what is gone; --json has both.\n\nExamples:\n  herma output list\n  herma output list --session my-session --limit 20\n  herma output list --expired"
+)]
+pub(crate) struct Arguments {
+    /// Only of this session
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Rows at most
+    #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = clap::value_parser!(u64).range(1..=MOST))]
+    limit: u64,
+    /// Also outputs that are gone
+    #[arg(long)]
+    expired: bool,
+}
+
+pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let mut client = context.connect()?;
+    if context.common.json {
+        return out::json(&ask(&mut client, arguments, arguments.limit)?);
+    }
+    let mut rows = rows(arguments, |limit| ask(&mut client, arguments, limit))?;
+    let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    out::line(&if rows.is_empty() { nothing(arguments) } else { table(&rows) })?;
+    if more {
+        out::note(context.common, &format!("there are older ones; raise --limit (up to {MOST})"));
+    }
+    Ok(())
+}
+
+fn ask(client: &mut Client, arguments: &Arguments, limit: u64) -> Result<ListResult, ClientError> {
+    client.output_list(ListParams { session: arguments.session.clone(), limit: Some(limit) })
+}
+
+/// The rows to show, and one more when there are more. The daemon counts expired
+/// ones too, so that it may have to be asked for more of them.
+fn rows(
+    arguments: &Arguments,
+    mut ask: impl FnMut(u64) -> Result<ListResult, ClientError>,
+) -> Result<Vec<Row>, ClientError> {
+    let wanted = (arguments.limit + 1).min(MOST);
+    let mut limit = wanted;
+    loop {
+        let mut rows = ask(limit)?.outputs;
+        let is_all = limit == MOST || u64::try_from(rows.len()).is_ok_and(|count| count < limit);
+        rows.retain(|row| arguments.expired || row.state == State::Kept);
+        if is_all || u64::try_from(rows.len()).is_ok_and(|count| count >= wanted) {
+            return Ok(rows);
+        }
+        limit = limit.saturating_mul(GROWTH).min(MOST);
+    }
+}
+
+fn nothing(arguments: &Arguments) -> String {
+    let known = if arguments.expired { "known" } else { "kept" };
+    match &arguments.session {
+        Some(session) => format!("no output of {session} is {known}"),
+        None => format!("no output is {known}"),
+    }
+}
+
+fn table(rows: &[Row]) -> String {
+    let cells = |row: &Row| {
+        [
+            row.handle.clone(),
+            named(&row.session),
+            named(&row.tool),
+            named(&row.id),
+            out::size(row.bytes),
+            out::thousands(row.chars),
+            out::local_time(row.created_at),
+            state(row),
+        ]
+    };
+    let rows: Vec<[String; 8]> = rows.iter().map(cells).collect();
+    let (left, right) = (Side::Left, Side::Right);
+    let sides = [left, left, left, left, right, right, left, left];
+    out::sided(["handle", "session", "tool", "id", "size", "chars", "when", "state"], sides, &rows)
+}
+
+/// A name in a table, which must not be empty.
+pub(super) fn named(name: &str) -> String {
+    if name.is_empty() { "-".into() } else { out::cut(name, NAME) }
+}
+
+/// Why an output went, in a word or two.
+pub(crate) const fn reason(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Ttl => "too old",
+        Reason::Quota => "over the quota",
+        Reason::Removed => "removed",
+    }
+}
+
+fn state(row: &Row) -> String {
+    match row.state {
+        State::Kept => "kept".into(),
+        State::Expired => {
+            let when = row.expired_at.map_or(String::new(), |time| format!(" {}", out::local_time(time)));
+            let why = row.reason.map_or(String::new(), |why| format!(", {}", reason(why)));
+            format!("expired{when}{why}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(state: State) -> Row {
+        let is_kept = state == State::Kept;
+        Row {
+            handle: "out_1".into(),
+            session: "s".into(),
+            tool: String::new(),
+            id: "call_1".into(),
+            path: "/h/s/call_1.txt".into(),
+            chars: 1500,
+            bytes: 1536,
+            sha256: String::new(),
+            created_at: 0.0,
+            state,
+            expired_at: Some(60.0).filter(|_| !is_kept),
+            reason: Some(Reason::Quota).filter(|_| !is_kept),
+        }
+    }
+
+    fn arguments(limit: u64, expired: bool) -> Arguments {
+        Arguments { session: None, limit, expired }
+    }
+
+    #[test]
+    fn outputs_are_a_table() {
+        let (then, gone) = (out::local_time(0.0), out::local_time(60.0));
+        assert_eq!(
+            table(&[row(State::Kept), row(State::Expired)]),
+            format!(
+                "handle  session  tool  id         size  chars  when                 state\n\
+                 out_1   s        -     call_1  1.5 KiB  1,500  {then}  kept\n\
+                 out_1   s        -     call_1  1.5 KiB  1,500  {then}  expired {gone}, over the quota\n"
+            )
+        );
+        assert_eq!(nothing(&arguments(1, false)), "no output is kept");
+    }
+
+    #[test]
+    fn expired_rows_do_not_push_kept_ones_out() {
+        // 30 expired ones are newer than 5 kept ones.
+        let shelf: Vec<Row> =
+            std::iter::repeat_n(row(State::Expired), 30).chain(std::iter::repeat_n(row(State::Kept), 5)).collect();
+        for (limit, expired, shown, asked) in [
+            (2, false, 5, vec![3, 30, 300]),
+            (2, true, 3, vec![3]),
+            (100, false, 5, vec![101]),
+            (100, true, 35, vec![101]),
+            (MOST, false, 5, vec![MOST]),
+        ] {
+            let mut limits = Vec::new();
+            let rows = rows(&arguments(limit, expired), |limit| {
+                limits.push(limit);
+                Ok(ListResult { outputs: shelf.iter().take(usize::try_from(limit).unwrap()).cloned().collect() })
+            });
+            assert_eq!((rows.unwrap().len(), limits), (shown, asked), "{limit} {expired}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `herma output read`.
+
+use clap::ValueEnum;
+use herma_base::{CliContext, Failure, out};
+use herma_client::protocol::output::{Next, ReadParams, ReadResult, View};
+
+/// How to show an output.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Shown {
+    /// As it is
+    Raw,
+    /// JSON, indented
+    Json,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "A handle may carry the first line, as recall and search give it.\n\nExamples:\n  herma output read out_1f2e…:120\n  herma output read out_1f2e… --line 400 --lines 20\n  herma output read out_1f2e… --tail 10\n  herma output read ~/.hermes/herma/outputs/s/call_1.txt --offset 0 --limit 500"
+)]
+pub(crate) struct Arguments {
+    /// Its handle or its path
+    output: String,
+    /// First line, from 1
+    #[arg(long)]
+    line: Option<u64>,
+    /// How many lines
+    #[arg(long)]
+    lines: Option<u64>,
+    /// First char, from 0
+    #[arg(long, conflicts_with_all = ["line", "lines"])]
+    offset: Option<u64>,
+    /// How many chars
+    #[arg(long, conflicts_with_all = ["line", "lines"])]
+    limit: Option<u64>,
+    /// That many last lines
+    #[arg(long, conflicts_with_all = ["line", "lines", "offset", "limit"])]
+    tail: Option<u64>,
+    /// How to show it
+    #[arg(long, value_enum, default_value = "raw")]
+    view: Shown,
+    /// Send its bytes to the terminal as they are; without it control characters are shown there
+    #[arg(long)]
+    raw: bool,
+}
+
+impl Arguments {
+    fn params(&self) -> ReadParams {
+        let is_path = self.output.contains('/');
+        ReadParams {
+            handle: Some(self.output.clone()).filter(|_| !is_path),
+            path: Some(self.output.clone()).filter(|_| is_path),
+            line: self.line,
+            lines: self.lines,
+            offset: self.offset,
+            limit: self.limit,
+            tail: self.tail,
+            view: Some(match self.view {
+                Shown::Raw => View::Raw,
+                Shown::Json => View::Json,
+            }),
+        }
+    }
+}
+
+/// The text goes to standard output, where the next page begins to standard error.
+pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let result = context.connect()?.output_read(arguments.params())?;
+    if context.common.json {
+        return out::json(&result);
+    }
+    match arguments.raw {
+        true => out::bytes(result.text.as_bytes())?,
+        false => out::text(&result.text)?,
+    }
+    out::error(&foot(&result));
+    Ok(())
+}
+
+fn foot(result: &ReadResult) -> String {
+    let next = match result.next {
+        Some(Next::Line(line)) => format!("next: --line {line}"),
+        Some(Next::Offset(offset)) => format!("next: --offset {offset}"),
+        None => "end".into(),
+    };
+    let lines = out::thousands(result.total_lines);
+    let chars = out::thousands(result.total_chars);
+    format!("\n[{lines} lines, {chars} chars in all; {next}]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_is_named_by_handle_or_path() {
+        for (output, handle, path) in [
+            ("out_1f2e", Some("out_1f2e"), None),
+            ("out_1f2e:120", Some("out_1f2e:120"), None),
+            ("/h/outputs/s/call:1.txt", None, Some("/h/outputs/s/call:1.txt")),
+            ("./call_1.txt", None, Some("./call_1.txt")),
+        ] {
+            let arguments = Arguments {
+                output: output.into(),
+                line: None,
+                lines: None,
+                offset: None,
+                limit: None,
+                tail: None,
+                view: Shown::Raw,
+                raw: false,
+            };
+            let params = arguments.params();
+            assert_eq!((params.handle.as_deref(), params.path.as_deref()), (handle, path));
+        }
+    }
+
+    #[test]
+    fn a_page_says_where_the_next_one_begins() {
+        for (next, expected) in [
+            (Some(Next::Line(201)), "\n[1,200 lines, 9 chars in all; next: --line 201]"),
+            (Some(Next::Offset(5)), "\n[1,200 lines, 9 chars in all; next: --offset 5]"),
+            (None, "\n[1,200 lines, 9 chars in all; end]"),
+        ] {
+            let result = ReadResult { text: String::new(), next, total_lines: 1200, total_chars: 9 };
+            assert_eq!(foot(&result), expected);
+        }
+    }
+}

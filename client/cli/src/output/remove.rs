@@ -1,0 +1,23 @@
+//! `herma output rm`.
+
+use herma_base::{CliContext, Failure, out};
+use herma_client::protocol::output::shelf::RemoveParams;
+
+use crate::several::Several;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Reading one says from then on that it was removed. One that can't be removed does not stop the others; the exit code is 1 then.\n\nExample:\n  herma output rm out_1f2e… out_3a4b…"
+)]
+pub(crate) struct Arguments {
+    /// Their handles
+    #[arg(required = true, value_name = "HANDLE")]
+    handles: Vec<String>,
+}
+
+pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let mut client = context.connect()?;
+    let removed =
+        Several::call(&arguments.handles, |handle| client.output_remove(RemoveParams { handle: handle.to_owned() }))?;
+    removed.tell(context.common, |handle, result| format!("removed {handle}, {}", out::size(result.bytes)))
+}

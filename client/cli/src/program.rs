@@ -1,0 +1,269 @@
+//! The arguments of `herma`, and which file runs each command.
+
+mod parse;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use herma_agents::hosts::KnownHosts;
+use herma_agents::{hermes, hook, hooks, proxy};
+use herma_base::{CliContext, Common, Failure, out, owner};
+use herma_client::Place;
+use herma_client::protocol::daemon::PingParams;
+
+use crate::named::Access;
+use crate::{
+    compress, config, constraint, context, daemon, doctor, files, guard, import, memory, named, output, profile,
+    recall, service, session, shared, top, trajectory, usage, watch,
+};
+
+/// Memory, tool outputs and shorter conversations for several agents at once.
+#[derive(Debug, Parser)]
+#[command(
+    name = "herma",
+    version,
+    after_help = "Examples:\n  herma memory add user \"prefers short answers\"\n  herma memory list\n  herma memory log --limit 5\n  herma memory undo user\n  herma session open my-session --context-length 200000\n  herma output search \"connection refused\" -C 2\n  herma output read out_1f2e…:120\n  herma recall socket timeout --since 7d\n  herma usage --since 7d --by day\n  herma compress conversation.json --context-length 200000\n  herma trajectory compress runs.jsonl shorter.jsonl\n  herma status --json\n\nThe daemon is started when it is not running, unless --no-spawn is given.\n\nExit codes: 0 done, 1 the daemon said no, nothing was found, or a file can't be used,\n2 wrong arguments, 3 no daemon answers, 4 the memory refused the write."
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(crate) enum Command {
+    /// Ask whether the daemon answers
+    Ping,
+    /// Show what the daemon is doing
+    Status,
+    /// Run, start, stop or look at the daemon
+    #[command(subcommand)]
+    Daemon(daemon::Command),
+    /// Read and change the stores MEMORY.md and USER.md, and take changes back
+    #[command(subcommand)]
+    Memory(memory::Command),
+    /// List, print and take back memory files: what models keep with the tool memory_20250818
+    #[command(subcommand)]
+    Files(files::Command),
+    /// Open, list, lock and remove sessions; show and renew their frozen snapshots
+    #[command(subcommand)]
+    Session(session::Command),
+    /// List and make profiles: named pairs of stores
+    #[command(subcommand)]
+    Profile(profile::Command),
+    /// Share the stores of a profile with other hosts, by a PostgreSQL database
+    #[command(subcommand)]
+    Shared(shared::Command),
+    /// Watch the daemon live: sessions, stores, outputs, requests, events
+    Top(top::Arguments),
+    /// Print each change of a store, each compression, and each output or session that goes, as it happens
+    Watch(watch::Arguments),
+    /// Spill large tool outputs; list, search and read them
+    #[command(subcommand)]
+    Output(output::Command),
+    /// Find again what left a conversation, was spilled, or was remembered
+    Recall(recall::Arguments),
+    /// Take in what other programs keep of conversations, so that recall finds it
+    Import(import::Arguments),
+    /// Show what calls of models used, in tokens
+    Usage(usage::Arguments),
+    /// Estimate tokens; understand providers' errors; see what a session has configured
+    #[command(subcommand)]
+    Context(context::Command),
+    /// Shorten a conversation
+    Compress(compress::Arguments),
+    /// Add, list and remove rules of the user that every compression keeps word for word
+    #[command(subcommand)]
+    Constraint(constraint::Command),
+    /// Shorten recorded conversations of training data
+    #[command(subcommand)]
+    Trajectory(trajectory::Command),
+    /// Look for threats in a text, or mask its secrets
+    #[command(subcommand)]
+    Guard(guard::Command),
+    /// Look for what could keep herma from its work, and say what to do about it
+    #[command(
+        after_help = "Looks at permissions, the socket, locks and who holds them, stores and journals, the archive, disk space,\nthe configuration and what it names. Exit code 1 when something does not work.\n\nExamples:\n  herma doctor\n  herma doctor --json | jq '.findings[] | select(.state != \"ok\")'"
+    )]
+    Doctor,
+    /// Show, check or begin the daemon's configuration
+    #[command(subcommand)]
+    Config(config::Command),
+    /// Have an agent of the Hermes family use herma: install the plugin, check it, remove it
+    #[command(subcommand)]
+    Hermes(hermes::Command),
+    /// Have Claude Code or Codex use herma: install the hooks, look at them, remove them
+    #[command(subcommand)]
+    Hooks(hooks::Command),
+    /// Have the user's service manager run the daemon (systemd, launchd)
+    #[command(subcommand)]
+    Service(service::Command),
+    /// Answer an event of Claude Code or Codex
+    Hook(hook::Arguments),
+    /// Stand between an agent client and its model, and answer its compactions
+    Proxy(proxy::Arguments),
+    /// Serve the Model Context Protocol on standard input and output
+    Mcp(herma_mcp::Arguments),
+    /// Print a script that completes commands in a shell
+    #[command(after_help = "Example:\n  herma completions bash > ~/.local/share/bash-completion/completions/herma")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write those of all commands into a folder
+    #[command(after_help = "Examples:\n  herma man | man -l -\n  herma man --dir ~/.local/share/man/man1")]
+    Man {
+        /// A folder that gets a page for each command
+        #[arg(long, value_name = "FOLDER")]
+        dir: Option<PathBuf>,
+    },
+}
+
+impl Command {
+    /// Returns what the command does with the daemon.
+    fn access(&self) -> Access {
+        match self {
+            Self::Daemon(daemon::Command::Stop { .. }) => Access::Stop,
+            Self::Daemon(_)
+            | Self::Doctor
+            | Self::Config(_)
+            | Self::Hermes(_)
+            | Self::Hooks(_)
+            | Self::Service(_)
+            | Self::Hook(_)
+            | Self::Proxy(_)
+            | Self::Mcp(_)
+            | Self::Completions { .. }
+            | Self::Man { .. } => Access::Any,
+            command if command.creates() => Access::Create,
+            _ => Access::Ask,
+        }
+    }
+
+    /// Whether the command stores something, so that it may create a home.
+    fn creates(&self) -> bool {
+        match self {
+            Self::Memory(command) => {
+                use memory::Command::{Add, Batch, Import, Tool};
+                matches!(command, Add(_) | Batch(_) | Import(_) | Tool(_))
+            }
+            Self::Session(command) => matches!(command, session::Command::Open(_) | session::Command::Append(_)),
+            Self::Profile(command) => matches!(command, profile::Command::Create { .. }),
+            Self::Output(command) => matches!(command, output::Command::Admit(_)),
+            Self::Shared(command) => {
+                use shared::Command::{Import, Init, Join};
+                matches!(command, Init(_) | Join | Import(_))
+            }
+            Self::Compress(arguments) => arguments.session.is_none(),
+            Self::Import(_) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Runs the command that the arguments name. `version` is what `--version` tells.
+#[must_use]
+pub fn main(version: &'static str) -> ExitCode {
+    let arguments = match parse::arguments(version) {
+        Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() && is_hook() => return ExitCode::SUCCESS,
+        Err(error) => return misused(&error),
+    };
+    match run(&arguments) {
+        Err(failure) if !is_hook() => out::report(&failure, arguments.common.json),
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Whether an agent client called, which must never fail for herma: not with the events of its next version either.
+fn is_hook() -> bool {
+    std::env::args_os().nth(1).is_some_and(|command| command == "hook")
+}
+
+/// Tells that the arguments can't be used, or what was asked of them: help or version.
+fn misused(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
+        let words = error.render().to_string();
+        let failure = Failure::Usage(words.trim().trim_start_matches("error: ").to_owned());
+        return out::report(&failure, true);
+    }
+    // There is nowhere else to say it.
+    drop(error.print());
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let common = &arguments.common;
+    if let Command::Completions { shell } = &arguments.command {
+        let mut script = Vec::new();
+        clap_complete::generate(*shell, &mut Arguments::command(), "herma", &mut script);
+        return out::bytes(&script);
+    }
+    if let Command::Man { dir } = &arguments.command {
+        return man(dir.as_deref());
+    }
+    let context = CliContext { common, place: Place::find(common.home.clone(), common.socket.clone())? };
+    named::check(&context, arguments.command.access())?;
+    match &arguments.command {
+        Command::Ping => {
+            let result = context.connect()?.ping(PingParams {})?;
+            out::show(common, &result, |_| "pong".into())
+        }
+        Command::Status => daemon::status(&context, context.connect()?),
+        Command::Daemon(command) => daemon::run(&context, command),
+        Command::Memory(command) => memory::run(&context, command),
+        Command::Files(command) => files::run(&context, command),
+        Command::Session(command) => session::run(&context, command),
+        Command::Profile(command) => profile::run(&context, command),
+        Command::Shared(command) => shared::run(&context, command),
+        Command::Top(arguments) => top::run(&context, arguments),
+        Command::Watch(_) => watch::run(&context),
+        Command::Output(command) => output::run(&context, command),
+        Command::Recall(arguments) => recall::run(&context, arguments),
+        Command::Import(arguments) => import::run(&context, arguments),
+        Command::Usage(arguments) => usage::run(&context, arguments),
+        Command::Context(command) => context::run(&context, command),
+        Command::Compress(arguments) => compress::run(&context, arguments),
+        Command::Constraint(command) => constraint::run(&context, command),
+        Command::Trajectory(command) => trajectory::run(&context, command),
+        Command::Guard(command) => guard::run(&context, command),
+        Command::Hermes(command) => hermes::run(&context, command),
+        Command::Hooks(command) => hooks::run(&context, command),
+        Command::Service(command) => service::run(&context, command),
+        Command::Doctor => doctor::run(&context),
+        Command::Config(command) => config::run(&context, command),
+        Command::Hook(arguments) => {
+            // A hook writes nothing into another user's home, not even a log line.
+            owner::check(&context.place.home)?;
+            hook::run(&context.settings(), arguments);
+            Ok(())
+        }
+        Command::Proxy(arguments) => {
+            owner::check(&context.place.home)?;
+            proxy::run(&context.settings(), arguments).map_err(Failure::File)
+        }
+        Command::Mcp(arguments) => {
+            let hosts = Arc::new(KnownHosts { home: context.place.home.clone() });
+            herma_mcp::run(&context.settings(), arguments, hosts).map_err(Failure::File)
+        }
+        Command::Completions { .. } | Command::Man { .. } => Ok(()),
+    }
+}
+
+/// The manual page of the program, or the pages of all its commands as files.
+#[expect(clippy::disallowed_methods, reason = "the folder is the manual's")]
+fn man(folder: Option<&Path>) -> Result<(), Failure> {
+    let Some(folder) = folder else {
+        let mut page = Vec::new();
+        let written = clap_mangen::Man::new(Arguments::command()).render(&mut page);
+        written.map_err(|error| Failure::File(error.to_string()))?;
+        return out::bytes(&page);
+    };
+    let failed = |error| Failure::File(format!("{}: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    clap_mangen::generate_to(Arguments::command(), folder).map_err(failed)
+}

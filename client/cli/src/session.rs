@@ -1,0 +1,71 @@
+//! `herma session …`.
+
+mod append;
+mod chain;
+mod life;
+mod list;
+mod lock;
+mod remove;
+mod row;
+
+use clap::Subcommand;
+use herma_base::{CliContext, Failure};
+
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(super) enum Command {
+    /// Open a session: freeze both stores for it, or resume it
+    Open(life::Open),
+    /// Print the blocks that were frozen for a session
+    Snapshot(life::Named),
+    /// Freeze both stores anew for a session, and print the blocks
+    #[command(
+        after_help = "The session sees what was written since it was opened; its prompt cache is lost.\n\nExample:\n  herma session refresh my-session"
+    )]
+    Refresh(life::Named),
+    /// Close a session
+    Close(life::Close),
+    /// List the sessions, newest first
+    List(list::Arguments),
+    /// Show what there is of a session, or its list at a generation
+    Show(row::Show),
+    /// Print the newest session of a chain of compressions
+    #[command(
+        after_help = "It is the session itself when it was not compressed, or is unknown.\n\nExample:\n  herma session tip my-session"
+    )]
+    Tip(life::Named),
+    /// Print the session to go on with: itself, or its first descendant with messages
+    #[command(after_help = "Example:\n  herma session resume-target my-session")]
+    ResumeTarget(life::Named),
+    /// Print the title for the continuation of a session
+    NextTitle(chain::NextTitle),
+    /// Keep messages of a session, so that recall finds them
+    Append(append::Arguments),
+    /// Lock a session for a compression; exit code 1 when another has it
+    Lock(lock::Lock),
+    /// Release a lock; exit code 1 when it was not the holder's
+    Unlock(lock::Unlock),
+    /// Print who has the lock of a session; exit code 1 when nobody does
+    LockHolder(life::Named),
+    /// Remove sessions for good, with their messages and outputs
+    Rm(remove::Arguments),
+}
+
+pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Open(arguments) => life::open(context, arguments),
+        Command::Snapshot(arguments) => life::snapshot(context, arguments),
+        Command::Refresh(arguments) => life::refresh(context, arguments),
+        Command::Close(arguments) => life::close(context, arguments),
+        Command::List(arguments) => list::run(context, arguments),
+        Command::Show(arguments) => row::show(context, arguments),
+        Command::Tip(arguments) => chain::tip(context, arguments),
+        Command::ResumeTarget(arguments) => chain::resume_target(context, arguments),
+        Command::NextTitle(arguments) => chain::next_title(context, arguments),
+        Command::Append(arguments) => append::run(context, arguments),
+        Command::Lock(arguments) => lock::lock(context, arguments),
+        Command::Unlock(arguments) => lock::unlock(context, arguments),
+        Command::LockHolder(arguments) => lock::holder(context, arguments),
+        Command::Rm(arguments) => remove::run(context, arguments),
+    }
+}

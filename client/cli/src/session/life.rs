@@ -1,0 +1,92 @@
+//! `herma session open`, `snapshot`, `refresh`, `close`.
+
+use herma_base::{CliContext, Failure, out};
+use herma_client::protocol::session::{CloseParams, OpenParams, OpenResult, RefreshParams, Snapshot, SnapshotParams};
+use serde_json::json;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  herma session open my-session --agent coder --context-length 200000")]
+pub(crate) struct Open {
+    /// The session's id
+    session: String,
+    /// Which agent
+    #[arg(long)]
+    agent: Option<String>,
+    /// The session that this one came out of
+    #[arg(long)]
+    parent: Option<String>,
+    /// A title
+    #[arg(long)]
+    title: Option<String>,
+    /// The model in use
+    #[arg(long)]
+    model: Option<String>,
+    /// The model's window in tokens
+    #[arg(long, value_name = "TOKENS")]
+    context_length: Option<u64>,
+    /// Bring nothing that is said in it, and none of its outputs, to other hosts
+    #[arg(long)]
+    host_bound: bool,
+}
+
+// A session and nothing else.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Named {
+    /// The session's id
+    pub(super) session: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Close {
+    /// The session's id
+    session: String,
+    /// Why
+    #[arg(long)]
+    reason: Option<String>,
+}
+
+pub(super) fn open(context: &CliContext<'_>, arguments: &Open) -> Result<(), Failure> {
+    let result = context.connect()?.session_open(OpenParams {
+        session: arguments.session.clone(),
+        agent: arguments.agent.clone(),
+        parent: arguments.parent.clone(),
+        title: arguments.title.clone(),
+        model: arguments.model.clone(),
+        context_length: arguments.context_length,
+        host_bound: arguments.host_bound.then_some(true),
+    })?;
+    out::show(context.common, &result, opened)
+}
+
+pub(super) fn snapshot(context: &CliContext<'_>, named: &Named) -> Result<(), Failure> {
+    let result = context.connect()?.session_snapshot(SnapshotParams { session: named.session.clone() })?;
+    out::show(context.common, &result, blocks)
+}
+
+pub(super) fn refresh(context: &CliContext<'_>, named: &Named) -> Result<(), Failure> {
+    let result = context.connect()?.session_refresh(RefreshParams { session: named.session.clone() })?;
+    out::show(context.common, &result, blocks)
+}
+
+pub(super) fn close(context: &CliContext<'_>, arguments: &Close) -> Result<(), Failure> {
+    let params = CloseParams { session: arguments.session.clone(), reason: arguments.reason.clone() };
+    context.connect()?.session_close(params)?;
+    out::show(context.common, &json!({}), |_| format!("closed {}", arguments.session))
+}
+
+fn opened(result: &OpenResult) -> String {
+    let how = if result.resumed { "resumed" } else { "opened" };
+    let from = result.moved_from.as_ref().map(|host| format!(" from host {host}")).unwrap_or_default();
+    format!(
+        "{how} {}{from}, generation {}, snapshot {}\n\n{}",
+        result.session,
+        result.generation,
+        result.snapshot.sha256,
+        blocks(&result.snapshot)
+    )
+}
+
+fn blocks(snapshot: &Snapshot) -> String {
+    let blocks: Vec<&str> = [&snapshot.memory, &snapshot.user].into_iter().flatten().map(String::as_str).collect();
+    if blocks.is_empty() { "(both stores were empty)".into() } else { blocks.join("\n\n") }
+}

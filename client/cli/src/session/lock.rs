@@ -1,0 +1,59 @@
+//! `herma session lock`, `unlock`, `lock-holder`.
+
+use herma_base::{CliContext, Failure, out};
+use herma_client::protocol::session::lock::{LockHolderParams, LockParams, LockResult, UnlockParams};
+
+use super::life::Named;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The holder itself may ask again; the lock ends no later for that.\n\nExample:\n  herma session lock my-session \"$$\" --ttl 60 && compress-it; herma session unlock my-session \"$$\""
+)]
+pub(crate) struct Lock {
+    /// The session's id
+    session: String,
+    /// Who wants it
+    holder: String,
+    /// Seconds after which it ends by itself
+    // 0 would end it with this very command.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..))]
+    ttl: u32,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Unlock {
+    /// The session's id
+    session: String,
+    /// Who has it
+    holder: String,
+}
+
+pub(super) fn lock(context: &CliContext<'_>, arguments: &Lock) -> Result<(), Failure> {
+    let Lock { session: id, holder, ttl } = arguments;
+    let params = LockParams { session: id.clone(), holder: holder.clone(), ttl_s: Some((*ttl).into()) };
+    let result = context.connect()?.session_lock(params)?;
+    answer(context, &result, format!("{holder} has the lock of {id}"), format!("another holder has the lock of {id}"))
+}
+
+pub(super) fn unlock(context: &CliContext<'_>, arguments: &Unlock) -> Result<(), Failure> {
+    let Unlock { session: id, holder } = arguments;
+    let params = UnlockParams { session: id.clone(), holder: holder.clone() };
+    let result = context.connect()?.session_unlock(params)?;
+    answer(context, &result, format!("{holder} released {id}"), format!("{holder} does not have the lock of {id}"))
+}
+
+pub(super) fn holder(context: &CliContext<'_>, named: &Named) -> Result<(), Failure> {
+    let result = context.connect()?.session_lock_holder(LockHolderParams { session: named.session.clone() })?;
+    match &result.holder {
+        Some(holder) => out::show(context.common, &result, |_| holder.clone()),
+        None => {
+            out::show(context.common, &result, |_| "nobody".into())?;
+            Err(Failure::No)
+        }
+    }
+}
+
+fn answer(context: &CliContext<'_>, result: &LockResult, yes: String, no: String) -> Result<(), Failure> {
+    out::show(context.common, result, |result| if result.ok { yes } else { no })?;
+    if result.ok { Ok(()) } else { Err(Failure::No) }
+}

@@ -1,0 +1,71 @@
+//! `herma session rm`.
+
+use std::io::IsTerminal;
+
+use herma_base::{CliContext, Failure, out};
+use herma_client::protocol::session::transcript::{RemoveParams, RemoveResult};
+
+use crate::several::Several;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "What is removed is gone for good, also from recall. On a terminal it asks first; where nobody can be asked --yes is needed (exit code 2 without it). One that can't be removed does not stop the others; the exit code is 1 then.\n\nExamples:\n  herma session rm old-session\n  herma session rm one two three --yes"
+)]
+pub(crate) struct Arguments {
+    /// Their ids
+    #[arg(required = true, value_name = "SESSION")]
+    sessions: Vec<String>,
+    /// Don't ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    if !arguments.yes {
+        if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+            return Err(Failure::Usage("nobody can be asked here; --yes removes without a question".into()));
+        }
+        if !out::agreed(&question(&arguments.sessions), &mut std::io::stdin().lock(), &mut std::io::stderr()) {
+            return Err(Failure::File("nothing was removed".into()));
+        }
+    }
+    let mut client = context.connect()?;
+    let removed = Several::call(&arguments.sessions, |id| client.session_remove(RemoveParams { session: id.into() }))?;
+    removed.tell(context.common, told)
+}
+
+fn question(sessions: &[String]) -> String {
+    let those = match sessions {
+        [one] => format!("the session {one} with its"),
+        all => format!("{} sessions ({}) with their", all.len(), all.join(", ")),
+    };
+    format!("Remove {those} messages and outputs for good? [y/N] ")
+}
+
+fn told(id: &str, result: &RemoveResult) -> String {
+    let counted = |count, one, many| out::counted(usize::try_from(count).unwrap_or(usize::MAX), one, many);
+    let messages = counted(result.messages, "message", "messages");
+    let outputs = counted(result.outputs, "output", "outputs");
+    format!("removed {id}: {messages}, {outputs}, {}", out::size(result.bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_question_names_what_would_go() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(question(&names(&["a"])), "Remove the session a with its messages and outputs for good? [y/N] ");
+        assert_eq!(
+            question(&names(&["a", "b"])),
+            "Remove 2 sessions (a, b) with their messages and outputs for good? [y/N] "
+        );
+    }
+
+    #[test]
+    fn it_tells_how_much_went() {
+        let result = RemoveResult { messages: 1200, outputs: 1, bytes: 1536 };
+        assert_eq!(told("s", &result), "removed s: 1,200 messages, 1 output, 1.5 KiB");
+    }
+}

@@ -1,0 +1,125 @@
+//! One call for each of several names, and what became of them.
+
+use herma_base::{Common, Failure, out};
+use herma_client::ClientError;
+use herma_client::protocol::RpcError;
+use serde::Serialize;
+
+/// What became of the names.
+#[derive(Debug)]
+pub(crate) struct Several<T> {
+    done: Vec<(String, T)>,
+    failed: Vec<(String, RpcError)>,
+}
+
+/// Something that was done, for programs.
+#[derive(Debug, Serialize)]
+struct Done<'a, T> {
+    name: &'a str,
+    #[serde(flatten)]
+    result: &'a T,
+}
+
+/// Something that was refused, for programs.
+#[derive(Debug, Serialize)]
+struct Failed<'a> {
+    name: &'a str,
+    kind: &'static str,
+    message: &'a str,
+}
+
+/// All of it, for programs.
+#[derive(Debug, Serialize)]
+struct Told<'a, T> {
+    removed: Vec<Done<'a, T>>,
+    failed: Vec<Failed<'a>>,
+}
+
+impl<T: Serialize> Several<T> {
+    /// Calls for each name. What the daemon refuses does not stop the others; a
+    /// connection that breaks does.
+    pub(crate) fn call(
+        names: &[String],
+        mut call: impl FnMut(&str) -> Result<T, ClientError>,
+    ) -> Result<Self, ClientError> {
+        let mut several = Self { done: Vec::new(), failed: Vec::new() };
+        for name in names {
+            match call(name) {
+                Ok(result) => several.done.push((name.clone(), result)),
+                Err(ClientError::Rpc(error)) => several.failed.push((name.clone(), error)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(several)
+    }
+
+    /// Tells what was removed, a line each, and then what was not.
+    ///
+    /// # Errors
+    /// [`Failure::No`] when a name was refused.
+    pub(crate) fn tell(&self, common: &Common, line: impl Fn(&str, &T) -> String) -> Result<(), Failure> {
+        if common.json {
+            out::json(&self.told())?;
+        } else if !self.done.is_empty() {
+            let lines: Vec<String> = self.done.iter().map(|(name, result)| line(name, result)).collect();
+            out::line(&lines.join("\n"))?;
+        }
+        for (name, error) in self.failed.iter().filter(|_| !common.json) {
+            out::note(common, &format!("{name}: {error}"));
+        }
+        self.outcome()
+    }
+
+    fn outcome(&self) -> Result<(), Failure> {
+        if self.failed.is_empty() { Ok(()) } else { Err(Failure::No) }
+    }
+
+    fn told(&self) -> Told<'_, T> {
+        let done = self.done.iter().map(|(name, result)| Done { name, result });
+        let failed = self.failed.iter();
+        let failed =
+            failed.map(|(name, error)| Failed { name, kind: error.kind.name(), message: error.message.as_str() });
+        Told { removed: done.collect(), failed: failed.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use herma_client::protocol::ErrorKind;
+    use herma_client::protocol::output::shelf::RemoveResult;
+    use serde_json::json;
+
+    use super::*;
+
+    fn names() -> Vec<String> {
+        ["a", "b", "c"].map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn a_refusal_does_not_stop_the_others() {
+        let several = Several::call(&names(), |name| match name {
+            "b" => Err(RpcError::new(ErrorKind::NotFound, "there is no such output").into()),
+            _ => Ok(RemoveResult { bytes: 7 }),
+        })
+        .unwrap();
+        let expected = json!({
+            "removed": [{ "name": "a", "bytes": 7 }, { "name": "c", "bytes": 7 }],
+            "failed": [{ "name": "b", "kind": "not_found", "message": "there is no such output" }],
+        });
+        assert_eq!(serde_json::to_value(several.told()).unwrap(), expected);
+        assert!(matches!(several.outcome(), Err(Failure::No)));
+    }
+
+    #[test]
+    fn a_broken_connection_stops_all() {
+        let mut calls = 0;
+        let several = Several::<RemoveResult>::call(&names(), |_| {
+            calls += 1;
+            Err(ClientError::Lost(io::ErrorKind::BrokenPipe.into()))
+        });
+        assert!(matches!(several, Err(ClientError::Lost(_))), "{several:?}");
+        assert_eq!(calls, 1);
+    }
+}

@@ -1,0 +1,95 @@
+//! `herma shared export` and `herma shared import`, which the daemon's program does by itself: it has the way to the database.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the files are the user's, and the client does not know the daemon's disk"
+)]
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use herma_base::{CliContext, Failure, out};
+use serde::{Deserialize, Serialize};
+
+use crate::config;
+
+/// Bytes at the end of an export that its last line is looked for in.
+const TAIL: u64 = 4_096;
+
+/// What names standard input or output in the place of a file.
+const STANDARD: &str = "-";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Export {
+    /// Where to; standard output when absent or `-`
+    file: Option<PathBuf>,
+    /// Put it in the place of a file that is there
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Import {
+    /// What `herma shared export` wrote; `-` for standard input
+    file: PathBuf,
+}
+
+/// How many rows of each table.
+#[derive(Debug, Serialize, Deserialize)]
+struct Rows {
+    rows: BTreeMap<String, u64>,
+}
+
+pub(super) fn export(context: &CliContext<'_>, arguments: &Export) -> Result<(), Failure> {
+    let Some(path) = arguments.file.as_ref().filter(|path| *path != Path::new(STANDARD)) else {
+        return config::run_daemon(context, &["--shared-export"], Stdio::null(), Stdio::inherit()).map(drop);
+    };
+    let failed = |error: std::io::Error| Failure::File(format!("{}: {error}", path.display()));
+    if path.exists() && !arguments.force {
+        return Err(Failure::File(format!(
+            "{} is there already; --force puts the export in its place",
+            path.display()
+        )));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    // Whole or not at all, and for nobody else to read.
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let handle = file.as_file().try_clone().map_err(failed)?;
+    config::run_daemon(context, &["--shared-export"], Stdio::null(), handle.into())?;
+    file.as_file().sync_all().map_err(failed)?;
+    let rows = last(file.as_file_mut()).map_err(failed)?;
+    match arguments.force {
+        true => file.persist(path).map_err(|error| failed(error.error))?,
+        false => file.persist_noclobber(path).map_err(|error| failed(error.error))?,
+    };
+    out::show(context.common, &rows, |rows| format!("written: {}\n{}", path.display(), table(rows)))
+}
+
+pub(super) fn import(context: &CliContext<'_>, arguments: &Import) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::File(format!("{}: {error}", arguments.file.display()));
+    let input = match arguments.file == Path::new(STANDARD) {
+        true => Stdio::inherit(),
+        false => File::open(&arguments.file).map_err(failed)?.into(),
+    };
+    let said = config::run_daemon(context, &["--shared-import"], input, Stdio::piped())?;
+    let rows: Rows = serde_json::from_str(&said)
+        .map_err(|error| Failure::File(format!("what was imported is not known: {error}")))?;
+    out::show(context.common, &rows, |rows| format!("imported\n{}", table(rows)))
+}
+
+/// The last line of an export, which tells how many rows it has.
+fn last(file: &mut File) -> std::io::Result<Rows> {
+    let length = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+    let mut tail = Vec::new();
+    BufReader::new(file).take(TAIL).read_to_end(&mut tail)?;
+    let line = tail.lines().map_while(Result::ok).last().unwrap_or_default();
+    serde_json::from_str(&line).map_err(std::io::Error::other)
+}
+
+fn table(rows: &Rows) -> String {
+    let rows: Vec<[String; 2]> = rows.rows.iter().map(|(name, count)| [name.clone(), out::thousands(*count)]).collect();
+    out::table(["table", "rows"], &rows)
+}

@@ -1,0 +1,309 @@
+//! The picture: from 80 by 24 cells on, and something sensible below that.
+
+use herma_base::out;
+use herma_client::protocol::daemon::{StatusResult, StoreState};
+use herma_client::protocol::memory::Target;
+use herma_client::protocol::visible::visible_line;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, TableState};
+
+use super::app::{App, Focus, Overview, Place};
+
+/// Cells of a bar.
+const BAR: usize = 10;
+
+/// A share from which on a bar stands out, and one from which on it alarms.
+const HIGH: f64 = 0.75;
+const FULL: f64 = 0.9;
+
+const HELP: &str = "Tab       sessions or stores
+↑ ↓ j k   choose, or scroll
+Enter     look into what is chosen
+l         the journal of a store
+Esc       back
+q         end
+
+any key goes on";
+
+pub(super) fn draw(frame: &mut Frame<'_>, app: &App) {
+    let area = frame.area();
+    let [head, body, foot] =
+        Layout::vertical([Constraint::Length(2), Constraint::Min(0), Constraint::Length(1)]).areas(area);
+    frame.render_widget(header(app), head);
+    match (&app.overview, app.inside(), app.help) {
+        (_, _, true) => frame.render_widget(Paragraph::new(HELP).block(titled("keys")), body),
+        (_, Some(place), _) => detail(frame, app, place, body),
+        (Some(overview), None, _) => tables(frame, app, overview, body),
+        (None, None, _) => {}
+    }
+    frame.render_widget(footer(app), foot);
+}
+
+fn titled(title: &str) -> Block<'_> {
+    Block::new().borders(Borders::TOP).title(format!(" {title} "))
+}
+
+fn header(app: &App) -> Paragraph<'_> {
+    let Some(Overview { server, home, status, .. }) = &app.overview else { return Paragraph::new("herma") };
+    let first = format!("{server}  {home}  up {}  {}", uptime(status.uptime_s), out::size(status.rss_bytes));
+    let second = format!(
+        "{} connections  {:.0} requests/s  {} in all, {} failed  sessions {} of {} open",
+        status.connections,
+        app.rate,
+        out::thousands(status.requests.total),
+        out::thousands(status.requests.errors),
+        status.sessions.open,
+        status.sessions.total
+    );
+    Paragraph::new(vec![Line::styled(first, Style::new().add_modifier(Modifier::BOLD)), Line::raw(second)])
+}
+
+fn footer(app: &App) -> Line<'_> {
+    match &app.lost {
+        Some(words) => Line::styled(format!("no answer: {}", shown(words)), app.style(Color::Red)),
+        None => Line::raw("Tab Enter l Esc ? q"),
+    }
+}
+
+fn tables(frame: &mut Frame<'_>, app: &App, overview: &Overview, area: Rect) {
+    let stores = u16::try_from(overview.status.stores.len()).unwrap_or(u16::MAX).min(6);
+    let methods = if area.height >= 20 { 6 } else { 4 };
+    let [top, middle, methods, events] = Layout::vertical([
+        Constraint::Length(stores + 3),
+        Constraint::Min(4),
+        Constraint::Length(methods),
+        Constraint::Length(if area.height >= 20 { 5 } else { 3 }),
+    ])
+    .areas(area);
+    store_table(frame, app, &overview.status, top);
+    session_table(frame, app, overview, middle);
+    method_table(frame, app, &overview.status, methods);
+    let lines: Vec<Line<'_>> = app.events.iter().map(|event| Line::raw(shown(event))).collect();
+    frame.render_widget(Paragraph::new(lines).block(titled("events")), events);
+}
+
+fn store_table(frame: &mut Frame<'_>, app: &App, status: &StatusResult, area: Rect) {
+    let [list, rest] = Layout::vertical([Constraint::Min(2), Constraint::Length(2)]).areas(area);
+    let rows = status.stores.iter().map(|store| {
+        let name = format!("{}/{}", shown(&store.profile), target(store.target));
+        let state = match store.state {
+            StoreState::Ok => "",
+            StoreState::OverLimit => "OVER LIMIT",
+            StoreState::Unreadable => "UNREADABLE",
+            StoreState::Drifted => "DRIFTED",
+        };
+        let chars = format!("{}/{} chars", out::thousands(store.chars), out::thousands(store.limit));
+        Row::new([
+            Cell::new(name),
+            Cell::new(app.bar(out::share(store.chars, store.limit))),
+            Cell::new(chars),
+            Cell::new(format!("{:>2} entries", store.entries)),
+            Cell::new(format!("revision {}", store.revision)),
+            Cell::new(Span::styled(state, app.style(Color::Red))),
+        ])
+    });
+    let widths = [
+        Constraint::Fill(2),
+        Constraint::Length(10),
+        Constraint::Length(17),
+        Constraint::Length(10),
+        Constraint::Length(12),
+        Constraint::Length(10),
+    ];
+    let table = Table::new(rows, widths).block(titled("stores")).row_highlight_style(app.marked(Focus::Stores));
+    frame.render_stateful_widget(table, list, &mut TableState::new().with_selected(Some(app.store)));
+    let share = out::share(status.outputs.bytes, status.outputs.quota);
+    let outputs = format!(
+        "{} files, {} of {}",
+        out::thousands(status.outputs.files),
+        out::size(status.outputs.bytes),
+        out::size(status.outputs.quota)
+    );
+    let archive = format!(
+        "archive {}, {}   summarizer {}, {}",
+        status.archive.state,
+        out::size(status.archive.bytes),
+        status.summarizer.kind,
+        status.summarizer.state
+    );
+    frame.render_widget(
+        Paragraph::new(vec![
+            Line::from(vec![Span::raw("outputs "), app.bar(share), Span::raw(format!(" {outputs}"))]),
+            Line::raw(shown(&archive)),
+        ]),
+        rest,
+    );
+}
+
+fn session_table(frame: &mut Frame<'_>, app: &App, overview: &Overview, area: Rect) {
+    let rows = overview.sessions.iter().map(|(row, pressure)| {
+        let full = match pressure {
+            Some(share) => Line::from(vec![app.bar(*share), Span::raw(format!(" {:3.0} %", share * 100.0))]),
+            None => Line::raw("-"),
+        };
+        Row::new([
+            Cell::new(shown(&row.session)),
+            Cell::new(shown(row.agent.as_deref().unwrap_or("-"))),
+            Cell::new(full),
+            Cell::new(row.generation.to_string()),
+            Cell::new(out::thousands(row.messages)),
+            Cell::new(if row.ended_at.is_some() { "ended" } else { "open" }),
+        ])
+    });
+    let widths = [
+        Constraint::Fill(3),
+        Constraint::Fill(1),
+        Constraint::Length(17),
+        Constraint::Length(4),
+        Constraint::Length(9),
+        Constraint::Length(5),
+    ];
+    let head = Row::new(["session", "agent", "window", "gen", "messages", "state"]);
+    let table = Table::new(rows, widths)
+        .header(head.style(Style::new().add_modifier(Modifier::DIM)))
+        .block(titled("sessions"))
+        .row_highlight_style(app.marked(Focus::Sessions));
+    frame.render_stateful_widget(table, area, &mut TableState::new().with_selected(Some(app.session)));
+}
+
+fn method_table(frame: &mut Frame<'_>, app: &App, status: &StatusResult, area: Rect) {
+    let rate = |method: &str| app.rates.get(method).copied().unwrap_or_default();
+    let mut methods: Vec<_> = status.requests.by_method.iter().collect();
+    methods.sort_by(|one, other| rate(other.0).total_cmp(&rate(one.0)).then(other.1.count.cmp(&one.1.count)));
+    let rows = methods.into_iter().map(|(method, counts)| {
+        Row::new([
+            Cell::new(method.as_str()),
+            Cell::new(format!("{:>8.1}/s", rate(method))),
+            Cell::new(format!("{:>12}", out::thousands(counts.count))),
+            Cell::new(format!("{:>10}", out::microseconds(counts.p50_us))),
+            Cell::new(format!("{:>10}", out::microseconds(counts.p99_us))),
+        ])
+    });
+    let widths = [
+        Constraint::Fill(1),
+        Constraint::Length(10),
+        Constraint::Length(12),
+        Constraint::Length(10),
+        Constraint::Length(10),
+    ];
+    let head = Row::new(["method", "      rate", "       count", "       p50", "       p99"]);
+    let table =
+        Table::new(rows, widths).header(head.style(Style::new().add_modifier(Modifier::DIM))).block(titled("requests"));
+    frame.render_widget(table, area);
+}
+
+fn detail(frame: &mut Frame<'_>, app: &App, place: &Place, area: Rect) {
+    let title = match place {
+        Place::Session(id) => format!("session {}", shown(id)),
+        Place::Store { profile, target: of } => format!("store {}/{}", shown(profile), target(*of)),
+        Place::Journal { profile, target: of } => format!("journal of {}/{}", shown(profile), target(*of)),
+    };
+    let lines: Vec<Line<'_>> = app.lines.iter().skip(app.scrolled).map(|line| Line::raw(shown(line))).collect();
+    frame.render_widget(Paragraph::new(lines).block(titled(&title)), area);
+}
+
+impl App {
+    fn style(&self, colour: Color) -> Style {
+        if self.colours { Style::new().fg(colour) } else { Style::new() }
+    }
+
+    fn bar(&self, share: f64) -> Span<'static> {
+        let colour = if share >= FULL {
+            Color::Red
+        } else if share >= HIGH {
+            Color::Yellow
+        } else {
+            Color::Green
+        };
+        Span::styled(out::bar(share, BAR), self.style(colour))
+    }
+
+    fn marked(&self, table: Focus) -> Style {
+        if self.focus == table { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() }
+    }
+}
+
+const fn target(target: Target) -> &'static str {
+    match target {
+        Target::Memory => "memory",
+        Target::User => "user",
+    }
+}
+
+/// A text of somebody else in one line, with what a terminal would do made visible.
+fn shown(text: &str) -> String {
+    visible_line(text).into_owned()
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of a process's life")]
+fn uptime(seconds: f64) -> String {
+    let minutes = (seconds.max(0.0) / 60.0) as u64;
+    match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
+        (0, 0, minutes) => format!("{minutes} min"),
+        (0, hours, minutes) => format!("{hours} h {minutes} min"),
+        (days, hours, _) => format!("{days} d {hours} h"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::super::app::tests::overview;
+    use super::*;
+
+    fn picture(app: &App, width: u16, height: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| draw(frame, app)).unwrap();
+        terminal.backend().to_string()
+    }
+
+    #[test]
+    fn everything_is_there_at_80_by_24() {
+        let mut app = App::new(false);
+        app.looked(Ok(overview(3)));
+        app.told("12:00  default/user  revision 7, written".into());
+        let picture = picture(&app, 80, 24);
+        for part in [
+            "herma 0.1.0",
+            "up 1 h 6 min",
+            "default/memory   █████░░░░░ 1,100/2,200 chars",
+            "outputs █████░░░░░ 4 files",
+            "archive ok",
+            "coder",
+            "50 %",
+            "memory.add",
+            "2.5 ms",
+            "revision 7, written",
+            "Tab Enter",
+        ] {
+            assert!(picture.contains(part), "{part} in\n{picture}");
+        }
+    }
+
+    #[test]
+    fn no_size_and_no_state_is_too_odd_to_draw() {
+        let mut app = App::new(true);
+        for (width, height) in [(1, 1), (10, 3), (39, 11), (80, 24), (300, 90)] {
+            let _empty = picture(&app, width, height);
+        }
+        app.looked(Ok(overview(500)));
+        app.looked(Err("the daemon went away".into()));
+        app.path.push(Place::Session("s".into()));
+        app.detail(Ok(vec!["a line".into(); 300]));
+        app.scrolled = 299;
+        for (width, height) in [(1, 1), (10, 3), (80, 24)] {
+            let _detail = picture(&app, width, height);
+        }
+        assert!(picture(&app, 80, 24).contains("no answer: the daemon went away"));
+    }
+
+    #[test]
+    fn times_are_for_people() {
+        assert_eq!([0.0, 59.0, 3_700.0, 90_000.0].map(uptime), ["0 min", "0 min", "1 h 1 min", "1 d 1 h"]);
+    }
+}

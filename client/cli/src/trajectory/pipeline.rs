@@ -1,0 +1,238 @@
+//! Reads lines, has several worked on at one time, and gives them back in their order.
+
+use std::collections::BTreeMap;
+use std::fs::File as Source;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use herma_base::{CliContext, Failure};
+use herma_client::protocol::limits;
+
+use super::files::Files;
+use super::line::{Done, Manner, Worker};
+use super::place::Mark;
+use super::window::Window;
+use crate::lines;
+
+/// Bytes of a line. A longer one could not be sent, and stays as it is.
+const LINE: u64 = limits::FRAME as u64;
+
+/// Lines under way for each worker: one slow line lets the others go on for a while.
+const UNDER_WAY: usize = 8;
+
+/// How often somebody looks although nothing came.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// A part of the lines, taken by chance, the same with the same seed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sample {
+    pub(super) fraction: f64,
+    pub(super) seed: u64,
+}
+
+impl Sample {
+    /// Whether a line is taken.
+    #[expect(clippy::cast_precision_loss, reason = "53 bits are kept")]
+    fn takes(self, file: usize, line: u64) -> bool {
+        let place = (file as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ line;
+        let mut mixed = self.seed.wrapping_add(place.wrapping_mul(0xD1B5_4A32_D192_ED03));
+        for factor in [0xBF58_476D_1CE4_E5B9_u64, 0x94D0_49BB_1331_11EB] {
+            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(factor);
+        }
+        mixed ^= mixed >> 31;
+        (mixed >> 11) as f64 / (1_u64 << 53) as f64 <= self.fraction && self.fraction > 0.0
+    }
+}
+
+/// What is given back.
+#[derive(Debug)]
+pub(super) enum Item {
+    /// A line that was worked on, without its end.
+    Line {
+        file: usize,
+        /// From 1.
+        number: u64,
+        /// Behind it, in bytes.
+        end: u64,
+        text: Vec<u8>,
+        done: Done,
+    },
+    /// All lines of a file were given.
+    End,
+}
+
+/// What comes next in a run.
+#[derive(Debug)]
+pub(super) enum Next {
+    /// An item.
+    Item(Item),
+    /// Nothing for now.
+    Waiting,
+}
+
+struct Job {
+    sequence: u64,
+    work: Work,
+}
+
+enum Work {
+    Line { file: usize, number: u64, end: u64, text: Vec<u8>, is_taken: bool },
+    Long { file: usize, number: u64, start: u64, end: u64, is_taken: bool },
+    End,
+}
+
+type Answer = (u64, Result<Item, Failure>);
+
+/// Runs to the end of all files, from `mark` on; `take` gets what comes, in order.
+pub(super) fn run(
+    context: &CliContext<'_>,
+    manner: &Manner,
+    files: &Files,
+    mark: &Mark,
+    jobs: usize,
+    sample: Option<Sample>,
+    mut take: impl FnMut(Next) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let window = Window::new(jobs.saturating_mul(UNDER_WAY));
+    let (give, wanted) = channel::<Job>();
+    let wanted = Mutex::new(wanted);
+    let (tell, told) = channel::<Answer>();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            let (wanted, tell) = (&wanted, tell.clone());
+            scope.spawn(move || work(wanted, &tell, Worker::new(context, manner)));
+        }
+        let window = &window;
+        scope.spawn(move || {
+            let mut sequence = 0;
+            if let Err(failure) = read(files, mark, sample, window, &give, &mut sequence) {
+                // Whoever takes went away first.
+                drop(tell.send((sequence, Err(failure))));
+            }
+        });
+        let outcome = in_order(&told, window, &mut take);
+        window.close();
+        // What is under way is of no use any more; workers see that nobody listens.
+        drop(told);
+        outcome
+    })
+}
+
+fn work(wanted: &Mutex<Receiver<Job>>, tell: &Sender<Answer>, mut worker: Worker<'_>) {
+    loop {
+        let job = wanted.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(Job { sequence, work }) = job else { return };
+        let answer = match work {
+            Work::End => Ok(Item::End),
+            Work::Long { file, number, start, end, is_taken } => {
+                let done = if is_taken { Done::TooLong { start } } else { Done::Nothing };
+                Ok(Item::Line { file, number, end, text: Vec::new(), done })
+            }
+            Work::Line { file, number, end, text, is_taken } => {
+                let done = if is_taken { worker.work(&text) } else { Ok(Done::Nothing) };
+                done.map(|done| Item::Line { file, number, end, text, done })
+            }
+        };
+        let is_over = answer.is_err();
+        if tell.send((sequence, answer)).is_err() || is_over {
+            return;
+        }
+    }
+}
+
+/// Gives the lines out.
+fn read(
+    files: &Files,
+    mark: &Mark,
+    sample: Option<Sample>,
+    window: &Window,
+    give: &Sender<Job>,
+    sequence: &mut u64,
+) -> Result<(), Failure> {
+    for (file, from) in files.files.iter().enumerate().skip(mark.file) {
+        let failed = |error: std::io::Error| Failure::File(format!("{}: {error}", from.input.display()));
+        let (mut end, mut number) = if file == mark.file { (mark.input, mark.line) } else { (0, 0) };
+        let mut source = Source::open(&from.input).map_err(failed)?;
+        source.seek(SeekFrom::Start(end)).map_err(failed)?;
+        let mut source = BufReader::with_capacity(1 << 18, source);
+        loop {
+            let mut text = Vec::new();
+            let read = (&mut source).take(LINE + 1).read_until(b'\n', &mut text).map_err(failed)?;
+            if read == 0 {
+                break;
+            }
+            number += 1;
+            let start = end;
+            end += read as u64;
+            let is_taken = sample.is_none_or(|sample| sample.takes(file, number));
+            if read as u64 > LINE {
+                end += lines::skip_line(&mut source, text.last()).map_err(failed)?;
+                let work = Work::Long { file, number, start, end, is_taken };
+                if !window.enter(0) || give.send(Job { sequence: *sequence, work }).is_err() {
+                    return Ok(());
+                }
+                *sequence += 1;
+                continue;
+            }
+            if text.last() == Some(&b'\n') {
+                text.pop();
+            }
+            if !window.enter(text.len()) {
+                return Ok(());
+            }
+            let work = Work::Line { file, number, end, text, is_taken };
+            if give.send(Job { sequence: *sequence, work }).is_err() {
+                return Ok(());
+            }
+            *sequence += 1;
+        }
+        if !window.enter(0) || give.send(Job { sequence: *sequence, work: Work::End }).is_err() {
+            return Ok(());
+        }
+        *sequence += 1;
+    }
+    Ok(())
+}
+
+/// Takes the answers in the order of their questions.
+fn in_order(
+    told: &Receiver<Answer>,
+    window: &Window,
+    take: &mut impl FnMut(Next) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let (mut early, mut wanted) = (BTreeMap::new(), 0);
+    loop {
+        match told.recv_timeout(LOOK) {
+            Ok((sequence, answer)) => drop(early.insert(sequence, answer)),
+            Err(RecvTimeoutError::Timeout) => take(Next::Waiting)?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+        while let Some(answer) = early.remove(&wanted) {
+            let item = answer?;
+            let bytes = if let Item::Line { text, .. } = &item { text.len() } else { 0 };
+            take(Next::Item(item))?;
+            window.leave(bytes);
+            wanted += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_has_its_share_and_is_the_same_each_time() {
+        let taken = |fraction, seed| {
+            let sample = Sample { fraction, seed };
+            (0..10_000).filter(|line| sample.takes(0, *line)).collect::<Vec<u64>>()
+        };
+        let tenth = taken(0.1, 7);
+        assert!((900..1_100).contains(&tenth.len()), "{}", tenth.len());
+        assert_eq!(tenth, taken(0.1, 7));
+        assert_ne!(tenth, taken(0.1, 8));
+        assert_eq!(taken(1.0, 7).len(), 10_000);
+    }
+}

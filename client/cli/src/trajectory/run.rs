@@ -1,0 +1,281 @@
+//! `herma trajectory compress`: a whole run.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use herma_base::progress::Progress;
+use herma_base::{CliContext, Common, Failure, out};
+use herma_client::protocol::trajectory::CompressParams;
+use herma_client::protocol::{Json, limits};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Arguments;
+use super::files::Files;
+use super::line::{Done, Manner};
+use super::pipeline::{self, Item, Next, Sample};
+use super::place::{Mark, Place, Sums};
+use super::report::{self, PROBLEMS, Planned, Problem, Report};
+use super::tokens::Counter;
+
+/// Problems that are told as they happen.
+const TOLD: u64 = 20;
+
+/// What the command needs of the configuration in force.
+#[derive(Debug, Deserialize)]
+struct InForce {
+    compression: Compression,
+    output: Output,
+    processing: Processing,
+    metrics: Metrics,
+}
+
+#[derive(Debug, Deserialize)]
+struct Compression {
+    target_max_tokens: u64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Output {
+    output_suffix: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Processing {
+    num_workers: usize,
+    save_over_limit: bool,
+    per_trajectory_timeout: u64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Metrics {
+    enabled: bool,
+    per_trajectory: bool,
+    output_file: String,
+}
+
+pub(super) fn compress(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let (config, in_force) = configured(context, arguments)?;
+    let files = Files::find(&arguments.input, arguments.output.as_deref(), &in_force.output.output_suffix)?;
+    let counter = arguments.tokenizer.as_deref().map(Counter::open).transpose()?;
+    let metrics = metrics_file(arguments, &in_force.metrics, &files);
+    let identity = identity(arguments, &files, &config);
+    let timeout = context.common.timeout.unwrap_or(in_force.processing.per_trajectory_timeout);
+    let jobs = arguments.jobs.map_or(in_force.processing.num_workers, |jobs| usize::try_from(jobs).unwrap_or(1));
+    let manner = Manner {
+        config,
+        summarizer: arguments.summarizer.clone(),
+        counter,
+        is_dry: arguments.dry_run,
+        timeout: Duration::from_secs(timeout),
+        target: in_force.compression.target_max_tokens,
+        tells_metrics: in_force.metrics.enabled && in_force.metrics.per_trajectory,
+        saves_over_limit: in_force.processing.save_over_limit,
+    };
+    let (place, mut mark) = if arguments.dry_run {
+        (None, Mark::default())
+    } else {
+        let (place, mark) = Place::open(&files, &identity, arguments.force)?;
+        (Some(place), mark)
+    };
+    if mark.sums.started == 0.0 {
+        mark.sums.started = now();
+    }
+    let sample = arguments.sample.map(|fraction| Sample { fraction, seed: arguments.seed });
+    let from = mark.clone();
+    let mut taker = Taker::new(context.common, &files, place, mark);
+    pipeline::run(context, &manner, &files, &from, jobs, sample, |next| taker.take(next))?;
+    taker.progress.clear();
+    let Taker { place, mark, problems, .. } = taker;
+    let sums = mark.sums;
+    let report = Report {
+        input: &arguments.input,
+        output: place.is_some().then_some(files.output.as_path()),
+        metrics: metrics.as_deref(),
+        dry_run: arguments.dry_run,
+        counted_by: arguments.tokenizer.as_ref().map_or_else(|| "script".to_owned(), |path| path.display().to_string()),
+        aggregate: sums.totals.aggregate(sums.started, now()),
+        passed_through: sums.passed,
+        over_limit_left_out: sums.left_out,
+        timed_out: sums.timed_out,
+        failed: sums.failed,
+        planned: arguments.dry_run.then(|| Planned::of(&sums)),
+        problems: &problems,
+    };
+    if let Some(path) = &metrics {
+        let text = serde_json::to_string_pretty(&report.aggregate).map_err(|error| Failure::File(error.to_string()))?;
+        out::write_file(path, &format!("{text}\n"))?;
+    }
+    if let Some(place) = place {
+        place.close()?;
+    }
+    out::show(context.common, &report, report::text)?;
+    if sums.failed + sums.timed_out > 0 { Err(Failure::No) } else { Ok(()) }
+}
+
+/// The configuration with all values in force, as the daemon tells it; it refuses a wrong one.
+fn configured(context: &CliContext<'_>, arguments: &Arguments) -> Result<(Json, InForce), Failure> {
+    let yaml = arguments.config.as_deref().map(out::read_input).transpose()?;
+    let config = yaml.map(|yaml| Json::from_value(&yaml)).transpose();
+    let params = CompressParams {
+        config: config.map_err(|error| Failure::File(error.to_string()))?,
+        summarizer: arguments.summarizer.clone(),
+        dry_run: Some(true),
+        ..CompressParams::default()
+    };
+    let result = context.connect()?.trajectory_compress(params)?;
+    let in_force = serde_json::from_str(result.config.get())
+        .map_err(|error| Failure::File(format!("the daemon's configuration: {error}")))?;
+    Ok((result.config, in_force))
+}
+
+/// Where the metrics go, if anywhere.
+fn metrics_file(arguments: &Arguments, metrics: &Metrics, files: &Files) -> Option<PathBuf> {
+    if arguments.dry_run {
+        return None;
+    }
+    arguments.metrics.clone().or_else(|| {
+        let beside = if files.is_folder {
+            files.output.join(&metrics.output_file)
+        } else {
+            files.output.with_file_name(&metrics.output_file)
+        };
+        metrics.enabled.then_some(beside)
+    })
+}
+
+/// What makes a run the same as one that was stopped.
+fn identity(arguments: &Arguments, files: &Files, config: &Json) -> String {
+    let stamps: Vec<_> = files.files.iter().map(|file| &file.stamp).collect();
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let identity = json!({
+        "inputs": stamps, "config": config.get(), "summarizer": arguments.summarizer,
+        "tokenizer": arguments.tokenizer.as_deref().map(whole),
+        "sample": arguments.sample, "seed": arguments.seed,
+    });
+    identity.to_string()
+}
+
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
+/// Takes what comes of the lines, in their order.
+struct Taker<'a> {
+    common: &'a Common,
+    files: &'a Files,
+    place: Option<Place>,
+    mark: Mark,
+    progress: Progress,
+    /// Of this run.
+    lines: u64,
+    problems: Vec<Problem>,
+    told: u64,
+}
+
+impl<'a> Taker<'a> {
+    fn new(common: &'a Common, files: &'a Files, place: Option<Place>, mark: Mark) -> Self {
+        let from = files.size_before(mark.file) + mark.input;
+        let progress = Progress::new(!common.json, from, files.size(), "lines");
+        Self { common, files, place, mark, progress, lines: 0, problems: Vec::new(), told: 0 }
+    }
+
+    fn take(&mut self, next: Next) -> Result<(), Failure> {
+        match next {
+            Next::Waiting => {}
+            Next::Item(Item::End) => match &mut self.place {
+                Some(place) => place.end_file(&mut self.mark, self.files)?,
+                None => (self.mark.file, self.mark.input) = (self.mark.file + 1, 0),
+            },
+            Next::Item(Item::Line { file, number, end, text, done }) => {
+                match done {
+                    Done::TooLong { start } => self.long_line(file, number, start..end)?,
+                    done => self.line(file, number, &text, done)?,
+                }
+                (self.mark.input, self.mark.line) = (end, number);
+                self.lines += 1;
+                if let Some(place) = &mut self.place {
+                    place.mark(&self.mark)?;
+                }
+            }
+        }
+        self.progress.draw(self.files.size_before(self.mark.file) + self.mark.input, self.lines);
+        Ok(())
+    }
+
+    fn line(&mut self, file: usize, number: u64, text: &[u8], done: Done) -> Result<(), Failure> {
+        match done {
+            Done::Nothing | Done::TooLong { .. } => Ok(()),
+            Done::Passed => {
+                self.sums().passed += 1;
+                self.write(text)
+            }
+            Done::Trajectory { row, line, planned } => {
+                let sums = self.sums();
+                sums.totals.add(&row);
+                sums.planned = (sums.planned.0 + u64::from(planned > 0), sums.planned.1 + planned);
+                self.write(line.as_ref().map_or(text, String::as_bytes))
+            }
+            Done::LeftOut { row } => {
+                let sums = self.sums();
+                sums.totals.add(&row);
+                sums.left_out += 1;
+                Ok(())
+            }
+            Done::TimedOut { why } => {
+                let sums = self.sums();
+                sums.totals.add_failed();
+                sums.timed_out += 1;
+                self.problem(file, number, format!("{why}; left out"));
+                Ok(())
+            }
+            Done::Failed { why } => {
+                let sums = self.sums();
+                sums.totals.add_failed();
+                sums.failed += 1;
+                self.problem(file, number, format!("{why}; kept as it is"));
+                self.write(text)
+            }
+        }
+    }
+
+    /// Keeps a line that nobody can work on as it is; it is never in memory as a whole.
+    fn long_line(&mut self, file: usize, number: u64, bytes: Range<u64>) -> Result<(), Failure> {
+        let sums = self.sums();
+        sums.totals.add_failed();
+        sums.failed += 1;
+        self.problem(file, number, format!("longer than {}; kept as it is", out::size(limits::FRAME as u64)));
+        let Some(input) = self.files.files.get(file).map(|file| &file.input) else { return Ok(()) };
+        match &mut self.place {
+            Some(place) => place.copy(input, bytes, &mut self.mark),
+            None => Ok(()),
+        }
+    }
+
+    const fn sums(&mut self) -> &mut Sums {
+        &mut self.mark.sums
+    }
+
+    fn write(&mut self, line: &[u8]) -> Result<(), Failure> {
+        match &mut self.place {
+            Some(place) => place.write(line, &mut self.mark),
+            None => Ok(()),
+        }
+    }
+
+    fn problem(&mut self, file: usize, line: u64, message: String) {
+        let file = self.files.files.get(file).map(|file| file.input.display().to_string()).unwrap_or_default();
+        self.told += 1;
+        if self.told <= TOLD && !self.common.json {
+            self.progress.clear();
+            out::note(self.common, &format!("{file}:{line}: {}", out::cut(&message, 200)));
+            if self.told == TOLD {
+                out::note(self.common, "further lines are only counted; --json tells more of them");
+            }
+        }
+        if self.problems.len() < PROBLEMS {
+            self.problems.push(Problem { file, line, message });
+        }
+    }
+}

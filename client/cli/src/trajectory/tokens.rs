@@ -1,0 +1,142 @@
+//! Exact counts, by a tokenizer of the user's, which the program `herma-tokens` knows how to use.
+
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use herma_base::Failure;
+use herma_client::protocol::Json;
+use serde::Deserialize;
+
+/// The program that counts.
+const PROGRAM: &str = "herma-tokens";
+
+/// Counts tokens, in as many processes as are asked at one time.
+#[derive(Debug)]
+pub(super) struct Counter {
+    tokenizer: PathBuf,
+    idle: Mutex<Vec<Process>>,
+}
+
+impl Counter {
+    /// Starts a process that has read the tokenizer.json.
+    ///
+    /// # Errors
+    /// There is no such program, or the file holds no tokenizer.
+    pub(super) fn open(tokenizer: &Path) -> Result<Self, Failure> {
+        let first = Process::start(tokenizer)?;
+        Ok(Self { tokenizer: tokenizer.to_owned(), idle: Mutex::new(vec![first]) })
+    }
+
+    /// Tokens of each turn's value.
+    ///
+    /// # Errors
+    /// The process is gone.
+    pub(super) fn turns(&self, turns: &[Json]) -> Result<Vec<u64>, Failure> {
+        let texts: Vec<String> = turns.iter().map(value).collect();
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut process = idle.map_or_else(|| Process::start(&self.tokenizer), Ok)?;
+        let counts = process.ask(&texts)?;
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(process);
+        Ok(counts)
+    }
+}
+
+/// A process that counts; it ends when its standard input does.
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    questions: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Process {
+    fn start(tokenizer: &Path) -> Result<Self, Failure> {
+        let program = program();
+        let mut child = Command::new(&program)
+            .arg("--")
+            .arg(tokenizer)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| missing(&program, &error))?;
+        let gone = || Failure::File(format!("{PROGRAM} has no standard output"));
+        let answers = child.stdout.take().map(BufReader::new).ok_or_else(gone)?;
+        let mut process = Self { questions: child.stdin.take(), child, answers };
+        process.ask(&[])?;
+        Ok(process)
+    }
+
+    /// The tokens of each text.
+    fn ask(&mut self, texts: &[String]) -> Result<Vec<u64>, Failure> {
+        let counts = self.exchange(texts).and_then(|line| serde_json::from_str::<Vec<u64>>(&line).map_err(Error::from));
+        match counts {
+            Ok(counts) if counts.len() == texts.len() => Ok(counts),
+            Ok(_) => Err(Failure::File(format!("{PROGRAM} counted other texts than it was given"))),
+            Err(error) => Err(self.last_words(&error)),
+        }
+    }
+
+    fn exchange(&mut self, texts: &[String]) -> Result<String, Error> {
+        let mut line = serde_json::to_vec(texts)?;
+        line.push(b'\n');
+        let Some(questions) = &mut self.questions else { return Err(ErrorKind::BrokenPipe.into()) };
+        questions.write_all(&line)?;
+        let mut answer = String::new();
+        match self.answers.read_line(&mut answer)? {
+            0 => Err(ErrorKind::UnexpectedEof.into()),
+            _ => Ok(answer),
+        }
+    }
+
+    /// What the process said at its end.
+    fn last_words(&mut self, error: &Error) -> Failure {
+        drop(self.questions.take());
+        let mut words = String::new();
+        if let Some(mut errors) = self.child.stderr.take() {
+            // What can't be read is not said.
+            drop(errors.read_to_string(&mut words));
+        }
+        match words.trim().strip_prefix("herma-tokens: ") {
+            Some(words) => Failure::File(words.to_owned()),
+            None => Failure::File(format!("{PROGRAM}: {error}")),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        drop(self.questions.take());
+        // One that was killed already has ended too.
+        drop(self.child.wait());
+    }
+}
+
+/// The program beside this one, else the one that the search path finds.
+fn program() -> PathBuf {
+    let own = std::env::current_exe().ok().map(|own| own.with_file_name(PROGRAM));
+    own.filter(|beside| beside.is_file()).unwrap_or_else(|| PROGRAM.into())
+}
+
+fn missing(program: &Path, error: &Error) -> Failure {
+    Failure::File(match error.kind() {
+        ErrorKind::NotFound => format!(
+            "--tokenizer needs the program {PROGRAM}, which is neither beside herma nor on the search path; \
+             released packages have it, and of the sources it is made by: \
+             cargo build --release -p herma-tokens"
+        ),
+        _ => format!("{}: {error}", program.display()),
+    })
+}
+
+/// What a turn says; what is no string counts as its own text.
+fn value(turn: &Json) -> String {
+    #[derive(Deserialize)]
+    struct Turn {
+        value: Option<Json>,
+    }
+    let value = serde_json::from_str::<Turn>(turn.get()).ok().and_then(|turn| turn.value);
+    value.map_or_else(String::new, |value| serde_json::from_str(value.get()).unwrap_or_else(|_| value.into_text()))
+}

@@ -1,0 +1,139 @@
+//! `herma usage`.
+
+mod savings;
+
+use clap::ValueEnum;
+use herma_base::out::{self, Ink, Side};
+use herma_base::{CliContext, Failure};
+use herma_client::protocol::session::usage::{By, UsageParams, UsageResult, UsageRow};
+
+use super::moment;
+
+/// Chars of a key in the table.
+const KEY: usize = 48;
+
+/// What makes a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Per {
+    /// A session
+    Session,
+    /// A model
+    Model,
+    /// An agent
+    Agent,
+    /// A day
+    Day,
+}
+
+// Shows what calls of models used, in tokens.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "`prompt` is all that was sent; `cached` is the part of it that was read from a prompt cache; `total` is prompt and output. The bars compare the totals. Agents report their calls with context.record_usage, hooks from the transcript of the session.\n\nWith --savings: costs are in tokens of plain input, where a token that is read from a prompt cache counts 0.1, one that is written into it 1.25, and one of an answer 5. `added` is in the window because of herma, `instead of` is what the agent itself would have there. docs/usage.md says how each part is counted.\n\nExamples:\n  herma usage\n  herma usage --since 7d --by day\n  herma usage --by session --since 2026-11-01\n  herma usage --session my-session --json\n  herma usage --savings --since 7d"
+)]
+pub(super) struct Arguments {
+    /// Only calls since then: 7d, 12h, 2026-11-20 or Unix seconds
+    #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
+    since: Option<f64>,
+    /// What makes a row [default: model; session with --savings]
+    #[arg(long, value_enum)]
+    by: Option<Per>,
+    /// Only of this session
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// What herma added to windows and took away, and whether that saved tokens or cost more
+    #[arg(long)]
+    savings: bool,
+}
+
+pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let by = match arguments.by {
+        Some(Per::Session) => By::Session,
+        Some(Per::Model) => By::Model,
+        Some(Per::Agent) => By::Agent,
+        Some(Per::Day) => By::Day,
+        None if arguments.savings => By::Session,
+        None => By::Model,
+    };
+    if arguments.savings {
+        return savings::run(context, arguments.session.clone(), arguments.since, by);
+    }
+    let params = UsageParams { session: arguments.session.clone(), since: arguments.since, by: Some(by) };
+    let result = context.connect()?.session_usage(params)?;
+    out::show(context.common, &result, |result| table(result, by, Ink::of_environment()))
+}
+
+/// The name of what makes a row.
+const fn name(by: By) -> &'static str {
+    match by {
+        By::Session => "session",
+        By::Model => "model",
+        By::Agent => "agent",
+        By::Day => "day",
+    }
+}
+
+fn table(result: &UsageResult, by: By, ink: Ink) -> String {
+    if result.rows.is_empty() {
+        return "no call of a model is recorded".into();
+    }
+    let most = result.rows.iter().map(|row| row.total).max().unwrap_or(0);
+    let cells = |row: &UsageRow, bar: String| {
+        let key = if row.key.is_empty() { "-".into() } else { out::cut(&row.key, KEY) };
+        let [calls, prompt, cached, output, total] =
+            [row.calls, row.prompt, row.cache_read, row.output, row.total].map(out::thousands);
+        [key, calls, prompt, cached, output, total, bar]
+    };
+    let mut rows: Vec<[String; 7]> =
+        result.rows.iter().map(|row| cells(row, ink.bar(out::share(row.total, most)))).collect();
+    let all = &result.total;
+    let total = UsageRow {
+        key: "total".into(),
+        calls: all.calls,
+        prompt: all.prompt,
+        cache_read: all.cache_read,
+        output: all.output,
+        total: all.total,
+        ..UsageRow::default()
+    };
+    rows.push(cells(&total, String::new()));
+    let sides = [Side::Left, Side::Right, Side::Right, Side::Right, Side::Right, Side::Right, Side::Left];
+    out::sided([name(by), "calls", "prompt", "cached", "output", "total", ""], sides, &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use herma_client::protocol::session::usage::Totals;
+
+    use super::*;
+
+    fn row(key: &str, prompt: u64, output: u64) -> UsageRow {
+        UsageRow {
+            key: key.into(),
+            calls: 2,
+            prompt,
+            cache_read: 1000,
+            output,
+            total: prompt + output,
+            ..UsageRow::default()
+        }
+    }
+
+    #[test]
+    fn usage_is_a_table_with_bars_and_a_total() {
+        let total =
+            Totals { calls: 4, prompt: 15_000, cache_read: 2000, output: 3000, total: 18_000, ..Totals::default() };
+        let result = UsageResult { rows: vec![row("m-large", 10_000, 2000), row("", 5000, 1000)], total };
+        assert_eq!(
+            table(&result, By::Model, Ink::Ascii),
+            "model    calls  prompt  cached  output   total\n\
+             m-large      2  10,000   1,000   2,000  12,000  ####################\n\
+             -            2   5,000   1,000   1,000   6,000  ##########\n\
+             total        4  15,000   2,000   3,000  18,000\n"
+        );
+    }
+
+    #[test]
+    fn nothing_used_is_told() {
+        assert_eq!(table(&UsageResult::default(), By::Day, Ink::Blocks), "no call of a model is recorded");
+    }
+}

@@ -1,0 +1,128 @@
+//! Who is told of changes: the peer of an `initialize`, and every
+//! `subscriptions/listen`.
+
+mod watch;
+
+use std::collections::VecDeque;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use herma_base::Settings;
+use rmcp::RoleServer;
+use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::service::Peer;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{self, Receiver, Sender};
+use tokio::task::AbortHandle;
+
+use super::resources::Readable;
+use super::tell;
+use watch::Watch;
+
+/// Changes that wait for whoever tells them; past it the oldest are dropped.
+const WAITING: usize = 64;
+
+/// How long the first subscription waits for the daemon, so that nothing is missed
+/// that changes after it was answered.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Changes of the stores. Nothing is asked of the daemon before somebody subscribes.
+#[derive(Debug)]
+pub(super) struct Changes {
+    settings: Settings,
+    sender: Mutex<Option<Sender<Readable>>>,
+    followed: Arc<Mutex<Followed>>,
+    /// What listens are told that were accepted and have not begun: rmcp says yes
+    /// to the client in between.
+    accepted: Mutex<VecDeque<Receiver<Readable>>>,
+}
+
+/// What the peer of an `initialize` wants to be told of, and the task that tells it.
+#[derive(Debug, Default)]
+struct Followed {
+    all: Vec<Readable>,
+    task: Option<AbortHandle>,
+}
+
+impl Changes {
+    /// Changes that nobody follows yet.
+    pub(super) fn new(settings: Settings) -> Self {
+        Self { settings, sender: Mutex::default(), followed: Arc::default(), accepted: Mutex::default() }
+    }
+
+    /// Keeps every change from now on for the next listen that begins.
+    pub(super) fn accept(&self) {
+        let told = self.told();
+        lock(&self.accepted).push_back(told);
+    }
+
+    /// The changes since a listen was accepted.
+    pub(super) fn begin(&self) -> Receiver<Readable> {
+        let accepted = lock(&self.accepted).pop_front();
+        accepted.unwrap_or_else(|| self.told())
+    }
+
+    /// Each change of a store from now on; without a daemon, from when there is one.
+    fn told(&self) -> Receiver<Readable> {
+        let mut sender = lock(&self.sender);
+        if let Some(sender) = &*sender {
+            return sender.subscribe();
+        }
+        let (started, told) = broadcast::channel(WAITING);
+        let (ready, watching) = sync_channel(1);
+        let watch = Watch::new(self.settings.clone(), started.clone());
+        match std::thread::Builder::new().name("changes".into()).spawn(move || watch.run(ready)) {
+            // A daemon that is stopped just now is not waited for any longer.
+            Ok(_) => drop(watching.recv_timeout(PATIENCE)),
+            Err(error) => tell(&format!("changes can't be followed: {error}")),
+        }
+        *sender = Some(started);
+        told
+    }
+
+    /// Tells a peer of changes of a resource from now on.
+    pub(super) fn follow(&self, readable: Readable, peer: Peer<RoleServer>) {
+        let mut followed = lock(&self.followed);
+        if !followed.all.contains(&readable) {
+            followed.all.push(readable);
+        }
+        if followed.task.is_some() {
+            return;
+        }
+        let mut told = self.told();
+        let wanted = Arc::clone(&self.followed);
+        let task = tokio::spawn(async move {
+            loop {
+                let changed = match told.recv().await {
+                    Ok(changed) if lock(&wanted).all.contains(&changed) => changed,
+                    Ok(_) | Err(RecvError::Lagged(_)) => continue,
+                    Err(RecvError::Closed) => return,
+                };
+                let params = ResourceUpdatedNotificationParam::new(changed.uri());
+                if peer.notify_resource_updated(params).await.is_err() {
+                    return;
+                }
+            }
+        });
+        followed.task = Some(task.abort_handle());
+    }
+
+    /// Tells no more of a resource.
+    pub(super) fn leave(&self, readable: Readable) {
+        lock(&self.followed).all.retain(|followed| *followed != readable);
+    }
+}
+
+impl Drop for Changes {
+    /// The task has a peer, and keeps its connection open.
+    fn drop(&mut self) {
+        if let Some(task) = lock(&self.followed).task.take() {
+            task.abort();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
