@@ -2,7 +2,7 @@
 //! same positions as reading it at once, and each of them has the form of a message.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a panic is a finding")]
 
-use herma_transcripts::{Said, Tally, Transcript, chatgpt, claude_code, codex, hermes};
+use herma_transcripts::{Said, Session, Tally, Transcript, chatgpt, claude_code, codex, hermes};
 use serde_json::Value;
 
 /// Checks one input.
@@ -34,47 +34,21 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// A reader of lines.
-trait Reads {
-    fn read(&mut self, line: &str);
-    fn all(&mut self) -> &mut [Transcript];
-}
-
-impl Reads for claude_code::Reader {
-    fn read(&mut self, line: &str) {
-        self.line(line);
-    }
-
-    fn all(&mut self) -> &mut [Transcript] {
-        self.sessions()
-    }
-}
-
-impl Reads for codex::Reader {
-    fn read(&mut self, line: &str) {
-        self.line(line);
-    }
-
-    fn all(&mut self) -> &mut [Transcript] {
-        self.sessions()
-    }
-}
-
 /// The messages of each session, taken each time so many lines were read.
-fn messages(mut reader: impl Reads, lines: &[&str], takes: usize) -> Vec<(String, Vec<Said>)> {
+fn messages(mut reader: impl Transcript, lines: &[&str], takes: usize) -> Vec<(String, Vec<Said>)> {
     let mut all = Vec::new();
     for (number, line) in lines.iter().enumerate() {
-        reader.read(line);
+        reader.line(line);
         if number % takes == 0 {
-            take(reader.all(), &mut all);
+            take(reader.sessions(), &mut all);
         }
     }
-    take(reader.all(), &mut all);
+    take(reader.sessions(), &mut all);
     all
 }
 
 /// Adds what was read since, each message at its place.
-fn take(sessions: &mut [Transcript], all: &mut Vec<(String, Vec<Said>)>) {
+fn take(sessions: &mut [Session], all: &mut Vec<(String, Vec<Said>)>) {
     for (at, session) in sessions.iter_mut().enumerate() {
         if all.len() == at {
             all.push((String::new(), Vec::new()));

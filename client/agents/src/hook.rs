@@ -1,27 +1,23 @@
-//! `herma hook`: what agent clients call at the events of a session, JSON in and JSON out.
+//! `herma hook`: what agents call at the events of a session, JSON in and JSON out.
 //!
-//! It never fails its client: if anything goes wrong, the exit code is 0, there is no output, and herma's log has a line.
+//! It never fails its agent: if anything goes wrong, the exit code is 0, there is no output, and herma's log has a line.
 //! Only at the begin of a session the output has a message for the user.
 //!
-//! * [`event`] reads what the client says, [`answer`] has the forms of what is said back. Both are pure.
-//! * [`session`] makes the client's session one of herma's; [`follow`] reads its transcript on, from where
-//!   [`state`] says that it was read to; [`origin`] finds what it came out of.
-//! * [`context`] is what a model gets to know at the beginning and after a compaction; [`compaction`] puts a
-//!   shorter list in the place of the client's rows. Both are pure.
+//! * [`event`] reads what the agent sends, [`answer`] has the forms of the answers. Both are pure.
+//! * [`session`] makes the agent's session one of herma's; [`follow`] reads its transcript on, from where
+//!   [`state`] says that it was read to.
+//! * [`context`] is what a model gets to know at the beginning and after a compaction. It is pure.
 //! * [`outputs`] takes large outputs of tools; it opens files without blocking on a pipe.
 //! * [`ledger`] has what herma changed in the window, with [`definitions`] of the MCP server; [`process`] has the notes
-//!   that hooks and server leave for each other.
+//!   that hooks and server leave for each other, in a [`folder`].
 //! * [`proxy`] is what hooks and the proxy for Codex exchange, [`handover`] the text of it; pure.
 
-pub(crate) mod answer;
-mod compaction;
 mod context;
 mod definitions;
-mod event;
+mod folder;
 mod follow;
 mod handover;
 mod ledger;
-mod origin;
 mod outputs;
 mod process;
 pub(crate) mod proxy;
@@ -33,16 +29,19 @@ use std::os::unix::process::parent_id;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
+use herma_base::{Settings, out};
 use herma_client::protocol::limits;
 use serde_json::Value;
 
+use crate::agent::Agent;
+use crate::event::EventName;
+use crate::{answer, event, known};
+
 pub(crate) use definitions::note as note_definitions;
-pub use event::{Client, Name};
 pub(crate) use session::{of_id, of_process};
-pub(crate) use state::{forget_runs, is_in_use, unix_now};
+pub(crate) use state::{events, forget_runs, is_in_use, unix_now};
 pub use state::{last_event, last_run};
 
-use herma_base::{Settings, out};
 use process::{Current, Kind};
 
 /// How long it may take until the daemon answers at all, and everything but a compaction.
@@ -54,26 +53,27 @@ const TIMEOUT: &str = "HERMA_HOOK_TIMEOUT_MS";
 /// How long a compaction may take.
 const LONG: Duration = Duration::from_secs(20);
 
-// Answers an event of an agent client: the event on standard input as JSON, the answer on standard output.
+// Answers an event of an agent: the event on standard input as JSON, the answer on standard output.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Clients call it; `herma hooks install` sets them up for it. If anything goes wrong, the exit code is 0, there is no output, and herma/hermad.log in the home has a line. When a session begins, the output has a message for the user then.\n\nExample:\n  echo '{\"session_id\":\"1\",\"hook_event_name\":\"SessionStart\",\"source\":\"startup\"}' | herma hook claude-code session-start"
 )]
 #[expect(missing_docs, reason = "clap would show it in the place of the command's description")]
 pub struct Arguments {
-    /// The client
-    client: Client,
+    /// The agent
+    #[arg(value_parser = known::parser())]
+    agent: &'static dyn Agent,
     /// The event
-    event: Name,
+    event: EventName,
 }
 
 /// A message from the thread that answers the event.
 enum HookMessage {
     /// The daemon answers.
     Alive,
-    /// A line for the client.
+    /// A line for the agent.
     Line(String),
-    /// An answer for the client, as JSON.
+    /// An answer for the agent, as JSON.
     Answer(Value),
     /// Something that the user should see; it is a part of the answer.
     Note(String),
@@ -106,19 +106,20 @@ pub fn run(settings: &Settings, arguments: &Arguments) {
     let home = settings.place.home.as_path();
     // The next event reads what this one would have. Only the context of a window, a compaction and the last event of a
     // session can't wait.
-    let is_urgent = matches!(arguments.event, Name::SessionStart | Name::SessionEnd) || arguments.event.is_compaction();
+    let is_urgent =
+        matches!(arguments.event, EventName::SessionStart | EventName::SessionEnd) || arguments.event.is_compaction();
     if !is_urgent && state::is_frozen(home) {
         return;
     }
     let (sender, receiver) = channel();
-    let (work, client, name) = (settings.clone(), arguments.client, arguments.event);
+    let (work, agent, name) = (settings.clone(), arguments.agent, arguments.event);
     let started = std::thread::Builder::new().name("hook".into()).spawn(move || {
         let sender = HookSender(sender);
-        if let Err(words) = serve(&work, client, name, &sender) {
+        if let Err(words) = serve(&work, agent, name, &sender) {
             sender.send(HookMessage::Failure(words));
         }
     });
-    let log = |words: &str| state::log(&settings.place.home, &format!("{} {}: {words}", client.name(), name.name()));
+    let log = |words: &str| state::log(&settings.place.home, &format!("{} {}: {words}", agent.name(), name.name()));
     match started {
         Ok(_) => listen(&receiver, name, |answers| state::note_answer(home, answers), log),
         Err(error) => log(&format!("no thread can be started: {error}")),
@@ -132,7 +133,7 @@ fn short() -> Duration {
 }
 
 /// Writes the messages out, until the time is over.
-fn listen(receiver: &Receiver<HookMessage>, name: Name, note_answer: impl Fn(bool), log: impl Fn(&str)) {
+fn listen(receiver: &Receiver<HookMessage>, name: EventName, note_answer: impl Fn(bool), log: impl Fn(&str)) {
     let (began, short) = (Instant::now(), short());
     let limit = if name.is_compaction() { LONG.max(short) } else { short };
     let (mut until, mut answers) = (began + short, false);
@@ -185,8 +186,8 @@ impl Answer {
     }
 
     /// There is no answer. The user sees why at the begin of a session, because nothing else shows it.
-    fn fail(&mut self, name: Name, words: &str) {
-        if name == Name::SessionStart && !self.is_said {
+    fn fail(&mut self, name: EventName, words: &str) {
+        if name == EventName::SessionStart && !self.is_said {
             self.notes.push(format!(
                 "herma can't serve this session now ({words}). It keeps the session as soon as it can; `herma doctor` says \
 what is wrong."
@@ -202,18 +203,18 @@ what is wrong."
     }
 }
 
-fn serve(settings: &Settings, client: Client, name: Name, sender: &HookSender) -> Result<(), String> {
+fn serve(settings: &Settings, agent: &'static dyn Agent, name: EventName, sender: &HookSender) -> Result<(), String> {
     let mut text = Vec::new();
     let limit = u64::try_from(limits::FRAME).unwrap_or(u64::MAX);
     std::io::stdin().take(limit).read_to_end(&mut text).map_err(|error| format!("standard input: {error}"))?;
     let home = &settings.place.home;
-    let before: Option<Current> = process::read(home, client, parent_id(), Kind::Session);
-    let current = before.as_ref().filter(|_| name == Name::Compact);
-    let event = event::read(client, &text, current.map(|current| (&*current.id, current.transcript.as_deref())))?;
-    if matches!(name, Name::SessionStart | Name::UserPromptSubmit) {
+    let before: Option<Current> = process::read(home, agent, parent_id(), Kind::Session);
+    let current = before.as_ref().filter(|_| name == EventName::Compact);
+    let event = event::read(&text, current.map(|current| (&*current.id, current.transcript.as_deref())))?;
+    if matches!(name, EventName::SessionStart | EventName::UserPromptSubmit) {
         let current = Current { id: event.id.clone(), transcript: event.transcript.clone() };
-        process::write(home, client, parent_id(), Kind::Session, current);
+        process::write(home, agent, parent_id(), Kind::Session, current);
     }
-    state::ran(home, client, name);
-    session::Session::begin(settings, (client, name), &event, before, sender)?.serve(name, &event)
+    state::ran(home, agent, name);
+    session::Session::begin(settings, (agent, name), &event, before, sender)?.serve(name, &event)
 }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use herma_base::host::{Hosts, ToolSize};
 
-use crate::hook::{self, Client};
+use crate::hook;
+use crate::known::by_mcp_name;
 
 /// The agents of a home.
 #[derive(Debug)]
@@ -16,24 +17,24 @@ pub struct KnownHosts {
 
 impl Hosts for KnownHosts {
     fn has_hooks(&self, client: &str) -> bool {
-        Client::named_by_mcp(client).is_some()
+        by_mcp_name(client).is_some()
     }
 
     fn is_hooked(&self, client: &str) -> bool {
-        Client::named_by_mcp(client).is_some_and(|client| hook::is_in_use(&self.home, client))
+        by_mcp_name(client).is_some_and(|agent| hook::is_in_use(&self.home, agent))
     }
 
     fn session(&self, client: &str, thread: Option<&str>) -> Option<String> {
-        let client = Client::named_by_mcp(client)?;
+        let agent = by_mcp_name(client)?;
         match thread {
-            Some(thread) => hook::of_id(&self.home, client, thread),
-            None => hook::of_process(&self.home, client, parent_id()),
+            Some(thread) => hook::of_id(&self.home, agent, thread),
+            None => hook::of_process(&self.home, agent, parent_id()),
         }
     }
 
     fn note_definitions(&self, client: &str, instructions: &str, tools: &[ToolSize]) {
-        if let Some(client) = Client::named_by_mcp(client) {
-            hook::note_definitions(&self.home, client, parent_id(), instructions, tools);
+        if let Some(agent) = by_mcp_name(client) {
+            hook::note_definitions(&self.home, agent, parent_id(), instructions, tools);
         }
     }
 }

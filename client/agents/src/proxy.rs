@@ -1,4 +1,4 @@
-//! `herma proxy`: between an agent client and its model, so that a compaction asks no model.
+//! `herma proxy`: between an agent and its model, so that a compaction asks no model.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -8,7 +8,8 @@ use herma_proxy::codex::Compaction;
 use herma_proxy::{Proxy, Settings as Way};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::hook::{Client, proxy, unix_now};
+use crate::codex::Codex;
+use crate::hook::{proxy, unix_now};
 
 /// Where it listens when nobody says it.
 const LISTEN: &str = "127.0.0.1:8765";
@@ -17,21 +18,21 @@ const LISTEN: &str = "127.0.0.1:8765";
 #[expect(missing_docs, reason = "clap would show it in the place of the command's description")]
 pub struct Arguments {
     #[command(subcommand)]
-    client: For,
+    agent: For,
 }
 
-// A client that has a proxy.
+// An agent that has a proxy.
 #[derive(Debug, clap::Subcommand)]
 enum For {
     /// Answer Codex's compactions by herma's handoff, and pass everything else on to the model
-    Codex(Codex),
+    Codex(ForCodex),
 }
 
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "It runs until it is ended, and says what base_url has to be in Codex's config.toml. Codex's hooks have to be there too: `herma hooks install codex --trust`. Where herma has no handoff the model is asked as ever.\n\nExample:\n  herma proxy codex --upstream https://openrouter.ai/api/v1"
 )]
-struct Codex {
+struct ForCodex {
     /// Where requests go: what base_url is without the proxy
     #[arg(long, value_name = "URL")]
     upstream: String,
@@ -45,13 +46,13 @@ struct Codex {
 /// # Errors
 /// Words for people: why it can't be started.
 pub fn run(settings: &Settings, arguments: &Arguments) -> Result<(), String> {
-    let For::Codex(Codex { upstream, listen }) = &arguments.client;
+    let For::Codex(ForCodex { upstream, listen }) = &arguments.agent;
     let home = settings.place.home.clone();
     // It may have a secret in it, which is nobody's to see.
     let upstream: url::Url = upstream.parse().map_err(|error| format!("--upstream is no URL: {error}"))?;
     let mut way = Way { listen: *listen, key: String::new(), upstream: upstream.clone() };
     way.check().map_err(|error| error.to_string())?;
-    way.key = proxy::key(&home, Client::Codex)?;
+    way.key = proxy::key(&home, &Codex)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -75,7 +76,7 @@ pub fn run(settings: &Settings, arguments: &Arguments) -> Result<(), String> {
 /// The text of a summary, where a hook has made it.
 fn answer(home: &Path, compaction: &Compaction) -> Option<String> {
     let Compaction { session, window } = compaction;
-    let (text, words) = match proxy::text(home, Client::Codex, session, window.as_deref(), unix_now()) {
+    let (text, words) = match proxy::text(home, &Codex, session, window.as_deref(), unix_now()) {
         Ok(Some(text)) => {
             let words = format!("is answered with {} chars", text.chars().count());
             (Some(text), words)
@@ -83,7 +84,7 @@ fn answer(home: &Path, compaction: &Compaction) -> Option<String> {
         Ok(None) => (None, "has no handoff; the model is asked".to_owned()),
         Err(error) => (None, format!("can't be answered ({error}); the model is asked")),
     };
-    // An id is what the client says.
+    // An id is what the agent says.
     let session: String = session.chars().filter(|char| !char.is_control()).take(64).collect();
     out::error(&format!("a compaction of {session} {words}"));
     text

@@ -27,6 +27,16 @@ pub fn read(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
     if fits { Ok(bytes) } else { Err(ErrorKind::FileTooLarge.into()) }
 }
 
+/// Reads the first bytes of a regular file.
+///
+/// # Errors
+/// It can't be read, or is no regular file.
+pub fn read_begin(path: &Path, bytes: u64) -> std::io::Result<Vec<u8>> {
+    let mut read = Vec::new();
+    open(path)?.take(bytes).read_to_end(&mut read)?;
+    Ok(read)
+}
+
 /// Reads the last bytes of a regular file.
 ///
 /// # Errors

@@ -8,6 +8,7 @@ mod mended;
 mod record;
 mod report;
 mod sink;
+mod source;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ use self::follow::Follower;
 use self::record::{Record, Stamp};
 use self::report::Report;
 use self::sink::Sink;
+use self::source::{Format, Source};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -28,8 +30,8 @@ use self::sink::Sink;
 )]
 pub(super) struct Arguments {
     /// The program whose conversations are read
-    #[arg(value_enum)]
-    program: Program,
+    #[arg(value_parser = Source::parser())]
+    program: &'static Source,
     /// A file, or a folder that is looked through
     path: Option<PathBuf>,
     /// Go on for ever, and take in what is new as it is written
@@ -47,31 +49,6 @@ pub(super) struct Arguments {
     /// Say what would be imported, and import nothing
     #[arg(long)]
     dry_run: bool,
-}
-
-/// A program that keeps conversations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Program {
-    /// Claude Code
-    ClaudeCode,
-    /// Codex
-    Codex,
-    /// An agent of the Hermes family
-    Hermes,
-    /// An export of ChatGPT
-    Chatgpt,
-}
-
-impl Program {
-    /// Its name, as it stands before ids.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Hermes => "hermes",
-            Self::Chatgpt => "chatgpt",
-        }
-    }
 }
 
 /// Sessions of a folder belong to a profile.
@@ -121,7 +98,7 @@ impl<'a> Import<'a> {
         let record = Record::open(&context.place.home, arguments.program, arguments.again, arguments.dry_run);
         let report = Report::new(arguments.program, arguments.dry_run);
         let sink = Sink::new(context, arguments, record, report)?;
-        Ok(Self { arguments, files, sink, follower: Follower::new(arguments.program) })
+        Ok(Self { arguments, files, sink, follower: Follower::default() })
     }
 
     /// Takes in what is new in all files.
@@ -144,16 +121,16 @@ impl<'a> Import<'a> {
     /// Takes in what is new in a file.
     fn file(&mut self, path: &Path, stamp: &Stamp, seen: &mut dyn FnMut(u64, u64)) -> Result<(), Failure> {
         // What is written to a database may be in its log for long, and standard input is another one each time.
-        let has_looks = self.arguments.program != Program::Hermes && !self.files.is_input();
+        let has_looks = !matches!(self.arguments.program.format, Format::Database) && !self.files.is_input();
         let is_same = has_looks && self.sink.record.has_seen(path, stamp);
         self.sink.report.file(is_same);
         if is_same {
             return Ok(());
         }
-        let read = match self.arguments.program {
-            Program::ClaudeCode | Program::Codex => self.follower.read(path, &mut self.sink, seen),
-            Program::Hermes => database::read(path, &mut self.sink, seen),
-            Program::Chatgpt => export::read(path, &mut self.sink, seen),
+        let read = match self.arguments.program.format {
+            Format::Lines(reader) => self.follower.read(path, reader, &mut self.sink, seen),
+            Format::Database => database::read(path, &mut self.sink, seen),
+            Format::Export => export::read(path, &mut self.sink, seen),
         };
         match read {
             Ok(is_whole) => {

@@ -5,17 +5,17 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use crate::parts::{self, string};
-use crate::{Said, Tally, Transcript, time};
+use crate::{Said, Session, Tally, time};
 
 /// What of a conversation is the model's thinking.
 const THOUGHTS: [&str; 2] = ["thoughts", "reasoning_recap"];
 
 /// Reads a conversation: what stands on the way from its beginning to its current message. `None` for
 /// a value that is no conversation.
-pub fn read(conversation: &Value, tally: &mut Tally) -> Option<Transcript> {
+pub fn read(conversation: &Value, tally: &mut Tally) -> Option<Session> {
     let id = string(conversation, "conversation_id").or_else(|| string(conversation, "id"))?;
     let mapping = conversation.get("mapping")?.as_object()?;
-    let mut transcript = Transcript::new(id);
+    let mut transcript = Session::new(id);
     transcript.title = string(conversation, "title").filter(|title| !title.is_empty()).map(str::to_owned);
     transcript.model = string(conversation, "default_model_slug").map(str::to_owned);
     let parents = parents(mapping);
@@ -114,7 +114,7 @@ mod tests {
         json!({ "parent": parent, "children": [], "message": { "author": { "role": role }, "create_time": at, "content": content } })
     }
 
-    fn texts(transcript: &mut Transcript) -> Vec<(Option<f64>, Value)> {
+    fn texts(transcript: &mut Session) -> Vec<(Option<f64>, Value)> {
         let messages = transcript.take().1.into_iter();
         messages
             .map(|said| (said.time, serde_json::from_str::<Value>(&said.message).unwrap()["content"].take()))

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::parts::{self, string};
 use crate::records::new_records;
 use crate::repeats::Repeats;
-use crate::{ModelCall, Said, Tally, Transcript, time};
+use crate::{ModelCall, Progress, Said, Session, SlashCommand, Tally, Transcript, time};
 use user_text::UserText;
 
 /// What the user said while the model worked.
@@ -26,7 +26,7 @@ const SYNTHETIC: &str = "<synthetic>";
 pub struct Reader {
     /// The file's name without its ending.
     name: String,
-    sessions: Vec<Transcript>,
+    sessions: Vec<Session>,
     /// Names of tools by the ids of their calls.
     tools: HashMap<String, String>,
     /// What a compaction writes once more.
@@ -36,28 +36,6 @@ pub struct Reader {
     /// The last slash command, whose prompt may follow.
     command: Option<SlashCommand>,
     tally: Tally,
-}
-
-/// A slash command whose prompt Claude Code may record after it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SlashCommand {
-    /// The id of its record, which is the parent of its prompt.
-    pub id: String,
-    /// Its name if it has no arguments: then the command itself is no message yet.
-    pub name: Option<String>,
-}
-
-/// What a reader needs in order to continue where another reader of the same file ended.
-#[derive(Debug, Clone, Default)]
-pub struct Progress {
-    /// Names of tools by the ids of their calls.
-    pub tools: HashMap<String, String>,
-    /// The messages that a compaction may repeat.
-    pub repeats: Repeats,
-    /// The id of the last compaction's record.
-    pub boundary: Option<String>,
-    /// The last slash command, whose prompt may follow.
-    pub command: Option<SlashCommand>,
 }
 
 impl Reader {
@@ -73,24 +51,6 @@ impl Reader {
             command: None,
             tally: Tally::default(),
         }
-    }
-
-    /// Continues where another reader of the same file ended.
-    pub fn go_on(&mut self, progress: Progress) {
-        let Progress { tools, repeats, boundary, command } = progress;
-        (self.tools, self.repeats, self.boundary, self.command) = (tools, repeats, boundary, command);
-    }
-
-    /// Returns what the next reader of the file needs.
-    #[must_use]
-    pub fn so_far(self) -> Progress {
-        Progress { tools: self.tools, repeats: self.repeats, boundary: self.boundary, command: self.command }
-    }
-
-    /// Reads a line.
-    pub fn line(&mut self, line: &str) {
-        let records = new_records(line, is_record, &mut self.repeats, &mut self.tally);
-        records.iter().for_each(|record| self.record(record));
     }
 
     fn record(&mut self, record: &Value) {
@@ -115,16 +75,6 @@ impl Reader {
             }
             None => self.tally.add("record without a type"),
         }
-    }
-
-    /// The sessions that were read of.
-    pub fn sessions(&mut self) -> &mut Vec<Transcript> {
-        &mut self.sessions
-    }
-
-    /// What was left out since the last call.
-    pub fn left_out(&mut self) -> Tally {
-        std::mem::take(&mut self.tally)
     }
 
     fn user(&mut self, record: &Value) {
@@ -231,10 +181,10 @@ impl Reader {
     }
 
     /// The session that a record belongs to.
-    fn session(&mut self, record: &Value) -> &mut Transcript {
+    fn session(&mut self, record: &Value) -> &mut Session {
         let (id, parent) = self.place(record);
         let at = self.sessions.iter().position(|session| session.id == id).unwrap_or_else(|| {
-            self.sessions.push(Transcript { parent, ..Transcript::new(id) });
+            self.sessions.push(Session { parent, ..Session::new(id) });
             self.sessions.len() - 1
         });
         let session = &mut self.sessions[at];
@@ -267,6 +217,31 @@ impl Reader {
         if let Some(session) = self.sessions.iter_mut().find(|session| session.parent.is_none()) {
             session.title = Some(title);
         }
+    }
+}
+
+impl Transcript for Reader {
+    fn line(&mut self, line: &str) {
+        let records = new_records(line, is_record, &mut self.repeats, &mut self.tally);
+        records.iter().for_each(|record| self.record(record));
+    }
+
+    fn sessions(&mut self) -> &mut Vec<Session> {
+        &mut self.sessions
+    }
+
+    fn ignored(&mut self) -> Tally {
+        std::mem::take(&mut self.tally)
+    }
+
+    fn resume(&mut self, _: &str, progress: Progress) {
+        let Progress { tools, repeats, boundary, command } = progress;
+        (self.tools, self.repeats, self.boundary, self.command) = (tools, repeats, boundary, command);
+    }
+
+    fn progress(self: Box<Self>) -> Progress {
+        let Self { tools, repeats, boundary, command, .. } = *self;
+        Progress { tools, repeats, boundary, command }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::elements;
 use crate::parts::{self, string};
 use crate::records::new_records;
 use crate::repeats::Repeats;
-use crate::{ModelCall, Said, Tally, Transcript, time};
+use crate::{ModelCall, Progress, Said, Session, Tally, Transcript, time};
 
 /// Elements that Codex adds before and after the user's words.
 const CONTEXT: [&str; 5] =
@@ -27,7 +27,7 @@ const USAGE: &str = "token_usage_record";
 /// Reads the records of one file.
 #[derive(Debug)]
 pub struct Reader {
-    sessions: Vec<Transcript>,
+    sessions: Vec<Session>,
     /// Names of tools by the ids of their calls.
     tools: HashMap<String, String>,
     repeats: Repeats,
@@ -37,21 +37,12 @@ pub struct Reader {
     has_usage_records: bool,
 }
 
-/// What a reader needs in order to continue where another reader of the same file ended.
-#[derive(Debug, Clone, Default)]
-pub struct Progress {
-    /// Names of tools by the ids of their calls.
-    pub tools: HashMap<String, String>,
-    /// Records that may be there twice.
-    pub repeats: Repeats,
-}
-
 impl Reader {
     /// For a file of that name; its ending is left out.
     #[must_use]
     pub fn new(name: &str) -> Self {
         let id = name.len().checked_sub(ID).and_then(|at| name.get(at..)).unwrap_or(name);
-        let sessions = vec![Transcript::new(id)];
+        let sessions = vec![Session::new(id)];
         Self {
             sessions,
             tools: HashMap::new(),
@@ -60,24 +51,6 @@ impl Reader {
             is_named: false,
             has_usage_records: false,
         }
-    }
-
-    /// Goes on behind what another reader read of the file, whose session has that name.
-    pub fn go_on(&mut self, id: &str, progress: Progress) {
-        self.sessions = vec![Transcript::new(id)];
-        (self.tools, self.repeats, self.is_named) = (progress.tools, progress.repeats, true);
-    }
-
-    /// Returns what the next reader of the file needs.
-    #[must_use]
-    pub fn so_far(self) -> Progress {
-        Progress { tools: self.tools, repeats: self.repeats }
-    }
-
-    /// Reads a line.
-    pub fn line(&mut self, line: &str) {
-        let records = new_records(line, is_record, &mut self.repeats, &mut self.tally);
-        records.iter().for_each(|record| self.record(record));
     }
 
     fn record(&mut self, record: &Value) {
@@ -100,16 +73,6 @@ impl Reader {
             }
             None => self.tally.add("record without a type"),
         }
-    }
-
-    /// The session, as a list of one.
-    pub fn sessions(&mut self) -> &mut Vec<Transcript> {
-        &mut self.sessions
-    }
-
-    /// What was left out since the last call.
-    pub fn left_out(&mut self) -> Tally {
-        std::mem::take(&mut self.tally)
     }
 
     /// A session that another one was made from begins with the record of that one too.
@@ -226,6 +189,30 @@ impl Reader {
             Some(code) if code != 0 => format!("{inner}\n[exit code {code}]"),
             _ => inner.clone(),
         }
+    }
+}
+
+impl Transcript for Reader {
+    fn line(&mut self, line: &str) {
+        let records = new_records(line, is_record, &mut self.repeats, &mut self.tally);
+        records.iter().for_each(|record| self.record(record));
+    }
+
+    fn sessions(&mut self) -> &mut Vec<Session> {
+        &mut self.sessions
+    }
+
+    fn ignored(&mut self) -> Tally {
+        std::mem::take(&mut self.tally)
+    }
+
+    fn resume(&mut self, id: &str, progress: Progress) {
+        self.sessions = vec![Session::new(id)];
+        (self.tools, self.repeats, self.is_named) = (progress.tools, progress.repeats, true);
+    }
+
+    fn progress(self: Box<Self>) -> Progress {
+        Progress { tools: self.tools, repeats: self.repeats, ..Progress::default() }
     }
 }
 

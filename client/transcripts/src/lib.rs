@@ -1,7 +1,7 @@
 //! Reads what other programs keep of conversations, and says it in herma's form: messages as chat completions
 //! have them, with times, by session.
 //!
-//! No file is opened here. A reader of lines ([`claude_code::Reader`], [`codex::Reader`]) is given one after the
+//! No file is opened here. A [`Transcript`] ([`claude_code::Reader`], [`codex::Reader`]) is given one line after the
 //! other; [`chatgpt::read`] gets a whole conversation, [`hermes::message`] a row. What was read is the same however
 //! often it is read, so that a message is known by its place. What is no part of the conversation is left out, and
 //! counted in a [`Tally`] by what it was; nothing that stands in a file makes a reader fail.
@@ -17,13 +17,56 @@ mod repeats;
 mod tally;
 mod time;
 
+use std::collections::HashMap;
+use std::fmt::Debug;
+
 pub use records::{is_blank, is_complete};
 pub use repeats::{Noted, Repeats};
 pub use tally::{Tally, UNFINISHED};
 
+/// The reader of a session file to which an agent adds lines. It is given one line after the other.
+pub trait Transcript: Debug {
+    /// Reads a line.
+    fn line(&mut self, line: &str);
+
+    /// Returns the sessions whose records were read: that of the file, and those that it started.
+    fn sessions(&mut self) -> &mut Vec<Session>;
+
+    /// Returns what was ignored since the last call.
+    fn ignored(&mut self) -> Tally;
+
+    /// Continues where another reader of the same file ended. `id` is the id of the file's session.
+    fn resume(&mut self, id: &str, progress: Progress);
+
+    /// Returns what the next reader of the file needs.
+    fn progress(self: Box<Self>) -> Progress;
+}
+
+/// What a reader needs in order to continue where another reader of the same file ended.
+#[derive(Debug, Clone, Default)]
+pub struct Progress {
+    /// Names of tools by the ids of their calls.
+    pub tools: HashMap<String, String>,
+    /// Messages and records that the agent may write again.
+    pub repeats: Repeats,
+    /// The id of the last compaction's record.
+    pub boundary: Option<String>,
+    /// The last slash command, whose prompt may follow.
+    pub command: Option<SlashCommand>,
+}
+
+/// A slash command whose prompt the agent may record after it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SlashCommand {
+    /// The id of its record, which is the parent of its prompt.
+    pub id: String,
+    /// Its name if it has no arguments: then the command itself is no message yet.
+    pub name: Option<String>,
+}
+
 /// A session as another program keeps it, as far as it was read.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Transcript {
+pub struct Session {
     /// That program's own name for it.
     pub id: String,
     /// The session that it came out of, by that program's name.
@@ -64,7 +107,7 @@ pub struct ModelCall {
     pub usage: String,
 }
 
-impl Transcript {
+impl Session {
     /// One of which nothing was read.
     #[must_use]
     pub fn new(id: impl Into<String>) -> Self {

@@ -2,7 +2,7 @@
 
 use herma_client::protocol::recall::Entity;
 
-/// Chars that clients pass on; of more they show the beginning.
+/// Chars that agents pass on; of more they show the beginning.
 const LIMIT: usize = 9_800;
 
 /// Chars of one rule; of a longer one its beginning.

@@ -10,12 +10,11 @@ use herma_base::own_file;
 use herma_client::protocol::session::transcript::{AppendParams, AppendResult};
 use herma_client::protocol::{ErrorKind, Json};
 use herma_client::{Client as Daemon, ClientError};
-use herma_transcripts::claude_code::{Progress, SlashCommand};
-use herma_transcripts::{ModelCall, Said, Tally, claude_code, codex};
+use herma_transcripts::{ModelCall, Said, Tally, Transcript};
 use serde_json::Value;
 
-use super::event::Client;
 use super::state::State;
+use crate::agent::Agent;
 
 /// Bytes of a transcript between two requests.
 const PART: u64 = 1 << 20;
@@ -28,8 +27,8 @@ const BEFORE: u64 = 512;
 
 /// What a file of a session is.
 pub(super) struct Followed<'a> {
-    pub(super) client: Client,
-    /// The client's name of the session, as its transcript has it.
+    pub(super) agent: &'a dyn Agent,
+    /// The agent's name of the session, as its transcript has it.
     pub(super) name: &'a str,
     /// Herma's name of it.
     pub(super) session: &'a str,
@@ -62,7 +61,7 @@ pub(super) fn follow(
     let failed = |error: std::io::Error| format!("{}: {error}", followed.path.display());
     let mut file = match own_file::open(followed.path) {
         Ok(file) => file,
-        // A client makes it with the first thing that is said.
+        // An agent makes it with the first thing that is said.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Reached::End),
         Err(error) => return Err(failed(error)),
     };
@@ -106,18 +105,14 @@ struct Part {
     said: Vec<Said>,
     calls: Vec<ModelCall>,
     bytes: u64,
-    left_out: Tally,
-    reader: Reader,
-}
-
-enum Reader {
-    ClaudeCode(claude_code::Reader),
-    Codex(codex::Reader),
+    ignored: Tally,
+    reader: Box<dyn Transcript>,
 }
 
 impl Part {
     fn read(followed: &Followed<'_>, state: &State, lines: &mut impl BufRead) -> std::io::Result<Self> {
-        let mut reader = Reader::new(followed, state);
+        let mut reader = followed.agent.reader(followed.name);
+        reader.resume(followed.name, state.progress());
         let (mut bytes, mut line) = (0, Vec::new());
         while bytes < PART {
             line.clear();
@@ -133,73 +128,19 @@ impl Part {
             bytes += read;
             reader.line(&String::from_utf8_lossy(&line));
         }
-        let (said, calls, left_out) = reader.take(followed.name);
-        Ok(Self { said, calls, bytes, left_out, reader })
+        let ignored = reader.ignored();
+        let own = reader.sessions().iter_mut().find(|session| session.id == followed.name);
+        let (said, calls) = own.map(|session| (session.take().1, session.take_calls())).unwrap_or_default();
+        Ok(Self { said, calls, bytes, ignored, reader })
     }
 
     fn note(self, state: &mut State) {
         state.offset += self.bytes;
-        for (kind, count) in self.left_out.iter() {
+        for (kind, count) in self.ignored.iter() {
             let counted = state.left_out.entry(kind.to_owned()).or_default();
             *counted = counted.saturating_add(count);
         }
-        match self.reader {
-            Reader::ClaudeCode(reader) => {
-                let Progress { tools, repeats, boundary, command } = reader.so_far();
-                (state.boundary, state.command) = (boundary, command.map(|command| (command.id, command.name)));
-                state.note(tools, &repeats);
-            }
-            Reader::Codex(reader) => {
-                let codex::Progress { tools, repeats } = reader.so_far();
-                state.note(tools, &repeats);
-            }
-        }
-    }
-}
-
-impl Reader {
-    fn new(followed: &Followed<'_>, state: &State) -> Self {
-        match followed.client {
-            Client::ClaudeCode => {
-                let mut reader = claude_code::Reader::new(followed.name);
-                reader.go_on(Progress {
-                    tools: state.tools.clone(),
-                    repeats: state.repeats(),
-                    boundary: state.boundary.clone(),
-                    command: state.command.clone().map(|(id, name)| SlashCommand { id, name }),
-                });
-                Self::ClaudeCode(reader)
-            }
-            Client::Codex => {
-                let mut reader = codex::Reader::new(followed.name);
-                reader.go_on(followed.name, codex::Progress { tools: state.tools.clone(), repeats: state.repeats() });
-                Self::Codex(reader)
-            }
-        }
-    }
-
-    fn line(&mut self, line: &str) {
-        match self {
-            Self::ClaudeCode(reader) => reader.line(line),
-            Self::Codex(reader) => reader.line(line),
-        }
-    }
-
-    /// The messages and the calls of the session of that name.
-    fn take(&mut self, name: &str) -> (Vec<Said>, Vec<ModelCall>, Tally) {
-        let (sessions, left_out) = match self {
-            Self::ClaudeCode(reader) => {
-                let left_out = reader.left_out();
-                (reader.sessions(), left_out)
-            }
-            Self::Codex(reader) => {
-                let left_out = reader.left_out();
-                (reader.sessions(), left_out)
-            }
-        };
-        let own = sessions.iter_mut().find(|session| session.id == name);
-        let (said, calls) = own.map(|session| (session.take().1, session.take_calls())).unwrap_or_default();
-        (said, calls, left_out)
+        state.note(self.reader.progress());
     }
 }
 
@@ -261,6 +202,7 @@ mod tests {
     use std::io::Cursor;
 
     use super::*;
+    use crate::claude_code::ClaudeCode;
 
     #[test]
     fn whole_lines_are_read_and_what_is_being_written_waits() {
@@ -268,7 +210,7 @@ mod tests {
         let (one, two) = (user("a"), user("b"));
         let half = &user("c")[..20];
         let followed =
-            Followed { client: Client::ClaudeCode, name: "s", session: "claude-code:s", path: Path::new("/s.jsonl") };
+            Followed { agent: &ClaudeCode, name: "s", session: "claude-code:s", path: Path::new("/s.jsonl") };
         let mut state = State::default();
         let mut lines = Cursor::new(format!("{one}{{\"type\":\"cost-state\"}}\n{two}{half}"));
         let part = Part::read(&followed, &state, &mut lines).unwrap();

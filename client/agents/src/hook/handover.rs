@@ -1,4 +1,4 @@
-//! What a model goes on with where a client keeps one text of a conversation, and the user's words: the handoff, and
+//! What a model goes on with where an agent keeps one text of a conversation, and the user's words: the handoff, and
 //! what came last, as it was said. Pure.
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ const ARGUMENTS: usize = 1_000;
 /// Chars of an output.
 const OUTPUT: usize = 2_000;
 
-/// Chars of what the user said, which the client keeps itself: it stands here for the order.
+/// Chars of what the user said, which the agent keeps itself: it stands here for the order.
 const USER: usize = 300;
 
 /// What stands between the handoff and what came last.

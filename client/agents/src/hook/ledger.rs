@@ -1,4 +1,4 @@
-//! What herma changed in a client's window, in the form that the daemon's ledger takes. Pure.
+//! What herma changed in an agent's window, in the form that the daemon's ledger takes. Pure.
 
 use herma_client::protocol::ledger::{Change, ChangeKind};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::outputs;
 /// Chars of a token, as the daemon estimates them.
 const CHARS_PER_TOKEN: usize = 4;
 
-/// Tokens of the summary that a client's own compaction leaves: an assumption. Real ones have 1,000 to 4,000.
+/// Tokens of the summary that an agent's own compaction leaves: an assumption. Real ones have 1,000 to 4,000.
 const SUMMARY: usize = 2_000;
 
 /// Tokens around that summary in Claude Code (seen in 2.1.332).
@@ -24,7 +24,7 @@ impl Changes {
         std::mem::take(&mut self.0)
     }
 
-    /// The client adds a text of herma to the window.
+    /// The agent adds a text of herma to the window.
     pub(super) fn context(&mut self, time: f64, text: &str) {
         self.add(time, ChangeKind::Context, tokens(text.chars().count()), 0);
     }
@@ -42,7 +42,7 @@ impl Changes {
         }
     }
 
-    /// A preview is in the window instead of the text that the client itself would show.
+    /// A preview is in the window instead of the text that the agent itself would show.
     pub(super) fn output(&mut self, time: f64, preview: &str, shown: usize) {
         self.add(time, ChangeKind::Output, tokens(preview.chars().count()), tokens(shown));
     }
@@ -53,12 +53,12 @@ impl Changes {
         self.add(time, ChangeKind::Compaction, tokens(chars), u64::try_from(without).unwrap_or(u64::MAX));
     }
 
-    /// A text of herma is in the place of the client's own summary.
+    /// A text of herma is in the place of the agent's own summary.
     pub(super) fn handover(&mut self, time: f64, tokens: u64) {
         self.add(time, ChangeKind::Handover, tokens, u64::try_from(SUMMARY).unwrap_or(u64::MAX));
     }
 
-    /// The client compacted by itself, with herma's instructions for the summary.
+    /// The agent compacted by itself, with herma's instructions for the summary.
     pub(super) fn summary(&mut self, time: f64, tokens: u64) {
         self.add(time, ChangeKind::Summary, tokens, 0);
     }

@@ -1,5 +1,5 @@
 //! Large outputs of tools: which text it is, and where a shorter one goes. Pure but for reading the file in which a
-//! client put the whole of it.
+//! agent put the whole of it.
 //!
 //! Only outputs that are plain text are replaced. Files that were read, pictures, and objects of other tools stay as they
 //! are.
@@ -11,7 +11,7 @@ use herma_base::own_file;
 use herma_client::protocol::limits;
 use serde_json::Value;
 
-use super::event::Client;
+use crate::agent::Agent;
 
 /// Chars of an output from which it is kept by herma. Claude Code itself shows 2 KB of what is longer; Codex cuts at
 /// 40,000.
@@ -47,7 +47,7 @@ pub(super) struct Large {
     pub(super) id: String,
     /// The whole text.
     pub(super) text: String,
-    /// Chars that the client itself would show of it.
+    /// Chars that the agent itself would show of it.
     pub(super) shown: usize,
     response: Value,
     at: Place,
@@ -64,7 +64,7 @@ enum Place {
     Blocks,
 }
 
-/// The output of an event if it is too large. `folder` is where the client keeps what it cut of this session.
+/// The output of an event if it is too large. `folder` is where the agent keeps what it cut of this session.
 pub(super) fn large(event: &Value, folder: Option<&Path>) -> Option<Large> {
     let string = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
     let (tool, response) = (string("tool_name"), event.get("tool_response")?);
@@ -72,7 +72,7 @@ pub(super) fn large(event: &Value, folder: Option<&Path>) -> Option<Large> {
         return None;
     }
     let (at, shown) = find(tool, response)?;
-    // What a tool of somebody else says is no path of the client.
+    // What a tool of somebody else says is no path of the agent.
     let path = response.get("persistedOutputPath").and_then(Value::as_str).filter(|_| tool == SHELL);
     let text = path.zip(folder).and_then(|(path, folder)| whole(Path::new(path), folder)).unwrap_or(shown);
     let chars = text.chars().count();
@@ -107,26 +107,20 @@ impl Large {
     }
 }
 
-/// Replaces that line of a preview by one that names the client's own tools. `handle` is the output's, if it is known.
-pub(super) fn preview(client: Client, text: &str, handle: Option<&str>) -> String {
+/// Replaces that line of a preview by one that names the agent's own tools. `handle` is the output's, if it is known.
+pub(super) fn preview(agent: &dyn Agent, text: &str, handle: Option<&str>) -> String {
     let name = handle.map_or_else(|| "that path".to_owned(), |handle| format!("the handle {handle}"));
     let own = format!("the tool `output_read` of the MCP server `herma`, by {name} and a range of lines");
-    let words = match client {
-        Client::ClaudeCode => {
-            format!("Read sections of it with the tool `Read`, by that path with offset and limit, or with {own}.")
-        }
-        Client::Codex => format!("Read sections of it with {own}, or by that path in the shell."),
-    };
-    text.replacen(READ_ON, &words, 1)
+    text.replacen(READ_ON, &agent.reading_advice(&own), 1)
 }
 
 /// Does the same for all previews in a list of messages.
-pub(super) fn previews(client: Client, list: &mut [Value]) {
+pub(super) fn previews(agent: &dyn Agent, list: &mut [Value]) {
     for message in list.iter_mut().filter(|message| message.get("role").and_then(Value::as_str) == Some("tool")) {
         if let Some(Value::String(text)) = message.get_mut("content")
             && text.contains(READ_ON)
         {
-            *text = preview(client, text, None);
+            *text = preview(agent, text, None);
         }
     }
 }
@@ -154,7 +148,7 @@ fn blocks(content: &Value) -> Option<String> {
     Some(content.as_array()?.iter().map(text).collect::<Option<Vec<_>>>()?.join("\n"))
 }
 
-/// What a client put into a file of its folder, if it is one and not too large.
+/// What an agent put into a file of its folder, if it is one and not too large.
 fn whole(path: &Path, folder: &Path) -> Option<String> {
     let path = std::fs::canonicalize(path).ok()?;
     let metadata = std::fs::metadata(&path).ok()?;
@@ -173,6 +167,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::claude_code::ClaudeCode;
+    use crate::codex::Codex;
 
     #[test]
     fn a_shorter_text_comes_back_in_the_form_that_the_tool_has() {
@@ -232,14 +228,14 @@ mod tests {
         let block = format!(
             "<persisted-output>\nFull output saved to: /o/out_1.txt\n{READ_ON}\n\nPreview (first 3 chars):\nrow"
         );
-        for (client, has_read) in [(Client::ClaudeCode, true), (Client::Codex, false)] {
-            let shown = preview(client, &block, Some("out_1"));
+        for (agent, has_read) in [(&ClaudeCode as &dyn Agent, true), (&Codex, false)] {
+            let shown = preview(agent, &block, Some("out_1"));
             assert!(shown.contains("`output_read`") && shown.contains("handle out_1"), "{shown}");
             assert_eq!(shown.contains("`Read`"), has_read, "{shown}");
             assert!(!shown.contains("read_file") && shown.ends_with("\nrow"), "{shown}");
             let mut list = [json!({ "role": "tool", "content": block }), json!({ "role": "user", "content": block })];
-            previews(client, &mut list);
-            assert_eq!(list[0]["content"], preview(client, &block, None));
+            previews(agent, &mut list);
+            assert_eq!(list[0]["content"], preview(agent, &block, None));
             assert_eq!(list[1]["content"], block, "the user may quote one");
         }
     }

@@ -1,4 +1,4 @@
-//! Notes for the process of a client: the client's hooks and its MCP server are children of one process.
+//! Notes for the process of an agent: the agent's hooks and its MCP server are children of one process.
 
 use std::path::{Path, PathBuf};
 
@@ -6,19 +6,16 @@ use herma_base::own_file::{self, make, replace};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::event::Client;
-use super::state::folder;
+use super::folder::{PROCESSES, folder};
+use crate::agent::Agent;
 
 /// Bytes of a note that is read.
 const LARGEST: u64 = 1 << 16;
 
-/// The folder of the notes in the client's folder.
-pub(super) const FOLDER: &str = "processes";
-
-/// The session of a process, as the client's last event named it.
+/// The session of a process, as the agent's last event named it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Current {
-    /// The client's id of the session.
+    /// The agent's id of the session.
     pub(super) id: String,
     /// The transcript of the session.
     pub(super) transcript: Option<PathBuf>,
@@ -43,28 +40,28 @@ pub(super) enum Kind {
     Server,
 }
 
-/// Writes a note. Notes are hints, so a failure is ignored: without them a compaction is the client's own, a session
+/// Writes a note. Notes are hints, so a failure is ignored: without them a compaction is the agent's own, a session
 /// after a clear has no parent, and the ledger has no definitions.
-pub(super) fn write<T: Serialize>(home: &Path, client: Client, process: u32, kind: Kind, value: T) {
-    let path = path(home, client, process, kind);
+pub(super) fn write<T: Serialize>(home: &Path, agent: &dyn Agent, process: u32, kind: Kind, value: T) {
+    let path = path(home, agent, process, kind);
     let Ok(text) = serde_json::to_vec(&Note { value, began: began(process) }) else { return };
     drop(make(path.parent().unwrap_or(home)).and_then(|()| replace(&path, &text)));
 }
 
 /// Returns the note of a process; `None` if there is none, or if an earlier process of that number wrote it.
-pub(super) fn read<T: DeserializeOwned>(home: &Path, client: Client, process: u32, kind: Kind) -> Option<T> {
-    let text = own_file::read(&path(home, client, process, kind), LARGEST).ok()?;
+pub(super) fn read<T: DeserializeOwned>(home: &Path, agent: &dyn Agent, process: u32, kind: Kind) -> Option<T> {
+    let text = own_file::read(&path(home, agent, process, kind), LARGEST).ok()?;
     let note: Note<T> = serde_json::from_slice(&text).ok()?;
     let is_same = note.began.zip(began(process)).is_none_or(|(noted, now)| noted == now);
     is_same.then_some(note.value)
 }
 
-fn path(home: &Path, client: Client, process: u32, kind: Kind) -> PathBuf {
+fn path(home: &Path, agent: &dyn Agent, process: u32, kind: Kind) -> PathBuf {
     let ending = match kind {
         Kind::Session => "json",
         Kind::Server => "server.json",
     };
-    folder(home, client).join(FOLDER).join(format!("{process}.{ending}"))
+    folder(home, agent).join(PROCESSES).join(format!("{process}.{ending}"))
 }
 
 /// When a process began, in ticks since the machine did; `None` where the system doesn't say (proc_pid_stat(5), field 22).
@@ -77,6 +74,8 @@ fn began(process: u32) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claude_code::ClaudeCode;
+    use crate::codex::Codex;
 
     fn session(id: &str) -> Current {
         Current { id: id.into(), transcript: None }
@@ -85,24 +84,24 @@ mod tests {
     #[test]
     fn a_process_has_one_session_at_a_time() {
         let home = tempfile::tempdir().unwrap();
-        let read = |process| read::<Current>(home.path(), Client::ClaudeCode, process, Kind::Session);
+        let read = |process| read::<Current>(home.path(), &ClaudeCode, process, Kind::Session);
         for id in ["a", "b"] {
-            write(home.path(), Client::ClaudeCode, 7, Kind::Session, session(id));
+            write(home.path(), &ClaudeCode, 7, Kind::Session, session(id));
             assert_eq!(read(7), Some(session(id)));
         }
         assert_eq!(read(8), None);
-        assert_eq!(super::read::<Current>(home.path(), Client::Codex, 7, Kind::Session), None);
+        assert_eq!(super::read::<Current>(home.path(), &Codex, 7, Kind::Session), None);
     }
 
     #[test]
     fn another_process_of_the_same_number_has_no_note() {
         let home = tempfile::tempdir().unwrap();
         let own = std::process::id();
-        let read = || read::<Current>(home.path(), Client::Codex, own, Kind::Session);
-        write(home.path(), Client::Codex, own, Kind::Session, session("own"));
+        let read = || read::<Current>(home.path(), &Codex, own, Kind::Session);
+        write(home.path(), &Codex, own, Kind::Session, session("own"));
         assert_eq!((read(), began(own).is_some()), (Some(session("own")), cfg!(target_os = "linux")));
         let old = serde_json::to_vec(&Note { value: session("old"), began: Some(1) }).unwrap();
-        replace(&path(home.path(), Client::Codex, own, Kind::Session), &old).unwrap();
+        replace(&path(home.path(), &Codex, own, Kind::Session), &old).unwrap();
         assert_eq!(read(), if cfg!(target_os = "linux") { None } else { Some(session("old")) });
     }
 }

@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 
 use herma_base::own_file;
 
-use super::event::{Client, is_id};
+use super::folder::folder;
 use super::handover::Handover;
-use super::state::{self, Notes};
+use super::state::Notes;
+use crate::agent::Agent;
+use crate::event::is_id;
 
-/// Seconds after which a text is of an earlier compaction: the client asks for a summary right behind its hook.
+/// Seconds after which a text is of an earlier compaction: the agent asks for a summary right behind its hook.
 const FRESH_S: f64 = 120.0;
 
 /// Seconds that a clock may be set back between a hook and the request behind it.
@@ -31,17 +33,17 @@ const KEY_FILE: u64 = 1 << 10;
 /// Random bytes of a key.
 const BYTES: usize = 16;
 
-/// Whether a proxy was ever started for a client.
-pub(super) fn is_used(home: &Path, client: Client) -> bool {
-    state::folder(home, client).join(KEY).exists()
+/// Whether a proxy was ever started for an agent.
+pub(super) fn is_used(home: &Path, agent: &dyn Agent) -> bool {
+    folder(home, agent).join(KEY).exists()
 }
 
 /// The key of the proxy of a home, the same each time.
 ///
 /// # Errors
 /// A file that can't be read or made.
-pub(crate) fn key(home: &Path, client: Client) -> Result<String, String> {
-    let path = state::folder(home, client).join(KEY);
+pub(crate) fn key(home: &Path, agent: &dyn Agent) -> Result<String, String> {
+    let path = folder(home, agent).join(KEY);
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     match own_file::read(&path, KEY_FILE).map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned()) {
         Ok(key) if is_key(&key) => {
@@ -73,7 +75,7 @@ fn is_key(text: &str) -> bool {
 /// Notes that can't be read or written, or that a hook has for too long.
 pub(crate) fn text(
     home: &Path,
-    client: Client,
+    agent: &dyn Agent,
     id: &str,
     window: Option<&str>,
     now: f64,
@@ -81,7 +83,7 @@ pub(crate) fn text(
     if !is_id(id) {
         return Ok(None);
     }
-    let mut notes = patiently(|| Notes::try_take(home, client, id))?.ok_or("a hook has them for too long")?;
+    let mut notes = patiently(|| Notes::try_take(home, agent, id))?.ok_or("a hook has them for too long")?;
     let is_fresh = |handover: &Handover| (-CLOCK_S..FRESH_S).contains(&(now - handover.at));
     let is_for =
         |handover: &Handover| handover.window.is_none() || (window.is_some() && handover.window.as_deref() == window);
@@ -108,17 +110,18 @@ fn patiently<T>(mut attempt: impl FnMut() -> Result<Option<T>, String>) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codex::Codex;
 
     #[test]
     fn a_text_is_for_one_window_and_while_it_is_fresh() {
         let home = tempfile::tempdir().unwrap();
-        let notes = || Notes::take(home.path(), Client::Codex, "a").unwrap();
+        let notes = || Notes::take(home.path(), &Codex, "a").unwrap();
         let give = |at| {
             let mut notes = notes();
             notes.state.handover = Some(Handover { text: "t".into(), at, window: None });
             notes.save().unwrap();
         };
-        let ask = |id, window| text(home.path(), Client::Codex, id, window, 1_000.0).unwrap();
+        let ask = |id, window| text(home.path(), &Codex, id, window, 1_000.0).unwrap();
         give(990.0);
         assert_eq!((ask("b", Some("w")), ask("../a", Some("w"))), (None, None));
         // An answer that was lost is given again; the next window has none.
@@ -138,18 +141,18 @@ mod tests {
         // A hook that hangs keeps the model from nobody.
         give(990.0);
         let held = notes();
-        assert!(text(home.path(), Client::Codex, "a", Some("w"), 1_000.0).is_err());
+        assert!(text(home.path(), &Codex, "a", Some("w"), 1_000.0).is_err());
         drop(held);
     }
 
     #[test]
     fn a_key_stays_and_is_made_anew_where_it_is_none() {
         let home = tempfile::tempdir().unwrap();
-        assert!(!is_used(home.path(), Client::Codex));
-        let one = key(home.path(), Client::Codex).unwrap();
-        assert!(is_key(&one) && is_used(home.path(), Client::Codex));
-        assert_eq!(key(home.path(), Client::Codex).unwrap(), one);
-        own_file::put(&state::folder(home.path(), Client::Codex).join(KEY), b"short").unwrap();
-        assert_ne!(key(home.path(), Client::Codex).unwrap(), one);
+        assert!(!is_used(home.path(), &Codex));
+        let one = key(home.path(), &Codex).unwrap();
+        assert!(is_key(&one) && is_used(home.path(), &Codex));
+        assert_eq!(key(home.path(), &Codex).unwrap(), one);
+        own_file::put(&folder(home.path(), &Codex).join(KEY), b"short").unwrap();
+        assert_ne!(key(home.path(), &Codex).unwrap(), one);
     }
 }

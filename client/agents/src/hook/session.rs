@@ -1,4 +1,4 @@
-//! Maps a client's session to one of herma's, and answers each of its events.
+//! Maps an agent's session to one of herma's, and answers each of its events.
 
 mod compactions;
 mod names;
@@ -20,13 +20,14 @@ use herma_client::{Client as Daemon, ClientError, Codec};
 use serde_json::Value;
 
 use super::context::{self, Known};
-use super::event::{Client, Event, Name};
 use super::ledger::Changes;
-use super::origin::origin;
 use super::process::Current;
 use super::state::{self, CLEAR, COMPACT, Notes};
-use super::{HookMessage, HookSender, LONG, answer, definitions, outputs, short};
-use crate::hooks::missing;
+use super::{HookMessage, HookSender, LONG, definitions, outputs, short};
+use crate::agent::Agent;
+use crate::answer;
+use crate::event::{Event, EventName};
+use crate::programs::missing;
 use names::session;
 pub(crate) use names::{of_id, of_process};
 use transcripts::{ENDING, READING};
@@ -34,20 +35,20 @@ use transcripts::{ENDING, READING};
 /// The most names of files, hosts and ids that the context of a window lists.
 const ENTITIES: u64 = 60;
 
-/// The reason that clients give when a session begins as a copy of another one.
+/// The reason that agents give when a session begins as a copy of another one.
 const FORK: &str = "fork";
 
-/// A client's session during one event.
+/// An agent's session during one event.
 pub(super) struct Session<'a> {
     home: &'a Path,
-    client: Client,
+    agent: &'static dyn Agent,
     /// The session's id in the daemon.
     id: String,
     daemon: Daemon,
     notes: Notes,
     /// The event that is answered.
-    name: Name,
-    /// The session that the client's process had before this event.
+    name: EventName,
+    /// The session that the agent's process had before this event.
     before: Option<Current>,
     /// The changes of the window that this event made.
     changes: Changes,
@@ -59,15 +60,15 @@ impl<'a> Session<'a> {
     /// the model gets the context at a later event.
     pub(super) fn begin(
         settings: &'a Settings,
-        (client, name): (Client, Name),
+        (agent, name): (&'static dyn Agent, EventName),
         event: &Event,
         before: Option<Current>,
         sender: &'a HookSender,
     ) -> Result<Self, String> {
         let home = settings.place.home.as_path();
-        let mut notes = Notes::take(home, client, &event.id)?;
+        let mut notes = Notes::take(home, agent, &event.id)?;
         notes.state.note_begin(state::unix_now());
-        if name == Name::SessionStart {
+        if name == EventName::SessionStart {
             notes.state.begin_window(event.reason.as_deref().unwrap_or_default());
             notes.save()?;
         }
@@ -81,21 +82,21 @@ impl<'a> Session<'a> {
         };
         let daemon = connect().map_err(|error| error.to_string())?;
         sender.send(HookMessage::Alive);
-        let id = session(client, &event.id, notes.state.rewritten);
-        Ok(Self { home, client, id, daemon, notes, name, before, changes: Changes::default(), sender })
+        let id = session(agent, &event.id, notes.state.rewritten);
+        Ok(Self { home, agent, id, daemon, notes, name, before, changes: Changes::default(), sender })
     }
 
     /// Answers the event.
-    pub(super) fn serve(mut self, name: Name, event: &Event) -> Result<(), String> {
+    pub(super) fn serve(mut self, name: EventName, event: &Event) -> Result<(), String> {
         let served = match name {
-            Name::SessionStart => self.start(event),
-            Name::UserPromptSubmit => self.prompt(event),
-            Name::PostToolUse => self.output(event),
-            Name::PreCompact => self.before_compaction(event),
-            Name::Compact => self.compact(event),
-            Name::Stop => self.follow(event, READING),
-            Name::SubagentStop => self.subagent(event),
-            Name::SessionEnd => self.end(event),
+            EventName::SessionStart => self.start(event),
+            EventName::UserPromptSubmit => self.prompt(event),
+            EventName::PostToolUse => self.output(event),
+            EventName::PreCompact => self.before_compaction(event),
+            EventName::Compact => self.compact(event),
+            EventName::Stop => self.follow(event, READING),
+            EventName::SubagentStop => self.subagent(event),
+            EventName::SessionEnd => self.end(event),
         };
         served.and(self.record())
     }
@@ -129,16 +130,16 @@ impl<'a> Session<'a> {
             self.note_missing_program();
             snapshot
         };
-        self.send_context(Name::SessionStart, &snapshot)?;
+        self.send_context(EventName::SessionStart, &snapshot)?;
         self.follow(event, READING)?;
-        state::forget_old(self.home, self.client);
+        state::forget_old(self.home, self.agent);
         self.sweep(&event.id)
     }
 
     /// Shows the user that the program of the MCP server, or of another hook, is missing.
     fn note_missing_program(&self) {
-        if let Some(program) = missing(self.client) {
-            let name = self.client.name();
+        if let Some(program) = missing(self.agent) {
+            let name = self.agent.name();
             self.sender.send(HookMessage::Note(format!(
                 "herma: the settings of {name} start {program}, and there is no such program. `herma hooks install {name}` \
 puts that right."
@@ -146,12 +147,12 @@ puts that right."
         }
     }
 
-    /// Records the compaction before this window, if it was the client's own or the proxy's.
+    /// Records the compaction before this window, if it was the agent's own or the proxy's.
     fn note_compaction(&mut self) {
         let (now, tokens) = (state::unix_now(), std::mem::take(&mut self.notes.state.summary_tokens));
         if self.notes.state.is_behind_compaction {
             self.changes.summary(now, tokens);
-        } else if self.client == Client::Codex {
+        } else if self.agent.compaction().has_proxy {
             self.changes.handover(now, tokens);
         }
     }
@@ -160,15 +161,17 @@ puts that right."
         // The daemon may have been away when the session began.
         if !self.notes.state.is_told {
             let snapshot = self.open(event, None)?;
-            self.send_context(Name::UserPromptSubmit, &snapshot)?;
+            self.send_context(EventName::UserPromptSubmit, &snapshot)?;
             let prompt = event.value.get("prompt").and_then(Value::as_str).unwrap_or_default();
-            self.notes.state.note_row_with_context(prompt);
+            if let Some(key) = self.agent.row_key(prompt) {
+                self.notes.state.note_row_with_context(key);
+            }
         }
         self.follow(event, READING)
     }
 
     /// Sends the context of a window to the model, once in each window.
-    fn send_context(&mut self, name: Name, snapshot: &Snapshot) -> Result<(), String> {
+    fn send_context(&mut self, name: EventName, snapshot: &Snapshot) -> Result<(), String> {
         if self.notes.state.is_told {
             return Ok(());
         }
@@ -207,9 +210,9 @@ puts that right."
         };
         let result = self.daemon.output_admit(params).map_err(words)?;
         if let (true, Content::Text(text)) = (result.spilled, result.content) {
-            let text = outputs::preview(self.client, &text, result.handle.as_deref());
+            let text = outputs::preview(self.agent, &text, result.handle.as_deref());
             self.changes.output(state::unix_now(), &text, large.shown);
-            self.sender.answer(answer::output(self.client, large.with(&text), text));
+            self.sender.answer(self.agent.replaced_output(large.with(&text), text));
         }
         Ok(())
     }
@@ -229,11 +232,11 @@ puts that right."
 
     /// Opens the session, and returns its frozen snapshot of the memories.
     fn open(&mut self, event: &Event, parent: Option<String>) -> Result<Snapshot, String> {
-        let named = |id: &str| format!("{}:{id}", self.client.name());
-        let forked = event.transcript.as_deref().and_then(|path| origin(self.client, &event.id, path));
+        let named = |id: &str| format!("{}:{id}", self.agent.name());
+        let forked = event.transcript.as_deref().and_then(|path| self.agent.origin(&event.id, path));
         let params = OpenParams {
             session: self.id.clone(),
-            agent: Some(self.client.name().to_owned()),
+            agent: Some(self.agent.name().to_owned()),
             parent: parent.or(forked).as_deref().map(named),
             model: event.model.clone(),
             ..OpenParams::default()
@@ -248,7 +251,7 @@ puts that right."
         if self.notes.state.has_definitions {
             return;
         }
-        if let Some(tokens) = definitions::of(self.home, self.client, parent_id()) {
+        if let Some(tokens) = definitions::of(self.home, self.agent, parent_id()) {
             self.changes.definitions(self.notes.state.began, tokens);
             self.notes.state.has_definitions = true;
         }

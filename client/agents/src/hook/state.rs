@@ -1,4 +1,4 @@
-//! What is noted between two events, in `herma/clients/CLIENT` of the home: where a transcript was read to. What is
+//! What is noted between two events, in `herma/agents/CLIENT` of the home: where a transcript was read to. What is
 //! lost of it is read again; the daemon knows what it has.
 
 use std::collections::{BTreeMap, HashMap};
@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use herma_base::own_file::{self, make, own, remove, replace};
-use herma_transcripts::{Noted, Repeats};
+use herma_transcripts::{Noted, Progress, Repeats, SlashCommand};
 use serde::{Deserialize, Serialize};
 
-use super::event::{Client, Name};
+use super::folder::{PROCESSES, folder, of_all};
 use super::handover::Handover;
-use super::{compaction, process};
+use crate::agent::Agent;
+use crate::event::EventName;
 
 /// Bytes of a note that is read.
 const LARGEST: u64 = 4 << 20;
@@ -36,7 +37,7 @@ const SWEPT: usize = 50;
 /// How long the note of a session is kept that nothing happened in, in seconds: 90 days.
 const KEPT_S: u64 = 90 * 24 * 3_600;
 
-/// How clients say that a session begins behind a compaction, in the place of another one, or anew.
+/// How agents say that a session begins behind a compaction, in the place of another one, or anew.
 pub(super) const COMPACT: &str = "compact";
 pub(super) const CLEAR: &str = "clear";
 const STARTUP: &str = "startup";
@@ -55,7 +56,7 @@ pub(super) struct State {
     pub(super) is_open: bool,
     /// The model knows the memories in the window that it has.
     pub(super) is_told: bool,
-    /// The window begins with a summary that is the client's own, and the model does not know the rules and the state of
+    /// The window begins with a summary that is the agent's own, and the model does not know the rules and the state of
     /// the work yet.
     pub(super) is_behind_compaction: bool,
     /// It knows the rules and the state of the work too: herma's handoff stands in the window.
@@ -66,7 +67,7 @@ pub(super) struct State {
     pub(super) left_out: BTreeMap<String, u64>,
     /// Names of tools by the ids of their calls.
     pub(super) tools: HashMap<String, String>,
-    /// The client's name of the session.
+    /// The agent's name of the session.
     pub(super) name: String,
     /// The transcript itself.
     pub(super) transcript: Option<PathBuf>,
@@ -86,7 +87,7 @@ pub(super) struct State {
     pub(super) is_ended: bool,
     /// What the proxy answers the compaction with that is about to be asked for.
     pub(super) handover: Option<Handover>,
-    /// Tokens of the text that takes the place of the client's summary, or of the instructions for that summary.
+    /// Tokens of the text that takes the place of the agent's summary, or of the instructions for that summary.
     pub(super) summary_tokens: u64,
     /// When the first event of the session came, in Unix seconds.
     pub(super) began: f64,
@@ -105,7 +106,7 @@ impl State {
         }
     }
 
-    /// A session begins or goes on, for the reason that the client gives; it may be a window that knows nothing yet.
+    /// A session begins or goes on, for the reason that the agent gives; it may be a window that knows nothing yet.
     pub(super) fn begin_window(&mut self, reason: &str) {
         match reason {
             COMPACT => {
@@ -119,15 +120,21 @@ impl State {
     }
 
     /// Notes that context was attached to the row of a prompt.
-    pub(super) fn note_row_with_context(&mut self, prompt: &str) {
-        self.rows_with_context.push(compaction::key(prompt));
+    pub(super) fn note_row_with_context(&mut self, key: String) {
+        self.rows_with_context.push(key);
         let excess = self.rows_with_context.len().saturating_sub(MAX_ROWS_WITH_CONTEXT);
         drop(self.rows_with_context.drain(..excess));
     }
 
-    /// What a reader of the transcript goes on from.
-    pub(super) fn repeats(&self) -> Repeats {
-        Repeats::of(Noted { messages: self.known.clone(), may_repeat: self.may_repeat, records: self.records.clone() })
+    /// Returns what the next reader of the transcript needs.
+    pub(super) fn progress(&self) -> Progress {
+        let noted = Noted { messages: self.known.clone(), may_repeat: self.may_repeat, records: self.records.clone() };
+        Progress {
+            tools: self.tools.clone(),
+            repeats: Repeats::of(noted),
+            boundary: self.boundary.clone(),
+            command: self.command.clone().map(|(id, name)| SlashCommand { id, name }),
+        }
     }
 
     /// The transcript is to be read from its beginning, as another session that is opened.
@@ -138,9 +145,11 @@ impl State {
     }
 
     /// Notes what a reader knows by now.
-    pub(super) fn note(&mut self, tools: HashMap<String, String>, repeats: &Repeats) {
+    pub(super) fn note(&mut self, progress: Progress) {
+        let Progress { tools, repeats, boundary, command } = progress;
         let Noted { messages, may_repeat, records } = repeats.noted();
         (self.known, self.may_repeat, self.records) = (messages, may_repeat, records);
+        (self.boundary, self.command) = (boundary, command.map(|command| (command.id, command.name)));
         self.tools = tools;
         // Calls are answered soon: of so many hardly one is open.
         let old: Vec<String> = self.tools.keys().skip(TOOLS).cloned().collect();
@@ -162,8 +171,8 @@ impl Notes {
     ///
     /// # Errors
     /// A folder or file that can't be made.
-    pub(super) fn take(home: &Path, client: Client, id: &str) -> Result<Self, String> {
-        let taken = Self::lock(home, client, id, |lock| lock.lock().map(|()| true))?;
+    pub(super) fn take(home: &Path, agent: &dyn Agent, id: &str) -> Result<Self, String> {
+        let taken = Self::lock(home, agent, id, |lock| lock.lock().map(|()| true))?;
         taken.ok_or_else(|| format!("{id}: another process has the notes"))
     }
 
@@ -171,17 +180,17 @@ impl Notes {
     ///
     /// # Errors
     /// A folder or file that can't be made.
-    pub(super) fn try_take(home: &Path, client: Client, id: &str) -> Result<Option<Self>, String> {
-        Self::lock(home, client, id, |lock| Ok(lock.try_lock().is_ok()))
+    pub(super) fn try_take(home: &Path, agent: &dyn Agent, id: &str) -> Result<Option<Self>, String> {
+        Self::lock(home, agent, id, |lock| Ok(lock.try_lock().is_ok()))
     }
 
     fn lock(
         home: &Path,
-        client: Client,
+        agent: &dyn Agent,
         id: &str,
         lock_it: impl FnOnce(&File) -> std::io::Result<bool>,
     ) -> Result<Option<Self>, String> {
-        let folder = folder(home, client);
+        let folder = folder(home, agent);
         let path = folder.join(format!("{id}.json"));
         let failed = |error: std::io::Error| format!("{}: {error}", path.display());
         make(&folder).map_err(failed)?;
@@ -206,8 +215,8 @@ impl Notes {
 }
 
 /// The files of notes on sessions whose transcripts have more than was read of them, those first that changed last.
-pub(super) fn unread(home: &Path, client: Client) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(folder(home, client)) else { return Vec::new() };
+pub(super) fn unread(home: &Path, agent: &dyn Agent) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(folder(home, agent)) else { return Vec::new() };
     let notes = entries.flatten().filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json"));
     let mut dated: Vec<_> =
         notes.map(|entry| (entry.metadata().and_then(|data| data.modified()).ok(), entry.path())).collect();
@@ -221,9 +230,9 @@ pub(super) fn unread(home: &Path, client: Client) -> Vec<String> {
 }
 
 /// Takes away the notes on sessions that nothing happened in for long.
-pub(super) fn forget_old(home: &Path, client: Client) {
-    let folder = folder(home, client);
-    let folders = [folder.join(process::FOLDER), folder];
+pub(super) fn forget_old(home: &Path, agent: &dyn Agent) {
+    let folder = folder(home, agent);
+    let folders = [folder.join(PROCESSES), folder];
     for entry in folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten() {
         let age = entry.metadata().and_then(|metadata| metadata.modified()).ok().and_then(|time| time.elapsed().ok());
         // A lock is as old as its first use.
@@ -236,39 +245,44 @@ pub(super) fn forget_old(home: &Path, client: Client) {
 }
 
 /// How often the transcript of a session was written anew.
-pub(super) fn rewritten(home: &Path, client: Client, id: &str) -> u32 {
-    let text = own_file::read(&folder(home, client).join(format!("{id}.json")), LARGEST).unwrap_or_default();
+pub(super) fn rewritten(home: &Path, agent: &dyn Agent, id: &str) -> u32 {
+    let text = own_file::read(&folder(home, agent).join(format!("{id}.json")), LARGEST).unwrap_or_default();
     serde_json::from_slice(&text).map_or(0, |state: State| state.rewritten)
 }
 
 /// Notes that a hook ran.
-pub(super) fn ran(home: &Path, client: Client, name: Name) {
-    let folder = folder(home, client).join("ran");
+pub(super) fn ran(home: &Path, agent: &dyn Agent, name: EventName) {
+    let folder = folder(home, agent).join("ran");
     // Only `herma hooks status` reads it.
     drop(make(&folder).and_then(|()| replace(&folder.join(name.name()), b"")));
 }
 
 /// When a hook ran last.
-pub fn last_run(home: &Path, client: Client, name: Name) -> Option<SystemTime> {
-    std::fs::metadata(folder(home, client).join("ran").join(name.name())).ok()?.modified().ok()
+pub fn last_run(home: &Path, agent: &dyn Agent, name: EventName) -> Option<SystemTime> {
+    std::fs::metadata(folder(home, agent).join("ran").join(name.name())).ok()?.modified().ok()
 }
 
-/// Returns the time of a client's last event.
-pub fn last_event(home: &Path, client: Client) -> Option<SystemTime> {
-    Name::of(client).iter().chain([&Name::Compact]).filter_map(|name| last_run(home, client, *name)).max()
+/// Returns the events that an agent and its plugin report.
+pub(crate) fn events(agent: &dyn Agent) -> impl Iterator<Item = EventName> {
+    agent.events().iter().map(|(event, _)| *event).chain(agent.plugin_events().iter().copied())
 }
 
-/// Whether hooks of a client are in use here: a session began with them within [`IN_USE`]. These hooks add the memory
+/// Returns the time of an agent's last event.
+pub fn last_event(home: &Path, agent: &dyn Agent) -> Option<SystemTime> {
+    events(agent).filter_map(|event| last_run(home, agent, event)).max()
+}
+
+/// Whether hooks of an agent are in use here: a session began with them within [`IN_USE`]. These hooks add the memory
 /// to the model's context.
-pub(crate) fn is_in_use(home: &Path, client: Client) -> bool {
-    let last = last_run(home, client, Name::SessionStart).and_then(|last| last.elapsed().ok());
+pub(crate) fn is_in_use(home: &Path, agent: &dyn Agent) -> bool {
+    let last = last_run(home, agent, EventName::SessionStart).and_then(|last| last.elapsed().ok());
     last.is_some_and(|age| age < IN_USE)
 }
 
-/// Removes the times of a client's events, after its hooks were uninstalled.
-pub(crate) fn forget_runs(home: &Path, client: Client) {
-    for name in Name::of(client).iter().chain([&Name::Compact]) {
-        remove(&folder(home, client).join("ran").join(name.name()));
+/// Removes the times of an agent's events, after its hooks were uninstalled.
+pub(crate) fn forget_runs(home: &Path, agent: &dyn Agent) {
+    for event in events(agent) {
+        remove(&folder(home, agent).join("ran").join(event.name()));
     }
 }
 
@@ -290,7 +304,7 @@ pub(super) fn is_frozen(home: &Path) -> bool {
 }
 
 fn frozen(home: &Path) -> PathBuf {
-    home.join("herma").join("clients").join("frozen")
+    of_all(home).join("frozen")
 }
 
 /// Unix seconds.
@@ -311,31 +325,30 @@ pub(super) fn log(home: &Path, words: &str) {
     drop(opened.and_then(|mut file| if file.metadata()?.is_file() { file.write_all(line.as_bytes()) } else { Ok(()) }));
 }
 
-pub(super) fn folder(home: &Path, client: Client) -> PathBuf {
-    home.join("herma").join("clients").join(client.name())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claude_code::ClaudeCode;
+    use crate::codex::Codex;
 
     #[test]
     fn notes_come_back_and_damage_is_as_nothing() {
         let home = tempfile::tempdir().unwrap();
-        let mut notes = Notes::take(home.path(), Client::Codex, "a").unwrap();
+        let mut notes = Notes::take(home.path(), &Codex, "a").unwrap();
         assert_eq!(notes.state, State::default());
         notes.state.offset = 7;
-        notes.state.note(
-            HashMap::from([("1".into(), "ls".into())]),
-            &Repeats::of(Noted { messages: vec![u64::MAX], may_repeat: true, records: vec![1] }),
-        );
+        notes.state.note(Progress {
+            tools: HashMap::from([("1".into(), "ls".into())]),
+            repeats: Repeats::of(Noted { messages: vec![u64::MAX], may_repeat: true, records: vec![1] }),
+            ..Progress::default()
+        });
         notes.save().unwrap();
         let path = notes.path.clone();
         let state = notes.state.clone();
         drop(notes);
-        assert_eq!(Notes::take(home.path(), Client::Codex, "a").unwrap().state, state);
-        assert_eq!(Notes::take(home.path(), Client::ClaudeCode, "a").unwrap().state, State::default());
+        assert_eq!(Notes::take(home.path(), &Codex, "a").unwrap().state, state);
+        assert_eq!(Notes::take(home.path(), &ClaudeCode, "a").unwrap().state, State::default());
         replace(&path, b"{\"offset\": ").unwrap();
-        assert_eq!(Notes::take(home.path(), Client::Codex, "a").unwrap().state, State::default());
+        assert_eq!(Notes::take(home.path(), &Codex, "a").unwrap().state, State::default());
     }
 }

@@ -4,11 +4,10 @@ use std::io::IsTerminal;
 
 use herma_base::{CliContext, Failure, out};
 
-use super::codex;
-use super::edit::{Done, Edit};
-use super::plan::edits;
-use super::wanted::{Wanted, Whose};
-use crate::hook::Client;
+use super::Target;
+use crate::agent::Trust;
+use crate::settings::edit::{Done, Edit};
+use crate::settings::wanted::{Scope, Wanted};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -16,7 +15,7 @@ use crate::hook::Client;
 )]
 pub struct Arguments {
     #[command(flatten)]
-    whose: Whose,
+    target: Target,
     #[command(flatten)]
     care: Care,
     /// Leave Claude Code's compactions to its own summary: no plugin
@@ -40,42 +39,43 @@ pub(super) struct Care {
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let wanted = Wanted::of(context, !arguments.no_plugin)?;
-    let edits = edits(&arguments.whose, Some(&wanted))?;
-    let is_codex = arguments.whose.client == Client::Codex;
-    let has_trust = is_codex && arguments.trust && !arguments.care.dry_run;
-    if has_trust {
-        // Only Codex knows the hashes of the hooks, so nothing is written if it can't be asked.
-        codex::listed().map_err(|words| Failure::File(format!("{words}; nothing was written")))?;
+    let (agent, scope) = (arguments.target.agent, arguments.target.scope());
+    let edits = agent.edits(scope, Some(&wanted))?;
+    let trust = agent.trust();
+    let wanted_trust = trust.filter(|_| arguments.trust && !arguments.care.dry_run);
+    if let Some(trust) = wanted_trust {
+        // Only the agent knows the hashes of the hooks, so nothing is written if it can't be asked.
+        trust.ask().map_err(|words| Failure::File(format!("{words}; nothing was written")))?;
     }
     let mut done = carry_out(context, &edits, arguments.care)?;
-    if has_trust {
-        done.extend(trusted(&arguments.whose, &done)?);
+    if let Some(trust) = wanted_trust {
+        done.extend(trusted(trust, scope, &done)?);
     }
     tell(context, &done, arguments.care.dry_run)?;
     if context.common.json {
         return Ok(());
     }
     if !arguments.care.dry_run && !done.is_empty() {
-        let client = arguments.whose.client.name();
+        let agent = agent.name();
         out::line(&format!(
-            "Sessions that begin from now on have the hooks; `herma hooks status {client}` says when an event came."
+            "Sessions that begin from now on have the hooks; `herma hooks status {agent}` says when an event came."
         ))?;
     }
-    if is_codex && !arguments.trust {
-        out::line(codex::UNTRUSTED)?;
+    match trust {
+        Some(trust) if !arguments.trust => out::line(trust.advice()),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
-/// Writes Codex's trust of the hooks. An error says what was written before.
-fn trusted(whose: &Whose, done: &[Done]) -> Result<Option<Done>, Failure> {
+/// Writes the trust of the hooks. An error says what was written before.
+fn trusted(trust: &dyn Trust, scope: Scope, done: &[Done]) -> Result<Option<Done>, Failure> {
     let written = |failure: Failure| {
         let Failure::File(words) = failure else { return failure };
         let paths: Vec<String> = done.iter().map(|done| done.path.display().to_string()).collect();
         let paths = if paths.is_empty() { "nothing".to_owned() } else { paths.join(", ") };
-        Failure::File(format!("{words}; written was {paths}, and Codex trusts none of it yet. {}", codex::UNTRUSTED))
+        Failure::File(format!("{words}; written was {paths}, and none of it is trusted yet. {}", trust.advice()))
     };
-    let trust = codex::trust(whose).map_err(written)?;
+    let trust = trust.edit(scope).map_err(written)?;
     (!trust.is_done()).then(|| trust.write().map_err(written)).transpose()
 }
 

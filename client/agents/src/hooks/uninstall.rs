@@ -2,11 +2,10 @@
 
 use herma_base::{CliContext, Failure};
 
-use super::edit::Edit;
+use super::Target;
 use super::install::{Care, carry_out, tell};
-use super::plan::edits;
-use super::wanted::Whose;
 use crate::hook;
+use crate::settings::edit::Edit;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -14,17 +13,18 @@ use crate::hook;
 )]
 pub struct Arguments {
     #[command(flatten)]
-    whose: Whose,
+    target: Target,
     #[command(flatten)]
     care: Care,
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let edits: Vec<Edit> = edits(&arguments.whose, None)?.into_iter().map(Edit::taken_back).collect();
+    let (agent, scope) = (arguments.target.agent, arguments.target.scope());
+    let edits: Vec<Edit> = agent.edits(scope, None)?.into_iter().map(Edit::taken_back).collect();
     let done = carry_out(context, &edits, arguments.care)?;
     if !arguments.care.dry_run {
         edits.iter().for_each(Edit::clear_folders);
-        hook::forget_runs(&context.place.home, arguments.whose.client);
+        hook::forget_runs(&context.place.home, agent);
     }
     tell(context, &done, arguments.care.dry_run)
 }

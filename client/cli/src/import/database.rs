@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use herma_base::Failure;
-use herma_transcripts::{Said, Tally, Transcript, hermes};
+use herma_transcripts::{Said, Session, Tally, hermes};
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
@@ -86,7 +86,7 @@ struct Kept {
     id: String,
     /// Its newest message.
     last_row: i64,
-    transcript: Transcript,
+    transcript: Session,
 }
 
 impl Database {
@@ -122,7 +122,7 @@ impl Database {
         let mut query = self.connection.prepare(&query)?;
         let kept = query.query_map([], |row| {
             let id = text(row, 0)?.unwrap_or_default();
-            let mut transcript = Transcript::new(id.clone());
+            let mut transcript = Session::new(id.clone());
             transcript.title = text(row, 2)?;
             transcript.model = text(row, 3)?;
             transcript.parent = text(row, 4)?;
@@ -138,7 +138,7 @@ impl Database {
         &self,
         session: &str,
         rows: RangeInclusive<i64>,
-        transcript: &mut Transcript,
+        transcript: &mut Session,
         tally: &mut Tally,
     ) -> rusqlite::Result<()> {
         let has = |name: &str| self.messages.contains(name);

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use herma_base::Failure;
 
-use super::Program;
 use super::record::Stamp;
 use super::report::Report;
+use super::source::{Format, Source};
 
 /// How deep folders are looked through.
 const DEPTH: usize = 16;
@@ -18,35 +18,22 @@ const INPUT: &str = "-";
 /// What is read.
 #[derive(Debug)]
 pub(super) struct Files {
-    program: Program,
+    program: &'static Source,
     roots: Vec<PathBuf>,
 }
 
 impl Files {
     /// What was named, or where the program keeps them.
-    pub(super) fn find(program: Program, named: Option<&Path>, home: &Path) -> Result<Self, Failure> {
-        let roots = match (named, program) {
-            (Some(path), Program::Chatgpt) if path == Path::new(INPUT) => vec![path.to_owned()],
-            (Some(path), _) => vec![std::path::absolute(path).map_err(|error| failed(path, &error))?],
-            (None, Program::ClaudeCode) => vec![folder("CLAUDE_CONFIG_DIR", ".claude")?.join("projects")],
-            (None, Program::Codex) => {
-                let folder = folder("CODEX_HOME", ".codex")?;
-                vec![folder.join("sessions"), folder.join("archived_sessions")]
-            }
-            (None, Program::Hermes) => vec![home.join("state.db")],
-            (None, Program::Chatgpt) => {
-                let words =
-                    "say where the export is: its conversations.json, a folder with it, or - for standard input";
-                return Err(Failure::Usage(words.into()));
-            }
+    pub(super) fn find(program: &'static Source, named: Option<&Path>, home: &Path) -> Result<Self, Failure> {
+        let roots = match named {
+            Some(path) if path == Path::new(INPUT) && matches!(program.format, Format::Export) => vec![path.to_owned()],
+            Some(path) => vec![std::path::absolute(path).map_err(|error| failed(path, &error))?],
+            None => (program.roots)(home)?,
         };
         // Of the folders that a program may have, one is enough.
         if !roots.iter().any(|root| root == Path::new(INPUT) || root.exists()) {
             let root = roots.first().map(|root| root.display().to_string()).unwrap_or_default();
-            return Err(Failure::File(format!(
-                "{root}: there is nothing; say where {} keeps its files",
-                program.name()
-            )));
+            return Err(Failure::File(format!("{root}: there is nothing; say where {} keeps its files", program.name)));
         }
         Ok(Self { program, roots })
     }
@@ -64,7 +51,7 @@ impl Files {
         }
         if found.is_empty() && !report.has_problems() {
             let root = self.roots.first().map(|root| root.display().to_string()).unwrap_or_default();
-            return Err(Failure::File(format!("{root}: no file of {} is there", self.program.name())));
+            return Err(Failure::File(format!("{root}: no file of {} is there", self.program.name)));
         }
         found.sort_by(|one, other| one.0.cmp(&other.0));
         Ok(found)
@@ -94,20 +81,8 @@ impl Files {
 
     fn is_wanted(&self, path: &Path) -> bool {
         let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        match self.program {
-            Program::ClaudeCode | Program::Codex => name.ends_with(".jsonl"),
-            Program::Hermes => name == "state.db",
-            Program::Chatgpt => name.starts_with("conversations") && name.ends_with(".json"),
-        }
+        (self.program.has_file)(name)
     }
-}
-
-/// The folder that a variable names, or that one of the user's home.
-fn folder(variable: &str, name: &str) -> Result<PathBuf, Failure> {
-    let of = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-    of(variable)
-        .or_else(|| of("HOME").map(|home| home.join(name)))
-        .ok_or_else(|| Failure::Usage("say which folder; there is no HOME".into()))
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> Failure {

@@ -8,9 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use herma_base::Failure;
-use herma_transcripts::{Tally, Transcript, UNFINISHED, claude_code, codex, is_blank, is_complete};
+use herma_transcripts::{Transcript, UNFINISHED, is_blank, is_complete};
 
-use super::Program;
 use super::sink::{Sink, Taken};
 use crate::lines;
 
@@ -27,9 +26,8 @@ const OPEN: usize = 64;
 const TRIES: usize = 16;
 
 /// Reads files of lines, and goes on where it was.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Follower {
-    program: Program,
     /// Those that grew.
     open: HashMap<PathBuf, Followed>,
     /// Those that were read once.
@@ -44,55 +42,22 @@ struct Followed {
     end: u64,
     /// The last of them, by which it is seen that another file took their place.
     tail: Vec<u8>,
-    reader: Reader,
-}
-
-/// A reader of a program's records.
-#[derive(Debug)]
-enum Reader {
-    ClaudeCode(claude_code::Reader),
-    Codex(codex::Reader),
-}
-
-impl Reader {
-    fn line(&mut self, line: &str) {
-        match self {
-            Self::ClaudeCode(reader) => reader.line(line),
-            Self::Codex(reader) => reader.line(line),
-        }
-    }
-
-    fn sessions(&mut self) -> &mut Vec<Transcript> {
-        match self {
-            Self::ClaudeCode(reader) => reader.sessions(),
-            Self::Codex(reader) => reader.sessions(),
-        }
-    }
-
-    fn left_out(&mut self) -> Tally {
-        match self {
-            Self::ClaudeCode(reader) => reader.left_out(),
-            Self::Codex(reader) => reader.left_out(),
-        }
-    }
+    reader: Box<dyn Transcript>,
 }
 
 impl Follower {
-    pub(super) fn new(program: Program) -> Self {
-        Self { program, open: HashMap::new(), seen: HashSet::new() }
-    }
-
     /// Takes in what is new in a file; `seen` is told bytes of it, and messages of the whole run.
     pub(super) fn read(
         &mut self,
         path: &Path,
+        reader: fn(&str) -> Box<dyn Transcript>,
         sink: &mut Sink<'_>,
         seen: &mut dyn FnMut(u64, u64),
     ) -> Result<bool, Failure> {
         for _ in 0..TRIES {
             let known = self.open.remove(path);
             let has_grown = known.is_some() || self.seen.contains(path);
-            let mut followed = known.unwrap_or_else(|| self.anew(path));
+            let mut followed = known.unwrap_or_else(|| Followed::new(path, reader));
             match followed.read_on(path, sink, seen)? {
                 Taken::Well => {
                     if sink.is_watching() {
@@ -119,18 +84,15 @@ impl Follower {
         }
         self.open.insert(path.to_owned(), followed);
     }
-
-    fn anew(&self, path: &Path) -> Followed {
-        let name = path.file_stem().and_then(OsStr::to_str).unwrap_or("unnamed");
-        let reader = match self.program {
-            Program::Codex => Reader::Codex(codex::Reader::new(name)),
-            _ => Reader::ClaudeCode(claude_code::Reader::new(name)),
-        };
-        Followed { inode: 0, end: 0, tail: Vec::new(), reader }
-    }
 }
 
 impl Followed {
+    /// A file of which nothing was read.
+    fn new(path: &Path, reader: fn(&str) -> Box<dyn Transcript>) -> Self {
+        let name = path.file_stem().and_then(OsStr::to_str).unwrap_or("unnamed");
+        Self { inode: 0, end: 0, tail: Vec::new(), reader: reader(name) }
+    }
+
     fn read_on(&mut self, path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u64)) -> Result<Taken, Failure> {
         let failed = |error: io::Error| Failure::File(format!("{}: {error}", path.display()));
         let mut file = File::open(path).map_err(failed)?;
@@ -155,7 +117,7 @@ impl Followed {
             }
             seen(self.end, sink.report.messages());
         }
-        let mut left_out = self.reader.left_out();
+        let mut left_out = self.reader.ignored();
         // A watched file may get the rest of the line.
         if !sink.is_watching() && !is_blank(&String::from_utf8_lossy(&line)) {
             left_out.add(UNFINISHED);

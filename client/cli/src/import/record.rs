@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use herma_base::{Failure, out};
 use serde::{Deserialize, Serialize};
 
-use super::Program;
+use super::source::Source;
 
 /// Time between two records of a long run.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -77,8 +77,8 @@ pub(super) struct Known {
 
 impl Record {
     /// That of a home; with `again` as if nothing had been read. One that `is_dry` is never put on disk.
-    pub(super) fn open(home: &Path, program: Program, again: bool, is_dry: bool) -> Self {
-        let path = home.join("herma").join("imports").join(format!("{}.json", program.name()));
+    pub(super) fn open(home: &Path, program: &Source, again: bool, is_dry: bool) -> Self {
+        let path = home.join("herma").join("imports").join(format!("{}.json", program.name));
         let kept = match std::fs::metadata(&path) {
             Ok(metadata) if metadata.len() <= LARGEST => std::fs::read(&path).unwrap_or_default(),
             _ => Vec::new(),
@@ -138,18 +138,18 @@ mod tests {
     fn what_was_seen_is_known_again_and_damage_is_as_nothing() {
         let home = tempfile::tempdir().unwrap();
         let stamp = Stamp { bytes: 7, changed: 9 };
-        let mut record = Record::open(home.path(), Program::Codex, false, false);
+        let mut record = Record::open(home.path(), Source::named("codex"), false, false);
         assert!(!record.has_seen(Path::new("/f"), &stamp));
         record.saw(Path::new("/f"), stamp.clone());
         record.know("s", Known { messages: 3, ..Known::default() });
         record.save().unwrap();
-        let again = Record::open(home.path(), Program::Codex, false, false);
+        let again = Record::open(home.path(), Source::named("codex"), false, false);
         assert!(again.has_seen(Path::new("/f"), &stamp));
         assert!(!again.has_seen(Path::new("/f"), &Stamp { bytes: 8, ..stamp }));
         assert_eq!(again.session("s").map(|known| known.messages), Some(3));
-        assert_eq!(Record::open(home.path(), Program::ClaudeCode, false, false).session("s"), None);
-        assert_eq!(Record::open(home.path(), Program::Codex, true, false).session("s"), None);
+        assert_eq!(Record::open(home.path(), Source::named("claude-code"), false, false).session("s"), None);
+        assert_eq!(Record::open(home.path(), Source::named("codex"), true, false).session("s"), None);
         out::write_file(&record.path, "{\"sessions\": 7").unwrap();
-        assert_eq!(Record::open(home.path(), Program::Codex, false, false).session("s"), None);
+        assert_eq!(Record::open(home.path(), Source::named("codex"), false, false).session("s"), None);
     }
 }

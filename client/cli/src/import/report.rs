@@ -7,7 +7,7 @@ use herma_base::out;
 use herma_transcripts::Tally;
 use serde::{Serialize, Serializer};
 
-use super::Program;
+use super::source::Source;
 
 /// Problems that are told as they happen, and that stand in the report.
 const TOLD: usize = 20;
@@ -57,8 +57,8 @@ fn count<S: Serializer>(ids: &BTreeSet<String>, serializer: S) -> Result<S::Ok, 
 }
 
 impl Report {
-    pub(super) fn new(program: Program, dry_run: bool) -> Self {
-        Self { program: program.name(), dry_run, ..Self::default() }
+    pub(super) fn new(program: &Source, dry_run: bool) -> Self {
+        Self { program: program.name, dry_run, ..Self::default() }
     }
 
     pub(super) fn file(&mut self, is_unchanged: bool) {

@@ -14,7 +14,7 @@ use herma_client::protocol::session::chain::ShowParams;
 use herma_client::protocol::session::import::ImportParams;
 use herma_client::protocol::{ErrorKind, RpcError, limits};
 use herma_client::{Client, ClientError};
-use herma_transcripts::{Said, Transcript};
+use herma_transcripts::{Said, Session};
 
 use self::growth::{batch, rewrote};
 use self::names::{profile, shown};
@@ -148,7 +148,7 @@ impl<'a> Sink<'a> {
     }
 
     /// Takes the messages of a session that was read from a file, if there are many, or `all` of them.
-    pub(super) fn take(&mut self, path: &Path, transcript: &mut Transcript, all: bool) -> Result<Taken, Failure> {
+    pub(super) fn take(&mut self, path: &Path, transcript: &mut Session, all: bool) -> Result<Taken, Failure> {
         if !all && transcript.waiting() < BYTES {
             return Ok(Taken::Well);
         }
@@ -200,13 +200,7 @@ impl<'a> Sink<'a> {
     }
 
     /// Sends messages that follow what is known, and notes that they are.
-    fn send(
-        &mut self,
-        path: &Path,
-        transcript: &Transcript,
-        new: &[Said],
-        known: &mut Known,
-    ) -> Result<Taken, Failure> {
+    fn send(&mut self, path: &Path, transcript: &Session, new: &[Said], known: &mut Known) -> Result<Taken, Failure> {
         let mut rest = new;
         loop {
             let count = batch(rest);
@@ -232,11 +226,11 @@ impl<'a> Sink<'a> {
         }
     }
 
-    fn params(&self, path: &Path, transcript: &Transcript, part: &[Said], known: &Known) -> ImportParams {
+    fn params(&self, path: &Path, transcript: &Session, part: &[Said], known: &Known) -> ImportParams {
         let named = |id: &str| self.named(id);
         ImportParams {
             session: named(&name(&transcript.id, known.rewritten)),
-            agent: Some(self.arguments.program.name().to_owned()),
+            agent: Some(self.arguments.program.name.to_owned()),
             source: Some(shown(&path.display().to_string(), limits::PATH)),
             cwd: transcript.cwd.as_deref().map(|cwd| shown(cwd, limits::PATH)),
             parent: transcript.parent.as_deref().map(named),
@@ -324,7 +318,7 @@ impl<'a> Sink<'a> {
     }
 
     fn named(&self, id: &str) -> String {
-        shown(&format!("{}:{id}", self.arguments.program.name()), limits::NAME)
+        shown(&format!("{}:{id}", self.arguments.program.name), limits::NAME)
     }
 }
 

@@ -7,7 +7,7 @@ use super::*;
 fn read(name: &str, records: &[Value]) -> (Vec<(String, Vec<Value>)>, Reader) {
     let mut reader = Reader::new(name);
     records.iter().for_each(|record| reader.line(&record.to_string()));
-    let told = |session: &mut Transcript| {
+    let told = |session: &mut Session| {
         let messages = session.take().1.into_iter();
         (session.id.clone(), messages.map(|said| serde_json::from_str(&said.message).unwrap()).collect())
     };
@@ -48,12 +48,12 @@ fn words_calls_and_results_are_messages() {
     let session = &reader.sessions()[0];
     let told = [&session.title, &session.model, &session.cwd].map(Option::as_deref);
     assert_eq!(told, [Some("Mending"), Some("m-1"), Some("/w")]);
-    let tally = reader.left_out();
+    let tally = reader.ignored();
     assert_eq!(tally.iter().collect::<Vec<_>>(), [("attachment", 1), ("summary", 1), ("thinking", 1)]);
 }
 
 #[test]
-fn what_nobody_said_is_left_out() {
+fn what_nobody_said_is_ignored() {
     let flagged = |flag: &str| {
         let mut record = record("user", &json!("x"));
         record[flag] = true.into();
@@ -70,7 +70,7 @@ fn what_nobody_said_is_left_out() {
     ] {
         let (sessions, mut reader) = read("s", std::slice::from_ref(&record));
         assert!(sessions.iter().all(|(_, messages)| messages.is_empty()), "{record}");
-        assert_eq!(reader.left_out().iter().collect::<Vec<_>>(), [(kind, 1)], "{record}");
+        assert_eq!(reader.ignored().iter().collect::<Vec<_>>(), [(kind, 1)], "{record}");
     }
 }
 
@@ -116,7 +116,7 @@ fn a_prompt_that_another_reader_finds_belongs_to_its_command() {
     for (arguments, said) in [("", "/fix\nFix it."), ("the login", "Fix it.")] {
         let (_, first) = read("s", &[command(arguments)]);
         let mut second = Reader::new("s");
-        second.go_on(first.so_far());
+        second.resume("s", Box::new(first).progress());
         second.line(&prompt("u1", "Fix it.").to_string());
         let messages: Vec<Value> =
             second.sessions()[0].take().1.iter().map(|said| serde_json::from_str(&said.message).unwrap()).collect();
@@ -225,7 +225,7 @@ fn what_a_plugin_keeps_of_a_conversation_is_not_said_twice() {
     lines.iter().for_each(|line| reader.line(&line.to_string()));
     let said = reader.sessions()[0].take().1;
     assert_eq!(said.iter().map(|said| said.time.unwrap() % 60.0).collect::<Vec<_>>(), [10.0, 20.0, 40.0]);
-    let left_out = reader.left_out();
+    let left_out = reader.ignored();
     assert_eq!(left_out.iter().collect::<Vec<_>>(), [("repeated by a compaction", 1), ("summary", 1), ("system", 1)]);
 }
 

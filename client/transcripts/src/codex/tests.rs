@@ -4,10 +4,10 @@ use super::*;
 
 const NAME: &str = "rollout-2026-02-03T04-05-06-0198f9d2-0000-7000-8000-000000000001";
 
-fn read(records: &[Value]) -> (Transcript, Vec<Value>, Tally) {
+fn read(records: &[Value]) -> (Session, Vec<Value>, Tally) {
     let mut reader = Reader::new(NAME);
     records.iter().for_each(|record| reader.line(&record.to_string()));
-    let tally = reader.left_out();
+    let tally = reader.ignored();
     let mut session = reader.sessions().remove(0);
     let messages = session.take().1.into_iter().map(|said| serde_json::from_str(&said.message).unwrap()).collect();
     (session, messages, tally)

@@ -1,4 +1,4 @@
-//! The compactions of a client: herma's rows for Claude Code's plugin, or instructions for the client's own summary.
+//! The compactions of an agent: herma's rows for Claude Code's plugin, or instructions for the agent's own summary.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,16 +9,13 @@ use herma_client::protocol::value::{TextOrOff, TokensOrConfigured};
 use serde_json::{Value, json};
 
 use super::{Session, words};
+use crate::event::Event;
 use crate::hook::context::{self, Known};
-use crate::hook::event::{Client, Event};
 use crate::hook::handover::{self, Handover};
-use crate::hook::{HookMessage, LONG, compaction, ledger, outputs, proxy, state};
+use crate::hook::{HookMessage, LONG, ledger, outputs, proxy, state};
 
 /// The context length of a model in tokens, if it is not known.
 const WINDOW: u64 = 200_000;
-
-/// The variable that has the context length for Claude Code.
-const CLAUDE_CODE_WINDOW: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
 
 /// The longest wait for Claude Code to write its newest result into the transcript.
 const WRITING: Duration = Duration::from_millis(500);
@@ -30,15 +27,16 @@ const PAUSE: Duration = Duration::from_millis(10);
 const END: u64 = 1 << 20;
 
 impl Session<'_> {
-    /// The client is going to compact by itself. The daemon archives the conversation first, and the client gets
+    /// The agent is going to compact by itself. The daemon archives the conversation first, and the agent gets
     /// instructions for its summary.
     pub(super) fn before_compaction(&mut self, event: &Event) -> Result<(), String> {
         self.notes.state.handover = None;
         self.follow(event, LONG)?;
-        // The daemon's list of the session is compressed when the client's is.
+        // The daemon's list of the session is compressed when the agent's is.
         let list = self.compress(event)?;
         self.notes.state.has_handoff = false;
-        if let Some(list) = list.filter(|_| self.client == Client::Codex && proxy::is_used(self.home, self.client)) {
+        if let Some(list) = list.filter(|_| self.agent.compaction().has_proxy && proxy::is_used(self.home, self.agent))
+        {
             let mark = self.daemon.context_constants(ConstantsParams {}).map_err(words)?.metadata_key;
             let at = state::unix_now();
             let text = handover::text(&list, &mark);
@@ -46,7 +44,7 @@ impl Session<'_> {
             self.notes.state.handover = text.map(|text| Handover { text, at, window: None });
         }
         self.notes.save()?;
-        if self.client == Client::ClaudeCode {
+        if self.agent.compaction().has_instructions {
             let (rules, entities) = (self.rules()?, self.entities()?);
             let known =
                 Known { rules: rules.iter().map(String::as_str).collect(), blocks: Vec::new(), entities: &entities };
@@ -66,9 +64,10 @@ impl Session<'_> {
         self.follow(event, LONG)?;
         let Some(list) = self.compress(event)? else { return Ok(()) };
         let state = &mut self.notes.state;
-        let rows =
-            compaction::rows(&list, event.value.get("messages").unwrap_or(&Value::Null), &state.rows_with_context)
-                .map_err(|why| format!("the client compacts by itself: {why}"))?;
+        let rows = self
+            .agent
+            .rows(&list, event.value.get("messages").unwrap_or(&Value::Null), &state.rows_with_context)
+            .map_err(|why| format!("the client compacts by itself: {why}"))?;
         state.has_handoff = true;
         state.rows_with_context = vec![rows.last];
         self.notes.save()?;
@@ -77,13 +76,13 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Waits until the transcript has the newest result of the client's rows, at most [`WRITING`]. Claude Code writes the
+    /// Waits until the transcript has the newest result of the agent's rows, at most [`WRITING`]. Claude Code writes the
     /// transcript a little later, and results that the daemon has not read stay whole in the new window.
     fn await_newest(&mut self, event: &Event) {
-        let newest = compaction::newest_result(event.value.get("messages").unwrap_or(&Value::Null));
-        let Some((id, path)) = newest.zip(self.transcript(event)) else { return };
+        let mark = self.agent.newest_mark(event.value.get("messages").unwrap_or(&Value::Null));
+        let Some((mark, path)) = mark.zip(self.transcript(event)) else { return };
         let began = Instant::now();
-        while !has_result(&path, &id) && began.elapsed() < WRITING {
+        while !ends_with(&path, &mark) && began.elapsed() < WRITING {
             std::thread::sleep(PAUSE);
         }
     }
@@ -91,9 +90,8 @@ impl Session<'_> {
     /// Returns the session's compressed list; `None` if nothing gets shorter.
     fn compress(&mut self, event: &Event) -> Result<Option<Vec<Value>>, String> {
         let session = self.id.clone();
-        let window = std::env::var(CLAUDE_CODE_WINDOW).ok().and_then(|tokens| tokens.parse().ok());
-        let context_length = Some(window.filter(|_| self.client == Client::ClaudeCode).unwrap_or(WINDOW));
-        // No message is protected: after a compaction the clients send system prompt and tools again, and the handoff
+        let context_length = Some(self.agent.window().unwrap_or(WINDOW));
+        // No message is protected: after a compaction the agents send system prompt and tools again, and the handoff
         // quotes the user's first words.
         let settings = ConfigureParams {
             session: session.clone(),
@@ -108,7 +106,11 @@ impl Session<'_> {
             force: Some(true),
             summarizer: Some("extractive".into()),
             target: Some(TokensOrConfigured::Configured),
-            host: Some(host(self.client)),
+            host: Some(Host {
+                merged_handoff: Some(false),
+                short_calls: Some(self.agent.compaction().takes_short_calls),
+                ..Host::default()
+            }),
             ..CompressParams::default()
         };
         let result = self.daemon.context_compress(params).map_err(words)?;
@@ -118,23 +120,12 @@ impl Session<'_> {
         (state.generation, state.position) = (result.report.generation, result.report.messages_after);
         self.notes.save()?;
         let mut list: Vec<Value> = list.iter().filter_map(|message| serde_json::from_str(message.get()).ok()).collect();
-        outputs::previews(self.client, &mut list);
+        outputs::previews(self.agent, &mut list);
         Ok(Some(list))
     }
 }
 
-/// Whether the last [`END`] bytes of a transcript have the result of a call.
-fn has_result(path: &Path, id: &str) -> bool {
-    let wanted = format!("\"tool_use_id\":{}", json!(id));
-    own_file::read_end(path, END).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(&wanted))
-}
-
-/// The changes of a list that a client can take.
-fn host(client: Client) -> Host {
-    Host {
-        merged_handoff: Some(false),
-        // A changed call would lose the thoughts that Claude Code attached to it.
-        short_calls: Some(client != Client::ClaudeCode),
-        ..Host::default()
-    }
+/// Whether the last [`END`] bytes of a transcript have a text.
+fn ends_with(path: &Path, text: &str) -> bool {
+    own_file::read_end(path, END).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(text))
 }

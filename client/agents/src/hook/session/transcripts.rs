@@ -1,4 +1,4 @@
-//! Finds the transcripts of a client's sessions, and sends their new messages and calls to the daemon.
+//! Finds the transcripts of an agent's sessions, and sends their new messages and calls to the daemon.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use herma_transcripts::ModelCall;
 
 use super::names::session;
 use super::{Session, recorded, words};
+use crate::agent::Agent;
+use crate::event::{Event, EventName};
 use crate::hook::HookSender;
-use crate::hook::event::{Client, Event, Name};
 use crate::hook::follow::{Followed, Reached, follow};
-use crate::hook::origin::has_begun;
 use crate::hook::state::{self, Notes};
 
 /// The time limit for a transcript at an ordinary event. The next event reads the rest.
@@ -29,9 +29,6 @@ const SWEEPING: Duration = Duration::from_millis(300);
 /// The most calls of the model in one request to the ledger.
 const CALLS: usize = 1_000;
 
-/// The folder in which Claude Code has a folder of transcripts for each project.
-const PROJECTS: &str = "projects";
-
 impl Session<'_> {
     /// Sends the messages since the last event to the daemon.
     pub(super) fn follow(&mut self, event: &Event, time: Duration) -> Result<(), String> {
@@ -39,28 +36,28 @@ impl Session<'_> {
         let path = &path;
         if !self.notes.state.is_open {
             // The transcript names the session's parent with the first message.
-            if !has_begun(self.client, path) {
+            if !self.agent.has_begun(path) {
                 return Ok(());
             }
             self.open(event, None)?;
         }
         self.note_definitions();
         let source = (event.id.as_str(), path.as_path());
-        let kept = keep(&mut self.daemon, self.client, &mut self.notes, source, time, self.sender);
-        self.id = session(self.client, &event.id, self.notes.state.rewritten);
+        let kept = keep(&mut self.daemon, self.agent, &mut self.notes, source, time, self.sender);
+        self.id = session(self.agent, &event.id, self.notes.state.rewritten);
         kept
     }
 
     pub(super) fn subagent(&mut self, event: &Event) -> Result<(), String> {
-        let Some((agent, path)) = &event.subagent else { return self.follow(event, READING) };
-        let name = format!("{}/{agent}", event.id);
-        let mut notes = Notes::take(self.home, self.client, &format!("{}_{agent}", event.id))?;
-        open(&mut self.daemon, self.client, session(self.client, &name, notes.state.rewritten), Some(self.id.clone()))?;
-        let kept = keep(&mut self.daemon, self.client, &mut notes, (&name, path), ENDING, self.sender);
+        let Some((subagent, path)) = self.agent.subagent(&event.value) else { return self.follow(event, READING) };
+        let name = format!("{}/{subagent}", event.id);
+        let mut notes = Notes::take(self.home, self.agent, &format!("{}_{subagent}", event.id))?;
+        open(&mut self.daemon, self.agent, session(self.agent, &name, notes.state.rewritten), Some(self.id.clone()))?;
+        let kept = keep(&mut self.daemon, self.agent, &mut notes, (&name, &path), ENDING, self.sender);
         notes.state.is_ended = notes.state.has_more;
         notes.save()?;
         if kept.is_ok() && !notes.state.is_ended {
-            let session = session(self.client, &name, notes.state.rewritten);
+            let session = session(self.agent, &name, notes.state.rewritten);
             self.daemon.session_close(CloseParams { session, reason: None }).map_err(words)?;
         }
         self.follow(event, READING)?;
@@ -70,17 +67,17 @@ impl Session<'_> {
     /// Reads the rest of other sessions' transcripts: a session ended late, or a hook was killed.
     pub(super) fn sweep(&mut self, id: &str) -> Result<(), String> {
         let began = Instant::now();
-        for other in state::unread(self.home, self.client).into_iter().filter(|other| other != id) {
+        for other in state::unread(self.home, self.agent).into_iter().filter(|other| other != id) {
             let Some(left) = SWEEPING.checked_sub(began.elapsed()) else { return Ok(()) };
-            let Some(mut notes) = Notes::try_take(self.home, self.client, &other)? else { continue };
+            let Some(mut notes) = Notes::try_take(self.home, self.agent, &other)? else { continue };
             let Some(path) = notes.state.transcript.clone() else { continue };
             let name = notes.state.name.clone();
-            keep(&mut self.daemon, self.client, &mut notes, (&name, &path), left, self.sender)?;
+            keep(&mut self.daemon, self.agent, &mut notes, (&name, &path), left, self.sender)?;
             if !std::mem::take(&mut notes.state.is_ended) || notes.state.has_more {
                 continue;
             }
             notes.save()?;
-            let session = session(self.client, &name, notes.state.rewritten);
+            let session = session(self.agent, &name, notes.state.rewritten);
             self.daemon.session_close(CloseParams { session, reason: None }).map_err(words)?;
         }
         Ok(())
@@ -92,9 +89,10 @@ impl Session<'_> {
         if sent.exists() {
             return Some(sent.clone());
         }
-        let found = in_other_project(sent);
-        // The client creates the file with the first message.
-        let is_due = matches!(self.name, Name::Stop | Name::SessionEnd | Name::PreCompact | Name::Compact);
+        let found = self.agent.moved(sent);
+        // The agent creates the file with the first message.
+        let is_due =
+            matches!(self.name, EventName::Stop | EventName::SessionEnd | EventName::PreCompact | EventName::Compact);
         let log_line = match &found {
             Some(found) => Some(format!("the transcript is not {}; it is read at {}", sent.display(), found.display())),
             None if is_due => {
@@ -113,19 +111,11 @@ impl Session<'_> {
     }
 }
 
-/// Returns the transcript of that name in the folder of another project of Claude Code.
-fn in_other_project(path: &Path) -> Option<PathBuf> {
-    let name = path.file_name()?;
-    let projects = path.parent()?.parent().filter(|folder| folder.file_name().is_some_and(|name| name == PROJECTS))?;
-    let folders = std::fs::read_dir(projects).ok()?;
-    folders.flatten().map(|folder| folder.path().join(name)).find(|path| path.is_file())
-}
-
 /// Reads on in a transcript within a time limit, and saves the position. A transcript that was rewritten becomes another
 /// session.
 fn keep(
     daemon: &mut Daemon,
-    client: Client,
+    agent: &dyn Agent,
     notes: &mut Notes,
     (name, path): (&str, &Path),
     time: Duration,
@@ -133,18 +123,18 @@ fn keep(
 ) -> Result<(), String> {
     let mut calls = Vec::new();
     let mut read = |notes: &mut Notes, daemon: &mut Daemon| {
-        let session = session(client, name, notes.state.rewritten);
-        follow(daemon, &Followed { client, name, session: &session, path }, &mut notes.state, &mut calls, time)
+        let session = session(agent, name, notes.state.rewritten);
+        follow(daemon, &Followed { agent, name, session: &session, path }, &mut notes.state, &mut calls, time)
     };
     let mut reached = read(notes, daemon);
     if reached == Ok(Reached::Rewritten) {
-        let before = session(client, name, notes.state.rewritten);
+        let before = session(agent, name, notes.state.rewritten);
         sender.log(format!("the transcript of {before} was rewritten; it is another session from here on"));
         notes.state.read_rewritten();
-        open(daemon, client, session(client, name, notes.state.rewritten), Some(before))?;
+        open(daemon, agent, session(agent, name, notes.state.rewritten), Some(before))?;
         reached = read(notes, daemon);
     }
-    if let Err(words) = record_calls(daemon, client, session(client, name, notes.state.rewritten), calls) {
+    if let Err(words) = record_calls(daemon, agent, session(agent, name, notes.state.rewritten), calls) {
         sender.log(words);
     }
     notes.state.name = name.to_owned();
@@ -155,11 +145,8 @@ fn keep(
 }
 
 /// Reports calls of the model to the daemon's ledger.
-fn record_calls(daemon: &mut Daemon, client: Client, session: String, calls: Vec<ModelCall>) -> Result<(), String> {
-    let (provider, api_mode) = match client {
-        Client::ClaudeCode => ("anthropic", "anthropic_messages"),
-        Client::Codex => ("openai", "codex_responses"),
-    };
+fn record_calls(daemon: &mut Daemon, agent: &dyn Agent, session: String, calls: Vec<ModelCall>) -> Result<(), String> {
+    let (provider, api_mode) = agent.provider();
     let reported = |call: &ModelCall| {
         Some(Call {
             id: call.id.clone(),
@@ -179,7 +166,7 @@ fn record_calls(daemon: &mut Daemon, client: Client, session: String, calls: Vec
 }
 
 /// Opens the session of a subagent or of a rewritten transcript, with its parent.
-fn open(daemon: &mut Daemon, client: Client, session: String, parent: Option<String>) -> Result<(), String> {
-    let params = OpenParams { session, agent: Some(client.name().to_owned()), parent, ..OpenParams::default() };
+fn open(daemon: &mut Daemon, agent: &dyn Agent, session: String, parent: Option<String>) -> Result<(), String> {
+    let params = OpenParams { session, agent: Some(agent.name().to_owned()), parent, ..OpenParams::default() };
     daemon.session_open(params).map(drop).map_err(words)
 }

@@ -1,24 +1,25 @@
-//! Checks the hooks of agent clients: whether their program exists, and the time of the last event.
+//! Checks the hooks of agents: whether their program exists, and the time of the last event.
 
 use std::path::Path;
 use std::time::SystemTime;
 
-use herma_agents::hook::{self, Client};
-use herma_agents::hooks::{installed, missing};
+use herma_agents::hook;
+use herma_agents::known::AGENTS;
+use herma_agents::programs::{installed, missing};
 use herma_base::out;
 
 use super::Finding;
 
-/// Checks each client that has hooks of herma or sent an event.
+/// Checks each agent that has hooks of herma or sent an event.
 pub(super) fn look(home: &Path, findings: &mut Vec<Finding>) {
-    for client in [Client::ClaudeCode, Client::Codex] {
-        let name = client.name();
-        let programs = installed(client);
-        let last = hook::last_event(home, client);
+    for agent in AGENTS {
+        let name = agent.name();
+        let programs = installed(agent);
+        let last = hook::last_event(home, agent);
         if programs.is_empty() && last.is_none() {
             continue;
         }
-        findings.push(match (missing(client), &last) {
+        findings.push(match (missing(agent), &last) {
             (Some(program), _) => Finding::error(
                 name,
                 format!("its hooks start {program}, and there is no such program: nothing of its sessions is kept"),

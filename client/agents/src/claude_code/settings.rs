@@ -1,20 +1,21 @@
 //! What Claude Code's files say. Its own folder is `~/.claude`, or `$CLAUDE_CONFIG_DIR`.
 
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use herma_base::Failure;
 use serde_json::{Value, json};
 
-use super::edit::{Edit, Kind};
-use super::json::{self, READS_OUTPUTS};
-use super::wanted::{Wanted, Whose, folder, user_home};
-use crate::hook::{Client, Name};
-
-/// What the MCP server is called; its tools are `mcp__herma__…`.
-pub(super) const SERVER: &str = "herma";
+use super::ClaudeCode;
+use crate::agent::{Agent, Check};
+use crate::event::EventName;
+use crate::settings::SERVER;
+use crate::settings::edit::{Edit, Kind};
+use crate::settings::json::{self, READS_OUTPUTS};
+use crate::settings::wanted::{Scope, Wanted, folder, user_home};
 
 /// The plugin's module, without the command that it starts.
-const MODULE: &str = include_str!("claude_code/register.ts");
+const MODULE: &str = include_str!("register.ts");
 
 /// What the plugin says of itself.
 const DESCRIPTION: &str = "Compactions by herma: no request, no rule lost, and all of it can be recalled.";
@@ -22,7 +23,7 @@ const DESCRIPTION: &str = "Compactions by herma: no request, no rule lost, and a
 /// What stands for the command in it.
 const COMMAND: &str = "COMMAND";
 
-/// Where the client keeps what herma changes.
+/// Where the agent keeps what herma changes.
 pub(super) struct Places {
     pub(super) settings: PathBuf,
     pub(super) servers: PathBuf,
@@ -30,8 +31,8 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn find(whose: &Whose) -> Result<Self, Failure> {
-        if whose.project {
+    pub(super) fn find(scope: Scope) -> Result<Self, Failure> {
+        if scope == Scope::Project {
             let here = std::env::current_dir().map_err(|error| Failure::File(format!("this folder: {error}")))?;
             let own = here.join(".claude");
             // That of a project that is not for others: the program's path is of this machine.
@@ -52,8 +53,8 @@ impl Places {
 }
 
 /// The settings that switch all hooks off: the user's, or those of this folder.
-pub(super) fn switched_off(whose: &Whose) -> Vec<PathBuf> {
-    let own = Places::find(whose).map(|places| places.settings);
+pub(super) fn switched_off_by(scope: Scope) -> Vec<PathBuf> {
+    let own = Places::find(scope).map(|places| places.settings);
     let here = ["settings.json", "settings.local.json"].map(|name| PathBuf::from(".claude").join(name));
     let mut found: Vec<PathBuf> = own.into_iter().chain(here).collect();
     found.retain(|path| std::fs::read_to_string(path).is_ok_and(|text| json::are_off(&text)));
@@ -61,21 +62,20 @@ pub(super) fn switched_off(whose: &Whose) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the programs of the hooks and of the MCP server in a user's settings.
-pub(super) fn programs(whose: &Whose) -> Option<Vec<String>> {
-    let places = Places::find(whose).ok()?;
+/// Returns the programs of the hooks and of the MCP server in the user's settings.
+pub(super) fn programs(agent: &str) -> Option<Vec<String>> {
+    let places = Places::find(Scope::User).ok()?;
     let text = |path: &PathBuf| std::fs::read_to_string(path).ok();
-    let mut found =
-        text(&places.settings).and_then(|text| json::programs(&text, Client::ClaudeCode).ok()).unwrap_or_default();
+    let mut found = text(&places.settings).and_then(|text| json::programs(&text, agent).ok()).unwrap_or_default();
     let server = text(&places.servers).and_then(|text| json::server(&text, SERVER).ok().flatten());
     found.extend(server.and_then(|server| Some(server.get("command")?.as_str()?.to_owned())));
     Some(found)
 }
 
 /// The edits that put herma into its settings, or take it out.
-pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
-    let places = Places::find(whose)?;
-    let hooks = wanted.map(|wanted| wanted.hooks(Client::ClaudeCode)).unwrap_or_default();
+pub(super) fn edits(agent: &ClaudeCode, scope: Scope, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
+    let places = Places::find(scope)?;
+    let hooks = wanted.map(|wanted| wanted.hooks(agent.name(), agent.events())).unwrap_or_default();
     // Without these permissions a new user's Claude Code can't read outputs, neither the files nor with the tool.
     let allowed =
         wanted.map(|wanted| vec![json::reads(&wanted.outputs.display().to_string()), READS_OUTPUTS.to_owned()]);
@@ -90,7 +90,7 @@ pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>,
         format!("{about:#}\n")
     };
     let module = |wanted: &Wanted| {
-        let words = json!(wanted.words(Client::ClaudeCode, Name::Compact)).to_string();
+        let words = json!(wanted.words(agent.name(), EventName::Compact)).to_string();
         MODULE.replace(COMMAND, &words)
     };
     Ok(vec![
@@ -109,14 +109,32 @@ pub(super) fn edits(whose: &Whose, wanted: Option<&Wanted>) -> Result<Vec<Edit>,
 }
 
 fn settings(text: &str, hooks: &[(&str, Value)], allowed: &[String]) -> Result<String, String> {
-    json::with_permissions(&json::with_hooks(text, Client::ClaudeCode, hooks)?, allowed)
+    json::with_permissions(&json::with_hooks(text, ClaudeCode.name(), hooks)?, allowed)
 }
 
 fn reinstall_settings(installed: &str, text: &str) -> Result<String, String> {
-    let text = json::with_hooks_of(installed, text, Client::ClaudeCode)?;
+    let text = json::with_hooks_of(installed, text, ClaudeCode.name())?;
     json::with_permissions(&text, &json::permissions(installed)?)
 }
 
 fn reinstall_server(installed: &str, text: &str) -> Result<String, String> {
     json::with_server(text, SERVER, json::server(installed, SERVER)?.as_ref())
+}
+
+/// Asks Claude Code whether the plugin is valid.
+pub(super) fn check(scope: Scope, has_plugin: bool) -> Result<Check, Failure> {
+    let check = |words: String, is_ok| Check { words, is_ok };
+    if !has_plugin {
+        return Ok(check("no plugin: Claude Code compacts by its own summary".into(), true));
+    }
+    let plugin = Places::find(scope)?.plugin;
+    let ran = Command::new("claude").args(["plugin", "validate"]).arg(&plugin).stdin(Stdio::null()).output();
+    Ok(match ran {
+        Ok(ran) if ran.status.success() => check("`claude plugin validate`: passed".into(), true),
+        Ok(ran) => {
+            let words = [ran.stdout, ran.stderr].concat();
+            check(format!("`claude plugin validate`: {}", String::from_utf8_lossy(&words).trim()), false)
+        }
+        Err(error) => check(format!("`claude` can't be asked: {error}"), true),
+    })
 }

@@ -5,7 +5,6 @@ use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
 
 use super::wanted::{is_own, program_of};
-use crate::hook::Client;
 
 /// Where hooks stand.
 const HOOKS: &str = "hooks";
@@ -18,21 +17,21 @@ const PERMISSIONS: &str = "permissions";
 const ALLOW: &str = "allow";
 
 /// The permission for the tool that reads outputs.
-pub(super) const READS_OUTPUTS: &str = "mcp__herma__output_read";
+pub(crate) const READS_OUTPUTS: &str = "mcp__herma__output_read";
 
-/// Has a client's settings call these hooks and none else of herma's; with none it takes them out.
+/// Has an agent's settings call these hooks and none else of herma's; with none it takes them out.
 ///
 /// # Errors
 /// The text is no JSON object, or something of another kind stands where hooks belong.
-pub(super) fn with_hooks(text: &str, client: Client, wanted: &[(&str, Value)]) -> Result<String, String> {
-    let known = hooks(text, client)?;
+pub(crate) fn with_hooks(text: &str, agent: &str, wanted: &[(&str, Value)]) -> Result<String, String> {
+    let known = hooks(text, agent)?;
     let is_known =
         |(event, hook): &(&str, Value)| known.iter().any(|known| (known.0.as_str(), &known.1) == (*event, hook));
     if known.len() == wanted.len() && wanted.iter().all(is_known) {
         return Ok(text.to_owned());
     }
     let (root, object) = parse(text)?;
-    remove_hooks(&object, client)?;
+    remove_hooks(&object, agent)?;
     if !wanted.is_empty() {
         let all = object.object_value_or_create(HOOKS).ok_or("`hooks` is no object")?;
         for (event, hook) in wanted {
@@ -43,17 +42,17 @@ pub(super) fn with_hooks(text: &str, client: Client, wanted: &[(&str, Value)]) -
     Ok(root.to_string())
 }
 
-/// The groups with hooks of herma in a client's settings, by event.
+/// The groups with hooks of herma in an agent's settings, by event.
 ///
 /// # Errors
 /// The text is no JSON object.
-pub(super) fn hooks(text: &str, client: Client) -> Result<Vec<(String, Value)>, String> {
-    let own = |(_, group): &(String, Value)| own_hooks(group, client).next().is_some();
+pub(crate) fn hooks(text: &str, agent: &str) -> Result<Vec<(String, Value)>, String> {
+    let own = |(_, group): &(String, Value)| own_hooks(group, agent).next().is_some();
     Ok(groups(text)?.into_iter().map(|(event, _, group)| (event, group)).filter(own).collect())
 }
 
-/// Whether a client's settings switch all hooks off.
-pub(super) fn are_off(text: &str) -> bool {
+/// Whether an agent's settings switch all hooks off.
+pub(crate) fn are_off(text: &str) -> bool {
     let settings = parse(text.trim_start_matches('\u{feff}')).ok();
     let value = settings.and_then(|(_, object)| object.get("disableAllHooks")?.value());
     value.and_then(|value| value.as_boolean_lit()).is_some_and(|value| value.value())
@@ -63,28 +62,28 @@ pub(super) fn are_off(text: &str) -> bool {
 ///
 /// # Errors
 /// One of them is no JSON object, or something else than an object is at `hooks`.
-pub(super) fn with_hooks_of(settings: &str, text: &str, client: Client) -> Result<String, String> {
-    let hooks = hooks(settings, client)?;
+pub(crate) fn with_hooks_of(settings: &str, text: &str, agent: &str) -> Result<String, String> {
+    let hooks = hooks(settings, agent)?;
     let hooks: Vec<(&str, Value)> = hooks.iter().map(|(event, hook)| (event.as_str(), hook.clone())).collect();
-    with_hooks(text, client, &hooks)
+    with_hooks(text, agent, &hooks)
 }
 
 /// Returns the programs that herma's hooks start.
 ///
 /// # Errors
 /// The text is no JSON object.
-pub(super) fn programs(text: &str, client: Client) -> Result<Vec<String>, String> {
+pub(crate) fn programs(text: &str, agent: &str) -> Result<Vec<String>, String> {
     let of_group = |(_, group): &(String, Value)| {
         let hooks = group.get(HOOKS).and_then(Value::as_array).cloned().unwrap_or_default();
         let command = |hook: Value| hook.get("command").and_then(Value::as_str).map(str::to_owned);
-        let own = hooks.into_iter().filter_map(command).filter(|command| is_own(command, client));
-        own.filter_map(|command| program_of(&command, client)).collect::<Vec<_>>()
+        let own = hooks.into_iter().filter_map(command).filter(|command| is_own(command, agent));
+        own.filter_map(|command| program_of(&command, agent)).collect::<Vec<_>>()
     };
-    Ok(hooks(text, client)?.iter().flat_map(of_group).collect())
+    Ok(hooks(text, agent)?.iter().flat_map(of_group).collect())
 }
 
 /// Where hooks of herma stand, as Codex names them: the event in small letters, the group's place and the hook's.
-pub(super) fn places(text: &str, client: Client) -> Vec<String> {
+pub(crate) fn places(text: &str, agent: &str) -> Vec<String> {
     let small = |event: &str| {
         let parts = event.char_indices().map(|(at, char)| {
             let between = if at > 0 && char.is_uppercase() { "_" } else { "" };
@@ -93,7 +92,7 @@ pub(super) fn places(text: &str, client: Client) -> Vec<String> {
         parts.collect::<String>()
     };
     let of_group = |(event, group, value): &(String, usize, Value)| {
-        own_hooks(value, client).map(|hook| format!("{}:{group}:{hook}", small(event))).collect::<Vec<_>>()
+        own_hooks(value, agent).map(|hook| format!("{}:{group}:{hook}", small(event))).collect::<Vec<_>>()
     };
     groups(text).unwrap_or_default().iter().flat_map(of_group).collect()
 }
@@ -115,7 +114,7 @@ fn groups(text: &str) -> Result<Vec<(String, usize, Value)>, String> {
 ///
 /// # Errors
 /// The text is no JSON object, or something of another kind stands where servers belong.
-pub(super) fn with_server(text: &str, name: &str, server: Option<&Value>) -> Result<String, String> {
+pub(crate) fn with_server(text: &str, name: &str, server: Option<&Value>) -> Result<String, String> {
     let (root, object) = parse(text)?;
     let known = object.object_value(SERVERS).and_then(|servers| servers.get(name));
     let is_there = known.as_ref().and_then(|known| known.value()).and_then(|value| value.to_serde_value());
@@ -159,7 +158,7 @@ pub(super) fn with_server(text: &str, name: &str, server: Option<&Value>) -> Res
 ///
 /// # Errors
 /// The text is no JSON object, or `permissions` is no object, or `permissions.allow` is no list.
-pub(super) fn with_permissions(text: &str, wanted: &[String]) -> Result<String, String> {
+pub(crate) fn with_permissions(text: &str, wanted: &[String]) -> Result<String, String> {
     if permissions(text)? == wanted {
         return Ok(text.to_owned());
     }
@@ -190,7 +189,7 @@ pub(super) fn with_permissions(text: &str, wanted: &[String]) -> Result<String, 
 ///
 /// # Errors
 /// The text is no JSON object.
-pub(super) fn permissions(text: &str) -> Result<Vec<String>, String> {
+pub(crate) fn permissions(text: &str) -> Result<Vec<String>, String> {
     let (_, object) = parse(text)?;
     let all = object.object_value(PERMISSIONS).and_then(|all| all.array_value(ALLOW));
     let all = all.into_iter().flat_map(|allowed| allowed.elements()).filter_map(|one| one.to_serde_value());
@@ -199,7 +198,7 @@ pub(super) fn permissions(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// Returns the permission to read the files of a folder. The folder is an absolute path.
-pub(super) fn reads(folder: &str) -> String {
+pub(crate) fn reads(folder: &str) -> String {
     format!("Read(/{folder}/**)")
 }
 
@@ -212,14 +211,14 @@ fn is_own_permission(permission: Option<&Value>) -> bool {
 ///
 /// # Errors
 /// The text is no JSON object.
-pub(super) fn server(text: &str, name: &str) -> Result<Option<Value>, String> {
+pub(crate) fn server(text: &str, name: &str) -> Result<Option<Value>, String> {
     let (_, object) = parse(text)?;
     let server = object.object_value(SERVERS).and_then(|servers| servers.get(name)).and_then(|server| server.value());
     Ok(server.and_then(|server| server.to_serde_value()).filter(is_own_server))
 }
 
 /// Whether a text says nothing.
-pub(super) fn is_empty(text: &str) -> bool {
+pub(crate) fn is_empty(text: &str) -> bool {
     parse(text).is_ok_and(|(_, object)| object.properties().is_empty())
 }
 
@@ -237,7 +236,7 @@ fn parse(text: &str) -> Result<(CstRootNode, CstObject), String> {
     Ok((root, object))
 }
 
-fn remove_hooks(object: &CstObject, client: Client) -> Result<(), String> {
+fn remove_hooks(object: &CstObject, agent: &str) -> Result<(), String> {
     let Some(all) = object.get(HOOKS) else { return Ok(()) };
     let all = all.object_value().ok_or("`hooks` is no object")?;
     for event in all.properties() {
@@ -245,7 +244,7 @@ fn remove_hooks(object: &CstObject, client: Client) -> Result<(), String> {
         let mut is_changed = false;
         for group in groups.elements() {
             let Some(value) = group.to_serde_value() else { continue };
-            let own: Vec<usize> = own_hooks(&value, client).collect();
+            let own: Vec<usize> = own_hooks(&value, agent).collect();
             let Some(hooks) = group.as_object().and_then(|group| group.array_value(HOOKS)) else { continue };
             is_changed |= !own.is_empty();
             if !own.is_empty() && own.len() == hooks.elements().len() {
@@ -271,10 +270,10 @@ fn remove_if_empty(object: &CstObject, name: &str) {
 }
 
 /// The places of our hooks in a group.
-fn own_hooks(group: &Value, client: Client) -> impl Iterator<Item = usize> {
+fn own_hooks(group: &Value, agent: &str) -> impl Iterator<Item = usize> {
     let hooks = group.get(HOOKS).and_then(Value::as_array).into_iter().flatten().enumerate();
     let is_own =
-        move |hook: &Value| hook.get("command").and_then(Value::as_str).is_some_and(|command| is_own(command, client));
+        move |hook: &Value| hook.get("command").and_then(Value::as_str).is_some_and(|command| is_own(command, agent));
     hooks.filter(move |(_, hook)| is_own(hook)).map(|(at, _)| at)
 }
 
@@ -325,16 +324,16 @@ mod tests {
         ];
         let other = [("Stop", hook("exec /new/herma hook claude-code stop"))];
         for text in TEXTS {
-            let with = with_hooks(text, Client::ClaudeCode, &one).unwrap();
-            assert_eq!(hooks(&with, Client::ClaudeCode).unwrap().len(), 2, "{with}");
-            assert_eq!(with_hooks(&with, Client::ClaudeCode, &one).unwrap(), with);
-            assert_eq!(with_hooks(&with, Client::Codex, &[]).unwrap(), with);
+            let with = with_hooks(text, "claude-code", &one).unwrap();
+            assert_eq!(hooks(&with, "claude-code").unwrap().len(), 2, "{with}");
+            assert_eq!(with_hooks(&with, "claude-code", &one).unwrap(), with);
+            assert_eq!(with_hooks(&with, "codex", &[]).unwrap(), with);
             for line in text.lines().filter(|line| line.contains("mine") || line.contains("say done")) {
                 assert!(with.contains(line.trim().trim_end_matches(" ]")), "{with}");
             }
-            let moved = with_hooks(&with, Client::ClaudeCode, &other).unwrap();
-            assert_eq!(hooks(&moved, Client::ClaudeCode).unwrap(), [("Stop".to_owned(), other[0].1.clone())]);
-            let without = with_hooks(&moved, Client::ClaudeCode, &[]).unwrap();
+            let moved = with_hooks(&with, "claude-code", &other).unwrap();
+            assert_eq!(hooks(&moved, "claude-code").unwrap(), [("Stop".to_owned(), other[0].1.clone())]);
+            let without = with_hooks(&moved, "claude-code", &[]).unwrap();
             let expected = if text.contains("\"hooks\": {}") { "{\"z\":[1,2,3]}" } else { text };
             assert!(says_the_same(&without, expected), "{without}");
         }
@@ -345,8 +344,8 @@ mod tests {
         let ours = "{\"type\":\"command\",\"command\":\"exec /h/herma hook codex stop\"}";
         let theirs = "{\"type\":\"command\",\"command\":\"true\"}";
         let text = format!("{{\"hooks\":{{\"SessionEnd\":[],\"Stop\":[{{\"hooks\":[{theirs},{ours}]}}]}}}}");
-        assert_eq!(places(&text, Client::Codex), ["stop:0:1"]);
-        let without = with_hooks(&text, Client::Codex, &[]).unwrap();
+        assert_eq!(places(&text, "codex"), ["stop:0:1"]);
+        let without = with_hooks(&text, "codex", &[]).unwrap();
         let expected = format!("{{\"hooks\":{{\"SessionEnd\":[],\"Stop\":[{{\"hooks\":[{theirs}]}}]}}}}");
         assert!(says_the_same(&without, &expected), "{without}");
     }
@@ -378,7 +377,7 @@ mod tests {
     fn what_is_of_another_kind_is_said_and_left_alone() {
         let wanted = [("Stop", hook("exec herma hook codex stop"))];
         for text in ["[]", "7", "{", "{\"hooks\": 7}", "{\"hooks\": {\"Stop\": 7}}"] {
-            assert!(with_hooks(text, Client::Codex, &wanted).is_err(), "{text}");
+            assert!(with_hooks(text, "codex", &wanted).is_err(), "{text}");
         }
         assert!(with_server("{\"mcpServers\": []}", "herma", Some(&json!({}))).is_err());
     }

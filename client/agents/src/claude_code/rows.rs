@@ -11,6 +11,7 @@ use std::collections::{HashMap, HashSet};
 use herma_base::kept::hash;
 use serde_json::{Value, json};
 
+use crate::agent::CompactedRows;
 use row::{Message, Row, ToolResult, plain};
 
 /// Rows after the newest message of the list: what was said since the last event.
@@ -21,20 +22,6 @@ const SMALL: usize = 48_000;
 
 /// A result counts as shortened if it has at most so many percent of its chars.
 const SHORT_PERCENT: usize = 90;
-
-/// The rows of the compacted conversation.
-#[derive(Debug, PartialEq)]
-pub(super) struct CompactedRows {
-    /// The rows as the plugin returns them.
-    pub(super) rows: Value,
-    /// Chars of them.
-    pub(super) chars: usize,
-    /// Chars of what Claude Code's own compaction keeps: the newest call with its results, and the newest message of the
-    /// user, which its summary is asked to list.
-    pub(super) newest: usize,
-    /// The key of the last row. Claude Code attaches the context of the new window to it.
-    pub(super) last: String,
-}
 
 /// A row of the compacted conversation.
 #[derive(Debug, PartialEq, Eq)]
@@ -83,7 +70,7 @@ fn newest(rows: &[Row]) -> usize {
     user + rows[call..].iter().map(Row::chars).sum::<usize>()
 }
 
-/// The id of the call whose result is the newest of the client's rows.
+/// The id of the call whose result is the newest of the agent's rows.
 pub(super) fn newest_result(rows: &Value) -> Option<String> {
     let rows: Vec<Row> = rows.as_array()?.iter().filter_map(Row::read).collect();
     rows.iter().rev().find_map(|row| row.results.last()).map(|result| result.id.clone())

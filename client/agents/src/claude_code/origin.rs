@@ -1,14 +1,9 @@
-//! Which session a session came out of. Codex says it in the transcript; a fork of Claude Code begins with the records of
-//! the session before, their ids included, and only that tells.
+//! Which session a session is a copy of: the copy begins with the records of the other one, their ids included.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use herma_base::own_file;
-use herma_transcripts::codex;
 use serde_json::Value;
-
-use super::event::Client;
 
 /// Bytes of a transcript that are looked at: where it begins.
 const BEGINNING: u64 = 256 << 10;
@@ -16,30 +11,29 @@ const BEGINNING: u64 = 256 << 10;
 /// Transcripts of the same folder that are looked at, the newest first.
 const OTHERS: usize = 50;
 
-/// The client's name of the session that this one came out of, where its transcript tells.
-pub(super) fn origin(client: Client, id: &str, transcript: &Path) -> Option<String> {
-    let text = beginning(transcript)?;
-    match client {
-        Client::Codex => {
-            let mut reader = codex::Reader::new(id);
-            text.lines().for_each(|line| reader.line(line));
-            reader.sessions().first()?.parent.clone()
-        }
-        Client::ClaudeCode => {
-            let first = format!("\"uuid\":\"{}\"", first_said(&text)?);
-            let others = others(transcript);
-            let from = others.iter().find(|other| beginning(other).is_some_and(|text| text.contains(&first)))?;
-            Some(from.file_stem()?.to_str()?.to_owned())
-        }
-    }
+/// The folder in which Claude Code has a folder of transcripts for each project.
+const PROJECTS: &str = "projects";
+
+/// Returns the id of the session that this one is a copy of.
+pub(super) fn origin(transcript: &Path) -> Option<String> {
+    let first = format!("\"uuid\":\"{}\"", first_said(&beginning(transcript)?)?);
+    let others = others(transcript);
+    let from = others.iter().find(|other| beginning(other).is_some_and(|text| text.contains(&first)))?;
+    Some(from.file_stem()?.to_str()?.to_owned())
 }
 
-/// Whether a transcript has the beginning of a conversation: what tells where it came from stands in it then.
-pub(super) fn has_begun(client: Client, transcript: &Path) -> bool {
-    match client {
-        Client::Codex => transcript.exists(),
-        Client::ClaudeCode => beginning(transcript).is_some_and(|text| first_said(&text).is_some()),
-    }
+/// Returns whether a transcript has the beginning of a conversation.
+pub(super) fn has_begun(transcript: &Path) -> bool {
+    beginning(transcript).is_some_and(|text| first_said(&text).is_some())
+}
+
+/// Returns the transcript of that name in the folder of another project. In a worktree Claude Code may send a path in the
+/// wrong project's folder.
+pub(super) fn in_other_project(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?;
+    let projects = path.parent()?.parent().filter(|folder| folder.file_name().is_some_and(|name| name == PROJECTS))?;
+    let folders = std::fs::read_dir(projects).ok()?;
+    folders.flatten().map(|folder| folder.path().join(name)).find(|path| path.is_file())
 }
 
 /// The id of the first record of the conversation.
@@ -62,8 +56,7 @@ fn others(transcript: &Path) -> Vec<PathBuf> {
 }
 
 fn beginning(path: &Path) -> Option<String> {
-    let mut bytes = Vec::new();
-    own_file::open(path).ok()?.take(BEGINNING).read_to_end(&mut bytes).ok()?;
+    let bytes = own_file::read_begin(path, BEGINNING).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -83,12 +76,10 @@ mod tests {
         write("a", &said("1"));
         write("b", &said("2"));
         let (fork, alone) = (write("c", &said("1")), write("d", &said("4")));
-        assert_eq!(origin(Client::ClaudeCode, "c", &fork).as_deref(), Some("a"));
-        assert_eq!(origin(Client::ClaudeCode, "d", &alone), None);
-        assert_eq!(origin(Client::ClaudeCode, "e", Path::new("/no/such.jsonl")), None);
+        assert_eq!(origin(&fork).as_deref(), Some("a"));
+        assert_eq!(origin(&alone), None);
+        assert_eq!(origin(Path::new("/no/such.jsonl")), None);
         let empty = write("e", "{\"type\":\"mode\"}\n");
-        assert_eq!([&fork, &empty].map(|path| has_begun(Client::ClaudeCode, path)), [true, false]);
-        let meta = r#"{"type":"session_meta","payload":{"id":"f","forked_from_id":"x"}}"#;
-        assert_eq!(origin(Client::Codex, "f", &write("f", meta)).as_deref(), Some("x"));
+        assert_eq!([&fork, &empty].map(|path| has_begun(path)), [true, false]);
     }
 }

@@ -2,7 +2,7 @@
 
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-use super::claude_code::SERVER;
+use crate::settings::SERVER;
 
 /// Has it name an MCP server, or none.
 ///

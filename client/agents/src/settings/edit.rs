@@ -8,10 +8,10 @@ use serde::Serialize;
 
 /// What a file is, which decides when two texts of it say the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Settings of a client in JSON.
+pub(crate) enum Kind {
+    /// Settings of an agent in JSON.
     Json,
-    /// Settings of a client in TOML.
+    /// Settings of an agent in TOML.
     Toml,
     /// A file of our own.
     Own,
@@ -19,7 +19,7 @@ pub(super) enum Kind {
 
 /// A change of one file.
 #[derive(Debug)]
-pub(super) struct Edit {
+pub struct Edit {
     file: SettingsFile,
     kind: Kind,
     /// What it is to say; `None` to remove it.
@@ -29,29 +29,29 @@ pub(super) struct Edit {
 }
 
 /// Adds what the first text has of herma to the second one.
-pub(super) type Reinstall = fn(&str, &str) -> Result<String, String>;
+pub(crate) type Reinstall = fn(&str, &str) -> Result<String, String>;
 
 /// Some editors write this before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// What became of a file.
 #[derive(Debug, Serialize)]
-pub(super) struct Done {
+pub(crate) struct Done {
     /// The file.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     /// How it differs from what it was; empty where nothing is to be done.
-    pub(super) diff: String,
+    pub(crate) diff: String,
     /// A copy of what was there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) backup: Option<PathBuf>,
+    pub(crate) backup: Option<PathBuf>,
     /// The file is gone now.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) removed: bool,
+    pub(crate) removed: bool,
 }
 
 impl Edit {
     /// Of settings: what they say with a change. `reinstall` is used by [`Self::taken_back`].
-    pub(super) fn of(
+    pub(crate) fn of(
         path: &Path,
         kind: Kind,
         reinstall: Reinstall,
@@ -66,7 +66,7 @@ impl Edit {
 
     /// Of a file of our own: the whole of it, or none. One without what all versions of it have is somebody else's,
     /// and an error where it would be written.
-    pub(super) fn own(path: &Path, text: Option<String>, mark: &str) -> Result<Self, Failure> {
+    pub(crate) fn own(path: &Path, text: Option<String>, mark: &str) -> Result<Self, Failure> {
         let failed = |words: String| Failure::File(format!("{}: {words}", path.display()));
         let file = SettingsFile::read(path).map_err(failed)?;
         let is_foreign = file.is_found() && !file.text.contains(mark);
@@ -80,7 +80,7 @@ impl Edit {
     /// Restores the copy from before the installation byte for byte, if nobody changed the file since: then installing
     /// herma into the copy gives the file. A copy that differs from the rest only in blanks is restored too. A file that
     /// herma created is removed.
-    pub(super) fn taken_back(mut self) -> Self {
+    pub(crate) fn taken_back(mut self) -> Self {
         let Some(after) = self.after.take() else { return self };
         if after == self.file.text {
             self.after = Some(after);
@@ -101,7 +101,7 @@ impl Edit {
     }
 
     /// Takes away the folders of our own that have nothing in them any more.
-    pub(super) fn clear_folders(&self) {
+    pub(crate) fn clear_folders(&self) {
         let folders = self.file.path.ancestors().skip(1).take(2);
         folders.filter(|_| self.kind == Kind::Own && self.after.is_none()).for_each(|folder| {
             // One with something in it stays.
@@ -109,17 +109,17 @@ impl Edit {
         });
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.file.path
     }
 
     /// Whether the file exists or should exist.
-    pub(super) fn is_wanted(&self) -> bool {
+    pub(crate) fn is_wanted(&self) -> bool {
         self.after.is_some() || self.file.is_found()
     }
 
     /// Whether there is nothing to do.
-    pub(super) fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         match &self.after {
             Some(after) => *after == self.file.text && (self.file.is_found() || after.is_empty()),
             None => !self.file.is_found(),
@@ -127,7 +127,7 @@ impl Edit {
     }
 
     /// What it would change.
-    pub(super) fn shown(&self) -> Done {
+    pub(crate) fn shown(&self) -> Done {
         let diff = if self.is_done() {
             String::new()
         } else {
@@ -137,7 +137,7 @@ impl Edit {
     }
 
     /// Does it.
-    pub(super) fn write(&self) -> Result<Done, Failure> {
+    pub(crate) fn write(&self) -> Result<Done, Failure> {
         let shown = self.shown();
         if self.is_done() {
             return Ok(shown);

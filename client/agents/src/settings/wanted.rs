@@ -5,26 +5,16 @@ use std::path::{Path, PathBuf};
 use herma_base::{CliContext, Failure};
 use serde_json::{Value, json};
 
-use crate::hook::{Client, Name, answer};
+use crate::answer;
+use crate::event::EventName;
 
-// A client, and whose settings of it.
-#[derive(Debug, Clone, clap::Args)]
-pub(super) struct Whose {
-    /// The client
-    pub(super) client: Client,
-    /// Settings of this folder's project, for you alone, instead of your own for all projects
-    #[arg(long, conflicts_with = "user")]
-    pub(super) project: bool,
-    /// Your own settings, for all projects (the default)
-    #[arg(long)]
-    user: bool,
-}
-
-impl Whose {
-    /// A user's own settings of a client.
-    pub(super) const fn user(client: Client) -> Self {
-        Self { client, project: false, user: true }
-    }
+/// Whose settings of an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The user's own, for all projects.
+    User,
+    /// Those of this folder's project, for the user alone.
+    Project,
 }
 
 /// The beginning of a command that looks whether its program is there.
@@ -35,19 +25,19 @@ const OTHERWISE: &str = "; exec ";
 
 /// What is written into settings.
 #[derive(Debug)]
-pub(super) struct Wanted {
-    /// The program that clients start, and what every command of it has behind it.
-    pub(super) program: String,
+pub struct Wanted {
+    /// The program that agents start, and what every command of it has behind it.
+    pub(crate) program: String,
     options: Vec<String>,
     /// Claude Code's plugin answers compactions.
-    pub(super) has_plugin: bool,
+    pub(crate) has_plugin: bool,
     /// The folder of large outputs.
-    pub(super) outputs: PathBuf,
+    pub(crate) outputs: PathBuf,
 }
 
 impl Wanted {
     /// This very program, for the home, the socket and the profile that the command or its environment names.
-    pub(super) fn of(context: &CliContext<'_>, has_plugin: bool) -> Result<Self, Failure> {
+    pub(crate) fn of(context: &CliContext<'_>, has_plugin: bool) -> Result<Self, Failure> {
         let program = called_by().map_err(|error| Failure::File(format!("this program: {error}")))?;
         let program =
             program.to_str().ok_or_else(|| Failure::File("this program's path is no text".into()))?.to_owned();
@@ -55,7 +45,7 @@ impl Wanted {
         let mut option = |name: &str, value: Option<String>| {
             options.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
         };
-        // Clients hand a variable on to a hook and not to a server, or the other way round.
+        // Agents hand a variable on to a hook and not to a server, or the other way round.
         let is_said = |said: bool, variables: &[&str]| said || variables.iter().any(|name| folder(name).is_some());
         let path = |path: &Path, is_said: bool| is_said.then(|| absolute(path).display().to_string());
         let (common, place) = (context.common, &context.place);
@@ -67,36 +57,35 @@ impl Wanted {
     }
 
     /// The words of a hook's command.
-    pub(super) fn words(&self, client: Client, name: Name) -> Vec<String> {
-        let mut words = vec![self.program.clone(), "hook".into(), client.name().into(), name.name().into()];
+    pub(crate) fn words(&self, agent: &str, event: EventName) -> Vec<String> {
+        let mut words = vec![self.program.clone(), "hook".into(), agent.into(), event.name().into()];
         words.extend(self.options.iter().cloned());
         words
     }
 
-    /// The command of a hook for a shell, which it takes the place of: the client's process is its parent then. At the
+    /// The command of a hook for a shell, which it takes the place of: the agent's process is its parent then. At the
     /// begin of a session the shell itself reports a missing program to the user, because nothing else of herma runs then.
-    pub(super) fn command(&self, client: Client, name: Name) -> String {
-        let words: Vec<String> = self.words(client, name).iter().map(|word| quoted(word)).collect();
+    pub(crate) fn command(&self, agent: &str, event: EventName) -> String {
+        let words: Vec<String> = self.words(agent, event).iter().map(|word| quoted(word)).collect();
         let command = words.join(" ");
-        if name != Name::SessionStart {
+        if event != EventName::SessionStart {
             return format!("exec {command}");
         }
-        let gone = quoted(&answer::note(&gone(client)).to_string());
+        let gone = quoted(&answer::note(&gone(agent)).to_string());
         format!("{CHECK}{} || exec echo {gone}{OTHERWISE}{command}", words[0])
     }
 
-    /// The hooks of a client as its settings have them, by event.
-    pub(super) fn hooks(&self, client: Client) -> Vec<(&'static str, Value)> {
-        let hook = |name: &Name| {
-            let command = self.command(client, *name);
-            let hook = json!({ "type": "command", "command": command, "timeout": name.limit_s(client) });
-            (name.hook(), json!({ "hooks": [hook] }))
+    /// Returns the hooks of an agent by event, as its settings have them.
+    pub(crate) fn hooks(&self, agent: &str, events: &[(EventName, u32)]) -> Vec<(&'static str, Value)> {
+        let hook = |(event, timeout): &(EventName, u32)| {
+            let hook = json!({ "type": "command", "command": self.command(agent, *event), "timeout": timeout });
+            (event.hook(), json!({ "hooks": [hook] }))
         };
-        Name::of(client).iter().map(hook).collect()
+        events.iter().map(hook).collect()
     }
 
     /// Arguments of the MCP server.
-    pub(super) fn server(&self) -> Vec<String> {
+    pub(crate) fn server(&self) -> Vec<String> {
         std::iter::once("mcp".to_owned()).chain(self.options.iter().cloned()).collect()
     }
 }
@@ -125,8 +114,7 @@ fn found(name: &Path, folders: &std::ffi::OsStr) -> Option<PathBuf> {
 }
 
 /// The message for the user if the program of the hooks is missing.
-fn gone(client: Client) -> String {
-    let name = client.name();
+fn gone(name: &str) -> String {
     format!(
         "herma keeps nothing of this session: the program that its hooks start is gone. Install herma again and run `herma hooks install {name}`, or take its hooks out of the settings."
     )
@@ -138,23 +126,23 @@ fn started(command: &str) -> &str {
     checked.or_else(|| command.strip_prefix("exec ")).unwrap_or(command)
 }
 
-/// Whether a command is one of herma's for a client, of whatever version: a program of that name that is told `hook`
-/// and the client.
-pub(super) fn is_own(command: &str, client: Client) -> bool {
-    let end = format!(" hook {} ", client.name());
+/// Whether a command is one of herma's for an agent, of whatever version: a program of that name that is told `hook`
+/// and the agent.
+pub(crate) fn is_own(command: &str, agent: &str) -> bool {
+    let end = format!(" hook {} ", agent);
     let Some((program, _)) = started(command).split_once(&end) else { return false };
     let program = program.trim_matches('\'');
     program.rsplit('/').next() == Some("herma") && !program.contains(['"', ';', '&', '|', '$', '`', '\n'])
 }
 
 /// Returns the program that a hook's command starts.
-pub(super) fn program_of(command: &str, client: Client) -> Option<String> {
-    let (program, _) = started(command).split_once(&format!(" hook {} ", client.name()))?;
+pub(crate) fn program_of(command: &str, agent: &str) -> Option<String> {
+    let (program, _) = started(command).split_once(&format!(" hook {} ", agent))?;
     Some(program.trim_matches('\'').replace(r"'\''", "'"))
 }
 
 /// A word as a shell reads it back.
-pub(super) fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%".contains(&byte);
     if !word.is_empty() && word.bytes().all(is_plain) {
         word.to_owned()
@@ -164,18 +152,18 @@ pub(super) fn quoted(word: &str) -> String {
 }
 
 /// A path from the root, whether or not it is there.
-pub(super) fn absolute(path: &Path) -> PathBuf {
+pub(crate) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The folder of a user.
-pub(super) fn user_home() -> Result<PathBuf, Failure> {
+pub(crate) fn user_home() -> Result<PathBuf, Failure> {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     home.ok_or_else(|| Failure::File("HOME is not set, so that nobody knows where the settings are".into()))
 }
 
 /// The folder that a variable names.
-pub(super) fn folder(variable: &str) -> Option<PathBuf> {
+pub(crate) fn folder(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
 
@@ -191,10 +179,10 @@ mod tests {
             has_plugin: true,
             outputs: "/h/herma/outputs".into(),
         };
-        let command = wanted.command(Client::ClaudeCode, Name::Stop);
+        let command = wanted.command("claude-code", EventName::Stop);
         assert_eq!(command, r"exec '/opt/my tools/herma' hook claude-code stop --home '/it'\''s'");
-        assert!(is_own(&command, Client::ClaudeCode) && !is_own(&command, Client::Codex));
-        let begins = wanted.command(Client::ClaudeCode, Name::SessionStart);
+        assert!(is_own(&command, "claude-code") && !is_own(&command, "codex"));
+        let begins = wanted.command("claude-code", EventName::SessionStart);
         assert!(
             begins.starts_with("test -x '/opt/my tools/herma' || exec echo '{\"systemMessage\":\"herma keeps"),
             "{begins}"
@@ -203,8 +191,8 @@ mod tests {
             begins.ends_with(r"; exec '/opt/my tools/herma' hook claude-code session-start --home '/it'\''s'"),
             "{begins}"
         );
-        assert!(is_own(&begins, Client::ClaudeCode) && !is_own(&begins, Client::Codex));
-        assert_eq!(program_of(&begins, Client::ClaudeCode).as_deref(), Some("/opt/my tools/herma"));
+        assert!(is_own(&begins, "claude-code") && !is_own(&begins, "codex"));
+        assert_eq!(program_of(&begins, "claude-code").as_deref(), Some("/opt/my tools/herma"));
         for foreign in [
             "test -x /bin/other || exec echo herma; exec /bin/other hook claude-code stop",
             "my-hook claude-code x",
@@ -213,8 +201,8 @@ mod tests {
             "echo herma && run hook claude-code stop",
             "true; /bin/herma hook claude-code stop",
         ] {
-            assert!(!is_own(foreign, Client::ClaudeCode), "{foreign}");
+            assert!(!is_own(foreign, "claude-code"), "{foreign}");
         }
-        assert!(is_own("herma hook codex stop", Client::Codex));
+        assert!(is_own("herma hook codex stop", "codex"));
     }
 }

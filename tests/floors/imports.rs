@@ -1,92 +1,15 @@
-//! Who may import whom: the floors of the daemon lead downward only, and no two modules of any
-//! room import each other.
-//!
-//! The sources are read as text: `crate::…`, `super::…` and `self::…` paths outside of tests and
-//! comments. Modules below one parent form a graph in which a subtree counts as one; it must have
-//! no circle. A parent and its own child files may know each other.
-
-#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+//! Reads which modules of a crate import which: `crate::…`, `super::…` and `self::…` paths in the sources, outside of tests
+//! and comments.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The floors, from the lowest one.
-const FLOORS: [&str; 4] = ["data", "owners", "service", "wire"];
-
-/// Of the wire's crate a lower floor may know the limits, names that are meant and where the socket is, no types.
-const KNOWN_BELOW: [&str; 3] = ["limits", "nearest", "rendezvous"];
-
 /// A module's path without `crate`, and the paths that it imports.
-type Imports = BTreeMap<Vec<String>, BTreeSet<Vec<String>>>;
-
-#[test]
-fn the_floors_of_the_daemon_lead_downward_only() {
-    let mut upward = Vec::new();
-    for (module, imports) in imports(&room("src")) {
-        let Some(floor) = floor_of(&module) else { continue };
-        for import in imports {
-            if floor_of(&import).is_some_and(|other| other > floor) {
-                upward.push(format!("{} imports {}", module.join("::"), import.join("::")));
-            }
-        }
-    }
-    assert!(upward.is_empty(), "{}", upward.join("\n"));
-}
-
-#[test]
-fn wire_types_are_known_to_the_wire_alone() {
-    let mut wrong = Vec::new();
-    for (module, file) in modules(&room("src")) {
-        if module.first().is_none_or(|floor| floor == "wire" || !FLOORS.contains(&floor.as_str())) {
-            continue;
-        }
-        let text = code_of(&file);
-        for part in text.split("herma_protocol").skip(1) {
-            let path = part.trim_start_matches("::").trim_start_matches('{');
-            if !KNOWN_BELOW.iter().any(|known| path.starts_with(known)) {
-                wrong.push(format!("{}: herma_protocol{}", module.join("::"), part.lines().next().unwrap_or_default()));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn the_daemon_knows_engines_by_their_seam_alone() {
-    let files = modules(&room("src"));
-    let naming = files.iter().filter(|(_, file)| code_of(file).contains("compressor"));
-    let naming: Vec<String> = naming.map(|(module, _)| module.join("::")).collect();
-    assert!(naming.is_empty(), "{}", naming.join("\n"));
-}
-
-#[test]
-fn no_two_modules_of_a_room_import_each_other() {
-    let rooms = ["src", "archive/src", "context/src", "disk/src", "guard/src", "memory/src", "spill/src"];
-    let mut circles = Vec::new();
-    for name in rooms.into_iter().chain(["../protocol/src", "../client/src"]) {
-        let imports = imports(&room(name));
-        let parents: BTreeSet<&[String]> =
-            imports.keys().flat_map(|path| (0..path.len()).map(|n| &path[..n])).collect();
-        for parent in parents {
-            if let Some(circle) = circle_below(parent, &imports) {
-                circles.push(format!("{name}: {}: {}", parent.join("::"), circle.join(" -> ")));
-            }
-        }
-    }
-    assert!(circles.is_empty(), "{}", circles.join("\n"));
-}
-
-fn room(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
-}
-
-fn floor_of(module: &[String]) -> Option<usize> {
-    FLOORS.iter().position(|floor| module.first().is_some_and(|first| first == floor))
-}
+pub(crate) type Imports = BTreeMap<Vec<String>, BTreeSet<Vec<String>>>;
 
 /// A circle among the children of a module, each with all that is below it.
-fn circle_below(parent: &[String], imports: &Imports) -> Option<Vec<String>> {
+pub(crate) fn circle_below(parent: &[String], imports: &Imports) -> Option<Vec<String>> {
     let child = |path: &[String]| path.strip_prefix(parent).and_then(|rest| rest.first()).cloned();
     let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (module, imported) in imports {
@@ -120,7 +43,7 @@ fn walk(
 }
 
 /// What each module of a room imports, as far as that is a module of the room.
-fn imports(room: &Path) -> Imports {
+pub(crate) fn imports(room: &Path) -> Imports {
     let modules = modules(room);
     let known: BTreeSet<&Vec<String>> = modules.keys().collect();
     let mut all = Imports::new();
@@ -144,7 +67,7 @@ fn module_of(mut path: Vec<String>, known: &BTreeSet<&Vec<String>>) -> Option<Ve
 }
 
 /// The modules of a room by their paths, with their files; tests and programs are none.
-fn modules(room: &Path) -> BTreeMap<Vec<String>, PathBuf> {
+pub(crate) fn modules(room: &Path) -> BTreeMap<Vec<String>, PathBuf> {
     let mut modules = BTreeMap::new();
     let mut folders = vec![room.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -169,7 +92,7 @@ fn modules(room: &Path) -> BTreeMap<Vec<String>, PathBuf> {
 }
 
 /// The text of a file without its tests and comments.
-fn code_of(file: &Path) -> String {
+pub(crate) fn code_of(file: &Path) -> String {
     let text = fs::read_to_string(file).unwrap();
     let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
     text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")

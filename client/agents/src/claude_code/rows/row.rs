@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 /// Placeholders of pictures and files in the text of a message, each on a line of its own.
 const PLACEHOLDERS: [&str; 5] = ["[image]", "[audio]", "[video]", "[document]", "[file]"];
 
-/// A row as the client has it.
+/// A row as the agent has it.
 #[derive(Debug)]
 pub(super) struct Row {
     is_assistant: bool,

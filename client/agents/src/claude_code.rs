@@ -1,0 +1,157 @@
+//! Anthropic's Claude Code.
+
+mod origin;
+mod rows;
+mod settings;
+
+use std::path::{Path, PathBuf};
+
+use herma_base::Failure;
+use herma_base::host::ToolSize;
+use herma_transcripts::Transcript;
+use herma_transcripts::claude_code::Reader;
+use serde_json::{Value, json};
+
+use crate::agent::{Agent, Check, CompactedRows, Compaction};
+use crate::event::{EventName, id_of, path_of};
+use crate::settings::edit::Edit;
+use crate::settings::wanted::{Scope, Wanted};
+
+/// The variable with the context length of the model, in tokens.
+const WINDOW: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
+
+/// What it puts before the name of a tool of herma's server in its prompt, and after it.
+const TOOL_NAME: usize = "mcp__herma__\n".len();
+
+/// The agent.
+#[derive(Debug)]
+pub struct ClaudeCode;
+
+impl Agent for ClaudeCode {
+    fn name(&self) -> &'static str {
+        "claude-code"
+    }
+
+    fn title(&self) -> &'static str {
+        "Anthropic's Claude Code"
+    }
+
+    fn mcp_name(&self) -> &'static str {
+        "claude-code"
+    }
+
+    fn provider(&self) -> (&'static str, &'static str) {
+        ("anthropic", "anthropic_messages")
+    }
+
+    fn events(&self) -> &'static [(EventName, u32)] {
+        use EventName::{PostToolUse, PreCompact, SessionEnd, SessionStart, Stop, SubagentStop, UserPromptSubmit};
+        &[
+            (SessionStart, 5),
+            (UserPromptSubmit, 5),
+            (PostToolUse, 5),
+            (PreCompact, 25),
+            (Stop, 5),
+            (SubagentStop, 5),
+            (SessionEnd, 5),
+        ]
+    }
+
+    fn plugin_events(&self) -> &'static [EventName] {
+        &[EventName::Compact]
+    }
+
+    fn edits(&self, scope: Scope, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
+        settings::edits(self, scope, wanted)
+    }
+
+    fn programs(&self) -> Vec<String> {
+        settings::programs(self.name()).unwrap_or_default()
+    }
+
+    fn has_plugin(&self, scope: Scope) -> Result<bool, Failure> {
+        Ok(settings::Places::find(scope)?.module().exists())
+    }
+
+    fn switched_off_by(&self, scope: Scope) -> Vec<PathBuf> {
+        settings::switched_off_by(scope)
+    }
+
+    fn check(&self, scope: Scope, has_plugin: bool) -> Result<Check, Failure> {
+        settings::check(scope, has_plugin)
+    }
+
+    fn subagent(&self, event: &Value) -> Option<(String, PathBuf)> {
+        // A summarizer has no type.
+        event.get("agent_type")?.as_str().filter(|kind| !kind.is_empty())?;
+        Some((id_of(event, "agent_id")?.to_owned(), path_of(event, "agent_transcript_path")?))
+    }
+
+    fn replaced_output(&self, response: Value, _text: String) -> Value {
+        let event = EventName::PostToolUse.hook();
+        json!({ "hookSpecificOutput": { "hookEventName": event, "updatedToolOutput": response } })
+    }
+
+    fn reading_advice(&self, own: &str) -> String {
+        format!("Read sections of it with the tool `Read`, by that path with offset and limit, or with {own}.")
+    }
+
+    fn definition_chars(&self, tool: &ToolSize) -> usize {
+        // It loads the definition when the model looks for the tool.
+        tool.name + TOOL_NAME
+    }
+
+    fn reader(&self, id: &str) -> Box<dyn Transcript> {
+        Box::new(Reader::new(id))
+    }
+
+    fn has_begun(&self, transcript: &Path) -> bool {
+        origin::has_begun(transcript)
+    }
+
+    fn origin(&self, _id: &str, transcript: &Path) -> Option<String> {
+        origin::origin(transcript)
+    }
+
+    fn moved(&self, transcript: &Path) -> Option<PathBuf> {
+        origin::in_other_project(transcript)
+    }
+
+    fn compaction(&self) -> Compaction {
+        // A changed call would lose the thoughts that it attached to the call.
+        Compaction { has_instructions: true, has_proxy: false, takes_short_calls: false }
+    }
+
+    fn window(&self) -> Option<u64> {
+        std::env::var(WINDOW).ok()?.parse().ok()
+    }
+
+    fn rows(&self, list: &[Value], rows: &Value, with_context: &[String]) -> Result<CompactedRows, String> {
+        rows::rows(list, rows, with_context)
+    }
+
+    fn row_key(&self, prompt: &str) -> Option<String> {
+        Some(rows::key(prompt))
+    }
+
+    fn newest_mark(&self, rows: &Value) -> Option<String> {
+        // It writes the transcript a little later.
+        rows::newest_result(rows).map(|id| format!("\"tool_use_id\":{}", json!(id)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subagent_has_a_type() {
+        let event = |kind: Value| json!({ "agent_id": "x", "agent_type": kind, "agent_transcript_path": "/t/x.jsonl" });
+        assert_eq!(ClaudeCode.subagent(&event(json!("Explore"))), Some(("x".into(), "/t/x.jsonl".into())));
+        for kind in [json!(""), json!(7), Value::Null] {
+            assert_eq!(ClaudeCode.subagent(&event(kind)), None);
+        }
+        let odd = json!({ "agent_id": "../x", "agent_type": "Explore", "agent_transcript_path": "/t/x.jsonl" });
+        assert_eq!(ClaudeCode.subagent(&odd), None);
+    }
+}

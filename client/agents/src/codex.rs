@@ -1,0 +1,135 @@
+//! OpenAI's Codex CLI.
+
+mod hooks;
+mod settings;
+mod toml;
+
+use std::fs;
+use std::path::Path;
+
+use herma_base::host::ToolSize;
+use herma_base::{Failure, own_file};
+use herma_transcripts::Transcript;
+use herma_transcripts::codex::Reader;
+use serde_json::{Value, json};
+
+use crate::agent::{Agent, Check, Compaction, Trust};
+use crate::event::EventName;
+use crate::settings::edit::Edit;
+use crate::settings::wanted::{Scope, Wanted};
+
+/// Bytes of a transcript in which the record of its beginning is searched.
+const BEGINNING: u64 = 256 << 10;
+
+/// The agent.
+#[derive(Debug)]
+pub struct Codex;
+
+impl Agent for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn title(&self) -> &'static str {
+        "OpenAI's Codex CLI"
+    }
+
+    fn mcp_name(&self) -> &'static str {
+        "codex-mcp-client"
+    }
+
+    fn provider(&self) -> (&'static str, &'static str) {
+        ("openai", "codex_responses")
+    }
+
+    fn events(&self) -> &'static [(EventName, u32)] {
+        use EventName::{PostToolUse, PreCompact, SessionEnd, SessionStart, Stop, UserPromptSubmit};
+        &[
+            (SessionStart, 5),
+            (UserPromptSubmit, 5),
+            (PostToolUse, 5),
+            (PreCompact, 25),
+            (Stop, 5),
+            // It takes no more for the end of a session.
+            (SessionEnd, 3),
+        ]
+    }
+
+    fn edits(&self, scope: Scope, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
+        settings::edits(self, scope, wanted)
+    }
+
+    fn programs(&self) -> Vec<String> {
+        settings::programs(self.name()).unwrap_or_default()
+    }
+
+    fn check(&self, _scope: Scope, _has_plugin: bool) -> Result<Check, Failure> {
+        Ok(hooks::check(self.name()))
+    }
+
+    fn trust(&self) -> Option<&dyn Trust> {
+        Some(self)
+    }
+
+    fn replaced_output(&self, _response: Value, text: String) -> Value {
+        // It continues its turn all the same.
+        json!({ "continue": false, "stopReason": text })
+    }
+
+    fn reading_advice(&self, own: &str) -> String {
+        format!("Read sections of it with {own}, or by that path in the shell.")
+    }
+
+    fn definition_chars(&self, tool: &ToolSize) -> usize {
+        tool.whole
+    }
+
+    fn reader(&self, id: &str) -> Box<dyn Transcript> {
+        Box::new(Reader::new(id))
+    }
+
+    fn has_begun(&self, transcript: &Path) -> bool {
+        fs::exists(transcript).unwrap_or_default()
+    }
+
+    fn origin(&self, id: &str, transcript: &Path) -> Option<String> {
+        let text = own_file::read_begin(transcript, BEGINNING).ok()?;
+        let mut reader = Reader::new(id);
+        String::from_utf8_lossy(&text).lines().for_each(|line| reader.line(line));
+        reader.sessions().first()?.parent.clone()
+    }
+
+    fn compaction(&self) -> Compaction {
+        Compaction { has_instructions: false, has_proxy: true, takes_short_calls: true }
+    }
+}
+
+impl Trust for Codex {
+    fn ask(&self) -> Result<(), String> {
+        hooks::listed(self.name()).map(drop)
+    }
+
+    fn edit(&self, scope: Scope) -> Result<Edit, Failure> {
+        settings::trust(self, scope)
+    }
+
+    fn advice(&self) -> &'static str {
+        hooks::UNTRUSTED
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fork_names_the_session_that_it_is_a_copy_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f.jsonl");
+        let meta = r#"{"type":"session_meta","payload":{"id":"f","forked_from_id":"x"}}"#;
+        assert!(!Codex.has_begun(&path));
+        herma_base::out::write_file(&path, meta).unwrap_or_else(|_| panic!("it can't be written"));
+        assert!(Codex.has_begun(&path));
+        assert_eq!(Codex.origin("f", &path).as_deref(), Some("x"));
+    }
+}

@@ -1,0 +1,91 @@
+//! What Codex's files say. Its own folder is `~/.codex`, or `$CODEX_HOME`.
+
+use std::path::{Path, PathBuf};
+
+use herma_base::Failure;
+
+use super::{Codex, hooks, toml};
+use crate::agent::Agent;
+use crate::settings::SERVER;
+use crate::settings::edit::{Edit, Kind};
+use crate::settings::json;
+use crate::settings::wanted::{Scope, Wanted, folder, user_home};
+
+/// Where the agent keeps what herma changes.
+pub(super) struct Places {
+    pub(super) hooks: PathBuf,
+    pub(super) config: PathBuf,
+    /// Where Codex's own settings are, which have the trust.
+    pub(super) own: PathBuf,
+}
+
+impl Places {
+    pub(super) fn find(scope: Scope) -> Result<Self, Failure> {
+        let own = match folder("CODEX_HOME") {
+            Some(own) => own,
+            None => user_home()?.join(".codex"),
+        };
+        let folder = match scope {
+            Scope::Project => {
+                std::env::current_dir().map_err(|error| Failure::File(format!("this folder: {error}")))?.join(".codex")
+            }
+            Scope::User => own.clone(),
+        };
+        Ok(Self { hooks: folder.join("hooks.json"), config: folder.join("config.toml"), own: own.join("config.toml") })
+    }
+}
+
+/// Returns the programs of the hooks and of the MCP server in the user's settings.
+pub(super) fn programs(agent: &str) -> Option<Vec<String>> {
+    let places = Places::find(Scope::User).ok()?;
+    let text = |path: &PathBuf| std::fs::read_to_string(path).ok();
+    let mut found = text(&places.hooks).and_then(|text| json::programs(&text, agent).ok()).unwrap_or_default();
+    found.extend(text(&places.config).and_then(|text| toml::program(&text)));
+    Some(found)
+}
+
+/// The edits that put herma into its settings, or take it out.
+pub(super) fn edits(agent: &Codex, scope: Scope, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
+    let places = Places::find(scope)?;
+    let hooks = wanted.map(|wanted| wanted.hooks(agent.name(), agent.events())).unwrap_or_default();
+    let server = wanted.map(|wanted| (wanted.program.clone(), wanted.server()));
+    let named = |text: &str| {
+        let server = server.as_ref().map(|(program, arguments)| (program.as_str(), arguments.as_slice()));
+        toml::with_server(text, SERVER, server)
+    };
+    let file = canonical(&places.hooks).display().to_string();
+    let known = std::fs::read_to_string(&places.hooks).unwrap_or_default();
+    let gone: Vec<String> = json::places(&known, agent.name()).iter().map(|place| format!("{file}:{place}")).collect();
+    let untrusted = |text: &str| toml::with_trust(text, &gone, &[]);
+    let mut edits = vec![Edit::of(&places.hooks, Kind::Json, reinstall_hooks, |text| {
+        json::with_hooks(text, agent.name(), &hooks)
+    })?];
+    // What is no more is not trusted any more either.
+    let is_gone = wanted.is_none();
+    if is_gone && places.own != places.config {
+        edits.push(Edit::of(&places.own, Kind::Toml, toml::reinstall, untrusted)?);
+    }
+    edits.push(Edit::of(&places.config, Kind::Toml, toml::reinstall, |text| {
+        let text = named(text)?;
+        if is_gone && places.own == places.config { untrusted(&text) } else { Ok(text) }
+    })?);
+    Ok(edits)
+}
+
+/// Has Codex trust what it lists of a file.
+pub(super) fn trust(agent: &Codex, scope: Scope) -> Result<Edit, Failure> {
+    let places = Places::find(scope)?;
+    let file = canonical(&places.hooks).display().to_string();
+    let listed = hooks::listed(agent.name()).map_err(Failure::File)?;
+    let of_file = listed.into_iter().filter(|hook| hook.key.starts_with(&format!("{file}:")));
+    let trusted: Vec<(String, String)> = of_file.map(|hook| (hook.key, hook.hash)).collect();
+    Edit::of(&places.own, Kind::Toml, toml::reinstall, |text| toml::with_trust(text, &[], &trusted))
+}
+
+fn reinstall_hooks(installed: &str, text: &str) -> Result<String, String> {
+    json::with_hooks_of(installed, text, Codex.name())
+}
+
+fn canonical(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}

@@ -1,0 +1,23 @@
+//! The agents that herma knows: a row for each.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use crate::agent::Agent;
+use crate::claude_code::ClaudeCode;
+use crate::codex::Codex;
+
+/// All agents that call hooks.
+pub static AGENTS: [&dyn Agent; 2] = [&ClaudeCode, &Codex];
+
+/// Returns the agent that names itself so to an MCP server.
+#[must_use]
+pub fn by_mcp_name(name: &str) -> Option<&'static dyn Agent> {
+    AGENTS.into_iter().find(|agent| agent.mcp_name() == name)
+}
+
+/// Returns the parser of an agent's name on the command line.
+pub(crate) fn parser() -> impl TypedValueParser<Value = &'static dyn Agent> {
+    let values = AGENTS.map(|agent| PossibleValue::new(agent.name()).help(agent.title()));
+    PossibleValuesParser::new(values)
+        .try_map(|name| AGENTS.into_iter().find(|agent| agent.name() == name).ok_or("there is no such agent"))
+}

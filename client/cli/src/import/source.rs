@@ -1,0 +1,94 @@
+//! The programs whose conversations can be imported: a row for each.
+
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use herma_base::Failure;
+use herma_transcripts::{Transcript, claude_code, codex};
+
+/// A program that keeps conversations.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// Its name in commands, and before the ids of its sessions.
+    pub(super) name: &'static str,
+    /// Its name for people.
+    title: &'static str,
+    /// Returns where it keeps its files if no path is given. The argument is herma's home.
+    pub(super) roots: fn(&Path) -> Result<Vec<PathBuf>, Failure>,
+    /// Whether a file of that name in such a folder is one of its files.
+    pub(super) has_file: fn(&str) -> bool,
+    /// What is in these files.
+    pub(super) format: Format,
+}
+
+/// What is in a file.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Format {
+    /// Lines of JSON, to which the program adds. Returns the reader of a file of that name, without its ending.
+    Lines(fn(&str) -> Box<dyn Transcript>),
+    /// The SQLite database of an agent of the Hermes family.
+    Database,
+    /// A JSON list of ChatGPT's conversations, which may come on standard input.
+    Export,
+}
+
+/// All of them.
+static SOURCES: [Source; 4] = [
+    Source {
+        name: "claude-code",
+        title: "Claude Code",
+        roots: |_| Ok(vec![folder("CLAUDE_CONFIG_DIR", ".claude")?.join("projects")]),
+        has_file: |name| name.ends_with(".jsonl"),
+        format: Format::Lines(|name| Box::new(claude_code::Reader::new(name))),
+    },
+    Source {
+        name: "codex",
+        title: "Codex",
+        roots: |_| {
+            let folder = folder("CODEX_HOME", ".codex")?;
+            Ok(vec![folder.join("sessions"), folder.join("archived_sessions")])
+        },
+        has_file: |name| name.ends_with(".jsonl"),
+        format: Format::Lines(|name| Box::new(codex::Reader::new(name))),
+    },
+    Source {
+        name: "hermes",
+        title: "An agent of the Hermes family",
+        roots: |home| Ok(vec![home.join("state.db")]),
+        has_file: |name| name == "state.db",
+        format: Format::Database,
+    },
+    Source {
+        name: "chatgpt",
+        title: "An export of ChatGPT",
+        roots: |_| {
+            let words = "say where the export is: its conversations.json, a folder with it, or - for standard input";
+            Err(Failure::Usage(words.into()))
+        },
+        has_file: |name| name.starts_with("conversations") && name.ends_with(".json"),
+        format: Format::Export,
+    },
+];
+
+impl Source {
+    /// Returns the parser of a name on the command line.
+    pub(super) fn parser() -> impl TypedValueParser<Value = &'static Self> {
+        let values = SOURCES.iter().map(|source| PossibleValue::new(source.name).help(source.title));
+        PossibleValuesParser::new(values)
+            .try_map(|name| SOURCES.iter().find(|source| source.name == name).ok_or("there is no such program"))
+    }
+
+    /// The source of that name.
+    #[cfg(test)]
+    pub(super) fn named(name: &str) -> &'static Self {
+        SOURCES.iter().find(|source| source.name == name).unwrap()
+    }
+}
+
+/// The folder that a variable names, or that folder in the user's home.
+fn folder(variable: &str, name: &str) -> Result<PathBuf, Failure> {
+    let of = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    of(variable)
+        .or_else(|| of("HOME").map(|home| home.join(name)))
+        .ok_or_else(|| Failure::Usage("say which folder; there is no HOME".into()))
+}
