@@ -9,7 +9,7 @@ use crate::folder;
 const ARROWS: [(&str, &[&str]); 24] = [
     ("agents", &["base", "client", "json", "proxy", "transcripts"]),
     ("archive", &["json"]),
-    ("base", &["client", "transcripts"]),
+    ("base", &["client", "disk", "transcripts"]),
     ("cli", &["agents", "base", "client", "json", "mcp", "transcripts"]),
     ("client", &["protocol"]),
     ("context", &["guard", "json"]),

@@ -128,7 +128,7 @@ mod tests {
         let path = folder.path().join("f.jsonl");
         let meta = r#"{"type":"session_meta","payload":{"id":"f","forked_from_id":"x"}}"#;
         assert!(!Codex.has_begun(&path));
-        herma_base::out::write_file(&path, meta).unwrap_or_else(|_| panic!("it can't be written"));
+        herma_base::user_file::write(&path, meta).unwrap_or_else(|_| panic!("it can't be written"));
         assert!(Codex.has_begun(&path));
         assert_eq!(Codex.origin("f", &path).as_deref(), Some("x"));
     }

@@ -2,6 +2,7 @@
 
 use herma_client::ClientError;
 use herma_client::protocol::limits;
+use herma_disk::DiskError;
 
 /// Why a command did not do what it should.
 #[derive(Debug)]
@@ -25,6 +26,12 @@ pub enum Failure {
 impl From<ClientError> for Failure {
     fn from(error: ClientError) -> Self {
         Self::Client(error)
+    }
+}
+
+impl From<DiskError> for Failure {
+    fn from(error: DiskError) -> Self {
+        Self::File(format!("{}: {}", error.path.display(), error.source))
     }
 }
 

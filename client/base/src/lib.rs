@@ -3,7 +3,8 @@
 //! * [`context`]: the options of every command, and connections to the daemon.
 //! * [`failure`]: why a command fails, and its exit code.
 //! * [`out`]: standard output and standard error: tables for people, JSON for programs; [`progress`] for long work.
-//! * [`own_file`], [`settings_file`]: files of herma's front ends, and settings of other programs.
+//! * [`own_file`], [`user_file`], [`settings_file`]: files of herma in the home, files of the user, settings of other
+//!   programs. All are written through `herma-disk`.
 //! * [`owner`]: whether the home belongs to this user.
 //! * [`host`]: what the MCP server asks about its agent.
 //! * [`kept`]: the form in which other programs' conversations are archived.
@@ -17,6 +18,7 @@ pub mod own_file;
 pub mod owner;
 pub mod progress;
 pub mod settings_file;
+pub mod user_file;
 
 pub use context::{CliContext, Common, Settings};
 pub use failure::Failure;

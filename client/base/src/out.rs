@@ -1,7 +1,6 @@
 //! Standard output: tables for people, JSON for programs.
 
 mod bar;
-mod file;
 mod mark;
 mod table;
 
@@ -19,7 +18,6 @@ use serde_json::{Value, json};
 use crate::{Common, Failure};
 
 pub use bar::{Ink, bar, share};
-pub use file::write_file;
 pub use mark::{Mark, Marked};
 pub use table::{Side, columns, sided, table};
 

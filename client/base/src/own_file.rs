@@ -1,37 +1,41 @@
-//! Access to the hooks' own files and to files of the clients. It never blocks, even if a path is a pipe.
+//! Files of herma that hooks and commands keep in the home, and files of agents that they read. Opening never waits, even if
+//! a path is a named pipe.
 
-use std::fs::{File, OpenOptions, Permissions};
-use std::io::{Error, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::fs::File;
+use std::io::{Read, Result, Seek, SeekFrom};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use herma_disk::file::Temporary;
+use herma_disk::{cache, file, folder};
+
+pub use herma_disk::DiskError;
+pub use herma_disk::lock::Lock;
+
+/// How files are named until they have their content.
+const TEMPORARY: Temporary = Temporary { prefix: ".tmp", suffix: "" };
 
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// It can't be opened, or is no regular file.
-pub fn open(path: &Path) -> std::io::Result<File> {
-    let file = File::options().read(true).custom_flags(flags(OFlags::NONBLOCK)).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(Error::new(ErrorKind::InvalidInput, "it is no file")) }
+/// It can't be opened, or is not a regular file.
+pub fn open(path: &Path) -> Result<File> {
+    file::open(path).map_err(|error| error.source)
 }
 
 /// Reads a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// It can't be read, is no regular file, or is longer.
-pub fn read(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    let fits = u64::try_from(bytes.len()).is_ok_and(|length| length <= limit);
-    if fits { Ok(bytes) } else { Err(ErrorKind::FileTooLarge.into()) }
+/// It can't be read, is not a regular file, or is longer.
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    let read = file::read_bytes(path, limit).map_err(|error| error.source)?;
+    read.map(|(bytes, _)| bytes).ok_or_else(|| std::io::ErrorKind::NotFound.into())
 }
 
 /// Reads the first bytes of a regular file.
 ///
 /// # Errors
-/// It can't be read, or is no regular file.
-pub fn read_begin(path: &Path, bytes: u64) -> std::io::Result<Vec<u8>> {
+/// It can't be read, or is not a regular file.
+pub fn read_begin(path: &Path, bytes: u64) -> Result<Vec<u8>> {
     let mut read = Vec::new();
     open(path)?.take(bytes).read_to_end(&mut read)?;
     Ok(read)
@@ -40,8 +44,8 @@ pub fn read_begin(path: &Path, bytes: u64) -> std::io::Result<Vec<u8>> {
 /// Reads the last bytes of a regular file.
 ///
 /// # Errors
-/// It can't be read, or is no regular file.
-pub fn read_end(path: &Path, bytes: u64) -> std::io::Result<Vec<u8>> {
+/// It can't be read, or is not a regular file.
+pub fn read_end(path: &Path, bytes: u64) -> Result<Vec<u8>> {
     let mut file = open(path)?;
     let begin = file.metadata()?.len().saturating_sub(bytes);
     file.seek(SeekFrom::Start(begin))?;
@@ -50,56 +54,42 @@ pub fn read_end(path: &Path, bytes: u64) -> std::io::Result<Vec<u8>> {
     Ok(read)
 }
 
-/// Files for the user alone, that are no links.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "they are the hooks' own, and the client does not know the daemon's disk"
-)]
-pub fn own() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.mode(0o600).custom_flags(flags(OFlags::NOFOLLOW | OFlags::NONBLOCK));
-    options
+/// Opens a file to which lines are added. It is created for this user alone, and is never a link.
+///
+/// # Errors
+/// It can't be opened, or is not a regular file.
+pub fn append_to(path: &Path) -> Result<File> {
+    file::append_to(path).map_err(|error| error.source)
 }
 
-/// Creates a folder for the user alone, and those above it.
+/// Creates a folder for this user alone, and those above it.
 ///
 /// # Errors
 /// It can't be created.
-pub fn make(folder: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+pub fn make(path: &Path) -> Result<()> {
+    folder::create(path).map_err(|error| error.source)
 }
 
-/// A file for the user alone, in a folder that is made where it is missing.
-pub fn put(path: &Path, text: &[u8]) -> std::io::Result<()> {
+/// Writes a file for this user alone, in a folder that is created if it is missing.
+///
+/// # Errors
+/// It can't be written; then it has its old content.
+pub fn put(path: &Path, content: &[u8]) -> Result<()> {
     make(path.parent().unwrap_or_else(|| Path::new(".")))?;
-    replace(path, text)
+    replace(path, content)
 }
 
-/// A file that is there whole or not at all. It is not synced: what a power cut takes of it is read again.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "they are the hooks' own, and the client does not know the daemon's disk"
-)]
-pub fn replace(path: &Path, text: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or_else(|| Path::new("."));
-    let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(0o600)).tempfile_in(folder)?;
-    file.write_all(text)?;
-    file.persist(path)?;
-    Ok(())
+/// Writes a file for this user alone, all of it or nothing. It is not synced, so a power cut may lose the new content.
+///
+/// # Errors
+/// It can't be written; then it has its old content.
+pub fn replace(path: &Path, content: &[u8]) -> Result<()> {
+    cache::put(path, content, TEMPORARY).map_err(|error| error.source)
 }
 
 /// Removes a file, if it is there and can be removed.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "they are the hooks' own, and the client does not know the daemon's disk"
-)]
 pub fn remove(path: &Path) {
-    drop(std::fs::remove_file(path));
-}
-
-fn flags(flags: OFlags) -> i32 {
-    i32::try_from(flags.bits()).unwrap_or_default()
+    drop(file::remove(path));
 }
 
 #[cfg(test)]
@@ -114,7 +104,7 @@ mod tests {
         for path in [pipe.as_path(), folder.path()] {
             assert!(open(path).is_err() && read(path, 9).is_err(), "{}", path.display());
         }
-        assert!(own().append(true).open(&pipe).is_err());
+        assert!(append_to(&pipe).is_err());
         let file = folder.path().join("file");
         replace(&file, b"nine char").unwrap();
         assert_eq!(read(&file, 9).unwrap(), b"nine char");

@@ -1,15 +1,17 @@
-//! A file of settings of another program: it is never written without a copy of what was there.
-#![expect(clippy::disallowed_methods, reason = "the file is the agent's, and the client does not know the disk")]
+//! A settings file of another program. It is never written without a copy of what was there.
 
-use std::fs::{Metadata, Permissions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::fs::Metadata;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Gid, Uid};
-use tempfile::NamedTempFile;
+use herma_disk::file::{self, Created, Temporary};
+use herma_disk::user_file;
 
 use crate::Failure;
+
+/// How files are named until they have their content.
+const TEMPORARY: Temporary = Temporary { prefix: ".herma.", suffix: "" };
 
 /// Bytes of a file that is read; a configuration has much less.
 const LIMIT: u64 = 8 << 20;
@@ -48,77 +50,69 @@ impl SettingsFile {
         Ok(Self { path, text, found: Some(found) })
     }
 
-    /// Writes another text, with the mode and the owner that the file had; gives the path of the
-    /// copy of what was there.
+    /// Writes another text, with the mode and the owner that the file had. Returns the path of the copy of what was there.
+    ///
+    /// # Errors
+    /// Another program changed the file since it was read, or a step failed. Then the file is as it was.
     pub fn write(&self, text: &str) -> Result<Option<PathBuf>, Failure> {
-        let failed = |error: std::io::Error| Failure::File(format!("{}: {error}", self.path.display()));
         let Some(found) = &self.found else {
-            self.temporary(text).and_then(|file| Ok(file.persist_noclobber(&self.path)?)).map_err(failed)?;
-            return Ok(None);
+            user_file::create_folder(self.path.parent().unwrap_or_else(|| Path::new("/")))?;
+            return match file::create(&self.path, text.as_bytes(), TEMPORARY)? {
+                Created::New => Ok(None),
+                Created::Exists => Err(self.changed("nothing was written")),
+            };
         };
-        let backup = self.back_up().map_err(failed)?;
-        let file = self.temporary(text).map_err(failed)?;
-        let is_same = std::fs::metadata(&self.path).is_ok_and(|now| {
-            (now.mtime(), now.mtime_nsec(), now.ino()) == (found.mtime(), found.mtime_nsec(), found.ino())
-        });
-        if !is_same || std::fs::read(&self.path).map_err(failed)? != self.text.as_bytes() {
-            let words = "it was changed by somebody else just now; nothing was written";
-            return Err(Failure::File(format!("{}: {words}", self.path.display())));
+        let backup = user_file::back_up(self.text.as_bytes(), found, backups(&self.path))?;
+        let staged = file::stage(&self.path, text.as_bytes(), TEMPORARY)?;
+        staged.sync()?;
+        if !self.is_same(found)? {
+            return Err(self.changed("nothing was written"));
         }
-        file.persist(&self.path).map_err(|error| failed(error.error))?;
+        staged.put_in_place()?;
         Ok(Some(backup))
     }
 
-    /// Whether it was there.
+    /// Returns whether the file was there.
+    #[must_use]
     pub const fn is_found(&self) -> bool {
         self.found.is_some()
     }
 
-    /// Puts a text in its place without a copy: it is one that herma itself wrote.
+    /// Writes a text without a copy of the old one: the file is one that herma itself wrote.
+    ///
+    /// # Errors
+    /// A step that failed. Then the file is as it was.
     pub fn replace(&self, text: &str) -> Result<(), Failure> {
-        let written = self.temporary(text).and_then(|file| Ok(file.persist(&self.path)?));
-        written.map(drop).map_err(|error| Failure::File(format!("{}: {error}", self.path.display())))
+        user_file::create_folder(self.path.parent().unwrap_or_else(|| Path::new("/")))?;
+        file::replace(&self.path, text.as_bytes(), TEMPORARY)?;
+        Ok(())
     }
 
-    /// Takes it away, if it is still as it was read.
+    /// Removes the file.
+    ///
+    /// # Errors
+    /// Another program changed the file since it was read, or it can't be removed.
     pub fn remove(&self) -> Result<(), Failure> {
-        let failed = |error: std::io::Error| Failure::File(format!("{}: {error}", self.path.display()));
-        if std::fs::read(&self.path).map_err(failed)? != self.text.as_bytes() {
-            let words = "it was changed by somebody else just now; it was left alone";
-            return Err(Failure::File(format!("{}: {words}", self.path.display())));
+        if self.read_again()? != self.text.as_bytes() {
+            return Err(self.changed("it was left alone"));
         }
-        std::fs::remove_file(&self.path).map_err(failed)
+        Ok(file::remove(&self.path)?)
     }
 
-    /// A copy of what was there under the first name that is not taken.
-    fn back_up(&self) -> std::io::Result<PathBuf> {
-        let mut copy = self.temporary(&self.text)?;
-        for name in backups(&self.path) {
-            match copy.persist_noclobber(&name) {
-                Ok(_) => return Ok(name),
-                Err(error) if error.error.kind() == ErrorKind::AlreadyExists => copy = error.file,
-                Err(error) => return Err(error.error),
-            }
-        }
-        Err(ErrorKind::AlreadyExists.into())
+    /// Whether the file is still as it was read.
+    fn is_same(&self, found: &Metadata) -> Result<bool, Failure> {
+        let is_same = std::fs::metadata(&self.path).is_ok_and(|now| {
+            (now.mtime(), now.mtime_nsec(), now.ino()) == (found.mtime(), found.mtime_nsec(), found.ino())
+        });
+        Ok(is_same && self.read_again()? == self.text.as_bytes())
     }
 
-    /// A text on the disk beside the file.
-    fn temporary(&self, text: &str) -> std::io::Result<NamedTempFile> {
-        let folder = self.path.parent().unwrap_or_else(|| Path::new("/"));
-        std::fs::create_dir_all(folder)?;
-        let mut file = tempfile::Builder::new().prefix(".herma.").tempfile_in(folder)?;
-        if let Some(found) = &self.found {
-            let own = file.as_file().metadata()?;
-            if (own.uid(), own.gid()) != (found.uid(), found.gid()) {
-                let (user, group) = (Uid::from_raw(found.uid()), Gid::from_raw(found.gid()));
-                rustix::fs::fchown(file.as_file(), Some(user), Some(group))?;
-            }
-            file.as_file().set_permissions(Permissions::from_mode(found.mode() & 0o7777))?;
-        }
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_all()?;
-        Ok(file)
+    fn read_again(&self) -> Result<Vec<u8>, Failure> {
+        std::fs::read(&self.path).map_err(|error| Failure::File(format!("{}: {error}", self.path.display())))
+    }
+
+    fn changed(&self, consequence: &str) -> Failure {
+        Failure::File(format!("{}: another program changed it just now; {consequence}", self.path.display()))
     }
 }
 
@@ -175,7 +169,11 @@ pub fn diff(before: &str, after: &str) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests put files there as other programs do")]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::{CommandFactory, Parser, Subcommand};
 use herma_agents::hosts::KnownHosts;
 use herma_agents::{hermes, hook, hooks, proxy};
-use herma_base::{CliContext, Common, Failure, out, owner};
+use herma_base::{CliContext, Common, Failure, out, owner, user_file};
 use herma_client::Place;
 use herma_client::protocol::daemon::PingParams;
 
@@ -255,7 +255,6 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// The manual page of the program, or the pages of all its commands as files.
-#[expect(clippy::disallowed_methods, reason = "the folder is the manual's")]
 fn man(folder: Option<&Path>) -> Result<(), Failure> {
     let Some(folder) = folder else {
         let mut page = Vec::new();
@@ -263,7 +262,7 @@ fn man(folder: Option<&Path>) -> Result<(), Failure> {
         written.map_err(|error| Failure::File(error.to_string()))?;
         return out::bytes(&page);
     };
-    let failed = |error| Failure::File(format!("{}: {error}", folder.display()));
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    clap_mangen::generate_to(Arguments::command(), folder).map_err(failed)
+    user_file::create_folder(folder)?;
+    let written = clap_mangen::generate_to(Arguments::command(), folder);
+    written.map_err(|error| Failure::File(format!("{}: {error}", folder.display())))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 
 use clap::Subcommand;
-use herma_base::{CliContext, Failure, out, owner};
+use herma_base::{CliContext, Failure, out, owner, user_file};
 use herma_client::find_daemon;
 use serde_json::json;
 
@@ -144,7 +144,7 @@ fn install(context: &CliContext<'_>, name: &str, print: bool, no_start: bool) ->
         }
     }
     for file in &files {
-        out::write_file(&file.path, &file.text)?;
+        user_file::write(&file.path, &file.text)?;
     }
     let started = if no_start { Ok(()) } else { start(name, &files) };
     let paths: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
@@ -187,7 +187,6 @@ fn manager(program: &str, arguments: &[&str]) -> Result<(), String> {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the files are the service manager's, in its own folder")]
 fn uninstall(context: &CliContext<'_>, name: &str) -> Result<(), Failure> {
     let files = files(context, name)?;
     let own = |file: &&UnitFile| std::fs::read_to_string(&file.path).is_ok_and(|text| text.contains(MARK));
@@ -207,7 +206,7 @@ fn uninstall(context: &CliContext<'_>, name: &str) -> Result<(), Failure> {
         }
     };
     for file in &own {
-        std::fs::remove_file(&file.path).map_err(|error| Failure::File(format!("{}: {error}", file.path.display())))?;
+        user_file::remove(&file.path)?;
     }
     if !cfg!(target_os = "macos") {
         drop(manager("systemctl", &["--user", "daemon-reload"]));

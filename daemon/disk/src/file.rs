@@ -88,6 +88,14 @@ fn read_once(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Stamp)>, DiskEr
     Ok(Some((bytes, Stamp::of(&metadata))))
 }
 
+/// Opens a regular file to read it. It never waits, as the open of a named pipe in the file's place would.
+///
+/// # Errors
+/// A file that can't be opened, or is not a regular file.
+pub fn open(path: &Path) -> Result<File, DiskError> {
+    open_regular(path).at("open", path)
+}
+
 /// Opens without waiting, for a named pipe in a file's place would make the
 /// open itself wait for a writer.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
@@ -439,7 +447,7 @@ pub(crate) fn new_temporary(folder: &Path, temporary: Temporary) -> Result<tempf
         .at("create a file in", folder)
 }
 
-fn keep_owner_and_mode(file: &File, before: &fs::Metadata) -> io::Result<()> {
+pub(crate) fn keep_owner_and_mode(file: &File, before: &fs::Metadata) -> io::Result<()> {
     let now = file.metadata()?;
     if (now.uid(), now.gid()) != (before.uid(), before.gid()) {
         std::os::unix::fs::fchown(file, Some(before.uid()), Some(before.gid()))?;

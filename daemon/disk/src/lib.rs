@@ -10,6 +10,7 @@
 //! * [`regular`]: an open file that is read in parts and given further names.
 //! * [`stamp`]: whether a file is still the one that was read.
 //! * [`tree`]: a folder with all below it, reached through no link.
+//! * [`user_file`]: files of the user and of other programs.
 //! * [`watch`]: tells when something in a folder changed.
 //! * [`process`]: what the system says of this process.
 //! * [`write_ahead`]: records that are durable until another place has them.
@@ -33,6 +34,7 @@ mod schedule;
 pub mod socket;
 pub mod stamp;
 pub mod tree;
+pub mod user_file;
 pub mod watch;
 pub mod write_ahead;
 

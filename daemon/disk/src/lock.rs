@@ -44,6 +44,21 @@ impl Lock {
         Ok(None)
     }
 
+    /// Takes the lock on `path`, which is created when missing. If somebody holds it, this waits.
+    ///
+    /// # Errors
+    /// A lock file that can't be opened or locked, or is no regular file.
+    pub fn wait(path: &Path) -> Result<Self, DiskError> {
+        loop {
+            let lock = Self { file: open(path)? };
+            fs4::FileExt::lock(&lock.file).at("lock", path)?;
+            // The lock file was removed or replaced meanwhile, and others lock the new one.
+            if lock.is_in_place(path) {
+                return Ok(lock);
+            }
+        }
+    }
+
     /// Whether the file at `path` is still the one that is locked. One that can't be looked at
     /// for another reason than that it is gone counts as in place.
     #[must_use]

@@ -69,7 +69,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = folder.path().join(format!("{name}.jsonl"));
-            herma_base::out::write_file(&path, text).unwrap_or_else(|_| panic!("it can't be written"));
+            herma_base::user_file::write(&path, text).unwrap_or_else(|_| panic!("it can't be written"));
             path
         };
         let said = |uuid: &str| format!("{{\"type\":\"mode\"}}\n{{\"type\":\"user\",\"uuid\":\"{uuid}\"}}\n");

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use herma_base::Failure;
+use herma_base::user_file::remove_tree;
 use serde::Serialize;
 
-use super::folder::{Folder, Kind, failed};
+use super::folder::{Folder, Kind};
 use super::package;
-use super::place::remove;
 
 /// Hashes of the files that versions before this one wrote into `plugins/context_engine/herma`.
 const EARLIER: [&str; 2] = [
@@ -44,7 +44,7 @@ pub(super) fn clear(home: &Path) -> Result<Earlier, Failure> {
             return Ok(Earlier::Kept);
         }
     }
-    remove(&path).map_err(|error| failed(&path, &error))?;
+    remove_tree(&path)?;
     // Engines of others may lie beside it.
     drop(path.parent().map(std::fs::remove_dir));
     Ok(Earlier::Removed)

@@ -1,14 +1,14 @@
 //! Puts the plugin folder in place: the new one is made whole beside the old one, and the two
 //! change places.
-#![expect(clippy::disallowed_methods, reason = "the files are the agent's, in its own home")]
 
 use std::fs::File as Open;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use herma_base::Failure;
 use herma_base::settings_file::backups;
-use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
+use herma_base::user_file::{self, copy, create_folder, exchange, remove_tree, rename};
+use rustix::fs::{FlockOperation, flock};
 
 use super::folder::{Folder, Kind, RECORD, Record, failed};
 use super::package::{File, MANIFEST};
@@ -29,23 +29,23 @@ pub(super) struct Plugins {
 impl Plugins {
     /// Takes the folder, and tidies up after an install that was killed.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
-        std::fs::create_dir_all(path).map_err(|error| failed(path, &error))?;
+        create_folder(path)?;
         let lock = Open::open(path).map_err(|error| failed(path, &error))?;
         if flock(&lock, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK) {
             return Err(Failure::File(format!("{}: somebody else is installing there", path.display())));
         }
         let plugins = Self { path: path.to_owned(), _lock: lock };
-        plugins.tidy().map_err(|error| failed(path, &error))?;
+        plugins.tidy()?;
         Ok(plugins)
     }
 
-    fn tidy(&self) -> io::Result<()> {
+    fn tidy(&self) -> Result<(), Failure> {
         let (own, old) = (self.path.join("herma"), self.path.join(OLD));
         if old.exists() && !own.exists() {
-            std::fs::rename(&old, &own)?;
+            rename(&old, &own)?;
         }
-        remove(&old)?;
-        remove(&self.path.join(NEW))
+        remove_tree(&old)?;
+        Ok(remove_tree(&self.path.join(NEW))?)
     }
 
     /// Replaces the folder by one with these files and whatever else is in it. Each of the edited
@@ -54,11 +54,11 @@ impl Plugins {
         let new = self.path.join(NEW);
         let made = self.make(&new, folder, own, edited);
         let placed = made.and_then(|kept| {
-            self.swap(&new, &folder.path).map_err(|error| failed(&folder.path, &error))?;
+            self.swap(&new, &folder.path)?;
             Ok(kept)
         });
         // What is there now is of no use; another install would remove it, too.
-        drop(remove(&new));
+        drop(remove_tree(&new));
         placed
     }
 
@@ -66,35 +66,35 @@ impl Plugins {
         // An agent takes a folder for a plugin when it has the manifest, which therefore comes last.
         let (last, rest): (Vec<&File>, Vec<&File>) = own.iter().partition(|file| file.path == MANIFEST);
         for file in rest {
-            write(&new.join(&file.path), file.data)?;
+            user_file::write(&new.join(&file.path), file.data)?;
         }
         carry(folder, own, new)?;
         let mut kept = Vec::new();
         for path in edited {
             let bytes = folder.read(path)?.unwrap_or_default();
             let Some(name) = backups(Path::new(path)).find(|name| !new.join(name).exists()) else { continue };
-            write(&new.join(&name), &bytes)?;
+            user_file::write(&new.join(&name), &bytes)?;
             kept.push(name.to_string_lossy().into_owned());
         }
         let record = serde_json::to_string_pretty(&Record::own()).map_err(|error| Failure::File(error.to_string()))?;
-        write(&new.join(RECORD), format!("{record}\n").as_bytes())?;
+        user_file::write(&new.join(RECORD), format!("{record}\n").as_bytes())?;
         for file in last {
-            write(&new.join(&file.path), file.data)?;
+            user_file::write(&new.join(&file.path), file.data)?;
         }
         Ok(kept)
     }
 
-    fn swap(&self, new: &Path, place: &Path) -> io::Result<()> {
+    fn swap(&self, new: &Path, place: &Path) -> Result<(), Failure> {
         if !place.exists() {
-            return std::fs::rename(new, place);
+            return Ok(rename(new, place)?);
         }
-        if renameat_with(CWD, new, CWD, place, RenameFlags::EXCHANGE).is_ok() {
+        if exchange(new, place) {
             return Ok(());
         }
         let old = self.path.join(OLD);
-        std::fs::rename(place, &old)?;
-        std::fs::rename(new, place)?;
-        remove(&old)
+        rename(place, &old)?;
+        rename(new, place)?;
+        Ok(remove_tree(&old)?)
     }
 }
 
@@ -104,51 +104,32 @@ fn carry(folder: &Folder, own: &[File], new: &Path) -> Result<(), Failure> {
         let (from, to) = (folder.path.join(path), new.join(path));
         let is_taken = to.symlink_metadata().is_ok();
         let name = path.to_string_lossy();
-        let done = match kind {
+        let done: Result<(), Failure> = match kind {
             Kind::Other | Kind::File if is_taken && to.is_dir() => {
                 let words = "herma needs a folder of this name; move it away first";
                 return Err(Failure::File(format!("{}: {words}", from.display())));
             }
             _ if is_taken || name == RECORD || name == MANIFEST => Ok(()),
             Kind::Folder => Ok(()),
-            Kind::Other => std::fs::read_link(&from).and_then(|target| {
-                above(&to)?;
-                std::os::unix::fs::symlink(target, &to)
-            }),
+            Kind::Other => link(&from, &to).map_err(|error| failed(&from, &error)),
             Kind::File => {
                 let is_ours = folder.record.as_ref().is_some_and(|record| record.files.contains_key(name.as_ref()));
                 match folder.read(&name)? {
                     Some(bytes) if is_ours && folder.is_own(own, &name, &bytes) => Ok(()),
-                    _ => above(&to).and_then(|()| std::fs::copy(&from, &to).map(drop)),
+                    _ => copy(&from, &to).map_err(Failure::from),
                 }
             }
         };
-        done.map_err(|error| failed(&from, &error))?;
+        done?;
     }
     Ok(())
 }
 
-fn write(path: &Path, data: &[u8]) -> Result<(), Failure> {
-    let write = || -> io::Result<()> {
-        above(path)?;
-        let mut file = Open::create(path)?;
-        file.write_all(data)?;
-        file.sync_all()
-    };
-    write().map_err(|error| failed(path, &error))
-}
-
-/// Makes the folders above a file.
-fn above(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), std::fs::create_dir_all)
-}
-
-/// Removes a folder that herma made.
-pub(super) fn remove(path: &Path) -> io::Result<()> {
-    match std::fs::remove_dir_all(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
+/// Makes a link like another one.
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    let target = std::fs::read_link(from)?;
+    create_folder(to.parent().unwrap_or(to)).map_err(|error| error.source)?;
+    std::os::unix::fs::symlink(target, to)
 }
 
 /// Removes herma's files but those to be kept, Python's caches beside them, and folders that have
@@ -162,7 +143,7 @@ pub(super) fn clear(folder: &Folder, own: &[File], kept: &[String]) -> Result<Ve
     for path in first.chain(rest) {
         if folder.found.get(Path::new(path)) == Some(&Kind::File) && !kept.contains(path) {
             let full = folder.path.join(path);
-            std::fs::remove_file(&full).map_err(|error| failed(&full, &error))?;
+            user_file::remove(&full)?;
             removed.push(path.clone());
         }
     }
@@ -172,9 +153,9 @@ pub(super) fn clear(folder: &Folder, own: &[File], kept: &[String]) -> Result<Ve
     for path in
         folders.filter(|path| is_ours(path)).rev().map(|path| folder.path.join(path)).chain([folder.path.clone()])
     {
-        drop(std::fs::remove_dir_all(path.join(super::folder::CACHE)));
+        drop(remove_tree(&path.join(super::folder::CACHE)));
         if path == folder.path && kept.is_empty() {
-            drop(std::fs::remove_file(path.join(RECORD)));
+            drop(user_file::remove(&path.join(RECORD)));
         }
         drop(std::fs::remove_dir(&path));
     }

@@ -245,7 +245,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("whole.txt");
         let long = "y".repeat(THRESHOLD + 5);
-        herma_base::out::write_file(&path, &long).unwrap_or_else(|_| panic!("it can't be written"));
+        herma_base::user_file::write(&path, &long).unwrap_or_else(|_| panic!("it can't be written"));
         let other = tempfile::tempdir().unwrap();
         for (tool, path, folder, text) in [
             ("Bash", path.display().to_string(), folder.path(), Some(&long)),

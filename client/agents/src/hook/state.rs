@@ -2,12 +2,11 @@
 //! lost of it is read again; the daemon knows what it has.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use herma_base::own_file::{self, make, own, remove, replace};
+use herma_base::own_file::{self, DiskError, Lock, append_to, make, remove, replace};
 use herma_transcripts::{Noted, Progress, Repeats, SlashCommand};
 use serde::{Deserialize, Serialize};
 
@@ -161,7 +160,7 @@ impl State {
 #[derive(Debug)]
 pub(super) struct Notes {
     path: PathBuf,
-    _lock: File,
+    _lock: Lock,
     /// What is noted.
     pub(super) state: State,
 }
@@ -172,8 +171,8 @@ impl Notes {
     /// # Errors
     /// A folder or file that can't be made.
     pub(super) fn take(home: &Path, agent: &dyn Agent, id: &str) -> Result<Self, String> {
-        let taken = Self::lock(home, agent, id, |lock| lock.lock().map(|()| true))?;
-        taken.ok_or_else(|| format!("{id}: another process has the notes"))
+        Self::lock(home, agent, id, |path| Lock::wait(path).map(Some))?
+            .ok_or_else(|| format!("{id}: another process has the notes"))
     }
 
     /// Takes them if no other process has them.
@@ -181,24 +180,20 @@ impl Notes {
     /// # Errors
     /// A folder or file that can't be made.
     pub(super) fn try_take(home: &Path, agent: &dyn Agent, id: &str) -> Result<Option<Self>, String> {
-        Self::lock(home, agent, id, |lock| Ok(lock.try_lock().is_ok()))
+        Self::lock(home, agent, id, Lock::try_now)
     }
 
     fn lock(
         home: &Path,
         agent: &dyn Agent,
         id: &str,
-        lock_it: impl FnOnce(&File) -> std::io::Result<bool>,
+        lock: impl FnOnce(&Path) -> Result<Option<Lock>, DiskError>,
     ) -> Result<Option<Self>, String> {
         let folder = folder(home, agent);
         let path = folder.join(format!("{id}.json"));
-        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-        make(&folder).map_err(failed)?;
-        let lock =
-            own().write(true).create(true).truncate(false).open(folder.join(format!("{id}.lock"))).map_err(failed)?;
-        if !lock_it(&lock).map_err(failed)? {
-            return Ok(None);
-        }
+        make(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let lock = lock(&folder.join(format!("{id}.lock"))).map_err(|error| error.to_string())?;
+        let Some(lock) = lock else { return Ok(None) };
         let text = own_file::read(&path, LARGEST).unwrap_or_default();
         Ok(Some(Self { _lock: lock, state: serde_json::from_slice(&text).unwrap_or_default(), path }))
     }
@@ -321,8 +316,7 @@ pub(super) fn log(home: &Path, words: &str) {
     let line = format!("{now:.6}  WARN herma::hook: {words}\n");
     // Where that can't be written either nobody can be told.
     drop(make(&folder));
-    let opened = own().append(true).create(true).open(path);
-    drop(opened.and_then(|mut file| if file.metadata()?.is_file() { file.write_all(line.as_bytes()) } else { Ok(()) }));
+    drop(append_to(&path).and_then(|mut file| file.write_all(line.as_bytes())));
 }
 
 #[cfg(test)]

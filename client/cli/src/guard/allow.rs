@@ -1,11 +1,9 @@
 //! `herma guard allow` and `herma guard block`: what the configuration says of a finding.
-#![expect(clippy::disallowed_methods, reason = "the folder is made as the daemon makes it")]
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
+use std::io::Write;
 
 use herma_base::settings_file::SettingsFile;
-use herma_base::{CliContext, Failure, out, owner};
+use herma_base::{CliContext, Failure, out, own_file, owner};
 use serde_json::json;
 use tempfile::NamedTempFile;
 use toml_edit::{DocumentMut, Item, Table, value};
@@ -24,7 +22,7 @@ pub(super) fn run(context: &CliContext<'_>, id: &str, treatment: Option<&str>) -
     let new = changed(&file.text, id, treatment).map_err(unusable)?;
     let mut backup = None;
     if new != file.text {
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| unusable(error.to_string()))?;
+        own_file::make(&folder).map_err(|error| unusable(error.to_string()))?;
         backup = file.write(&new)?;
     }
     let said = treatment.unwrap_or("block");
@@ -69,8 +67,8 @@ fn changed(text: &str, id: &str, treatment: Option<&str>) -> Result<String, Stri
 /// Has the daemon's program read the new text before it is kept: it knows the names.
 fn check(context: &CliContext<'_>, text: &str) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::File(format!("a temporary file: {error}"));
-    let file = NamedTempFile::new().map_err(failed)?;
-    std::fs::write(file.path(), text).map_err(failed)?;
+    let mut file = NamedTempFile::new().map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
     let checked = config::ask(context, Some(&file.path().to_owned()), &["--check"]);
     checked.map(drop).map_err(|failure| match failure {
         Failure::File(words) => Failure::File(words.replace(&format!("{}: ", file.path().display()), "")),

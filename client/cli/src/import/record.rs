@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use herma_base::{Failure, out};
+use herma_base::{Failure, own_file};
 use serde::{Deserialize, Serialize};
 
 use super::source::Source;
@@ -126,7 +126,8 @@ impl Record {
         }
         self.saved = Instant::now();
         let text = serde_json::to_string(&self.kept).map_err(|error| Failure::File(error.to_string()))?;
-        out::write_file(&self.path, &text)
+        own_file::put(&self.path, text.as_bytes())
+            .map_err(|error| Failure::File(format!("{}: {error}", self.path.display())))
     }
 }
 
@@ -149,7 +150,7 @@ mod tests {
         assert_eq!(again.session("s").map(|known| known.messages), Some(3));
         assert_eq!(Record::open(home.path(), Source::named("claude-code"), false, false).session("s"), None);
         assert_eq!(Record::open(home.path(), Source::named("codex"), true, false).session("s"), None);
-        out::write_file(&record.path, "{\"sessions\": 7").unwrap();
+        herma_base::user_file::write(&record.path, "{\"sessions\": 7").unwrap();
         assert_eq!(Record::open(home.path(), Source::named("codex"), false, false).session("s"), None);
     }
 }

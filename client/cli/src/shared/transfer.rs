@@ -1,8 +1,4 @@
 //! `herma shared export` and `herma shared import`, which the daemon's program does by itself: it has the way to the database.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the files are the user's, and the client does not know the daemon's disk"
-)]
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use herma_base::user_file::{Created, Draft};
 use herma_base::{CliContext, Failure, out};
 use serde::{Deserialize, Serialize};
 
@@ -48,23 +45,20 @@ pub(super) fn export(context: &CliContext<'_>, arguments: &Export) -> Result<(),
     };
     let failed = |error: std::io::Error| Failure::File(format!("{}: {error}", path.display()));
     if path.exists() && !arguments.force {
-        return Err(Failure::File(format!(
-            "{} is there already; --force puts the export in its place",
-            path.display()
-        )));
+        return Err(taken(path));
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    // Whole or not at all, and for nobody else to read.
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    let handle = file.as_file().try_clone().map_err(failed)?;
+    let mut draft = Draft::private(path)?;
+    let handle = draft.file().try_clone().map_err(failed)?;
     config::run_daemon(context, &["--shared-export"], Stdio::null(), handle.into())?;
-    file.as_file().sync_all().map_err(failed)?;
-    let rows = last(file.as_file_mut()).map_err(failed)?;
-    match arguments.force {
-        true => file.persist(path).map_err(|error| failed(error.error))?,
-        false => file.persist_noclobber(path).map_err(|error| failed(error.error))?,
-    };
+    let rows = last(draft.file()).map_err(failed)?;
+    if draft.place(arguments.force)? == Created::Exists {
+        return Err(taken(path));
+    }
     out::show(context.common, &rows, |rows| format!("written: {}\n{}", path.display(), table(rows)))
+}
+
+fn taken(path: &Path) -> Failure {
+    Failure::File(format!("{} is there already; --force puts the export in its place", path.display()))
 }
 
 pub(super) fn import(context: &CliContext<'_>, arguments: &Import) -> Result<(), Failure> {

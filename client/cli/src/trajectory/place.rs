@@ -3,18 +3,16 @@
 //! Lines go to `OUT.partial`, which becomes `OUT` when it is complete. `OUT.progress` has a line
 //! for each time that it was put on record how far the run was; what was written beyond the last
 //! record is cut off when the run goes on.
-#![expect(clippy::disallowed_methods, reason = "files of the user's, and the client does not know the disk")]
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use herma_base::Failure;
+use herma_base::{Failure, user_file};
 use herma_client::protocol::trajectory::metrics::Totals;
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use super::files::Files;
@@ -71,11 +69,11 @@ impl Place {
     /// is; `is_anew` forgets what is there.
     pub(super) fn open(files: &Files, identity: &str, is_anew: bool) -> Result<(Self, Mark), Failure> {
         if files.is_folder {
-            std::fs::create_dir_all(&files.output).map_err(|error| failed(&files.output, &error))?;
+            user_file::create_folder(&files.output)?;
         }
         let progress = named(&files.output, "progress");
         let outputs: Vec<PathBuf> = files.files.iter().map(|file| file.output.clone()).collect();
-        let mut records = own(&progress, OpenOptions::new().read(true))?;
+        let mut records = user_file::open(&progress)?;
         flock(&records, FlockOperation::NonBlockingLockExclusive)
             .map_err(|_| Failure::File(format!("{}: another run is at work on it", files.output.display())))?;
         let found = found(&mut records, &progress)?;
@@ -89,7 +87,7 @@ impl Place {
             }
             _ => {
                 if let Some(there) = outputs.iter().find(|path| path.exists()).filter(|_| !is_anew) {
-                    drop(std::fs::remove_file(&progress));
+                    drop(user_file::remove(&progress));
                     return Err(Failure::File(format!("{} exists; --force writes it anew", there.display())));
                 }
                 begin(&mut records, identity).map_err(|error| failed(&progress, &error))?;
@@ -112,7 +110,7 @@ impl Place {
             self.record(&mark)?;
             return self.go_on(mark, files);
         }
-        let mut file = own(&partial, &mut OpenOptions::new())?;
+        let mut file = user_file::open(&partial)?;
         let length = file.metadata().map_err(|error| failed(&partial, &error))?.len();
         if length < mark.output {
             let words = "it lost what the run had written; begin anew with --force";
@@ -174,10 +172,7 @@ impl Place {
         self.record(mark)?;
         self.partial = None;
         if let Some(output) = self.files.get(mark.file) {
-            std::fs::rename(named(output, "partial"), output).map_err(|error| failed(output, &error))?;
-            let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-            // A folder that can't be synced is one whose file system needs none.
-            drop(File::open(folder.unwrap_or_else(|| Path::new("."))).and_then(|folder| folder.sync_all()));
+            user_file::rename(&named(output, "partial"), output)?;
         }
         *mark = next_file(mark.clone());
         self.record(mark)?;
@@ -187,7 +182,7 @@ impl Place {
 
     /// Forgets the records: the run is complete.
     pub(super) fn close(self) -> Result<(), Failure> {
-        std::fs::remove_file(&self.progress).map_err(|error| failed(&self.progress, &error))
+        Ok(user_file::remove(&self.progress)?)
     }
 
     fn settle(&mut self, mark: &Mark) -> Result<(), Failure> {
@@ -204,21 +199,6 @@ impl Place {
     fn failed(&self, mark: &Mark, error: &io::Error) -> Failure {
         let path = self.files.get(mark.file).map_or_else(PathBuf::new, |output| named(output, "partial"));
         failed(&path, error)
-    }
-}
-
-/// Opens a file of the run's own, made when missing; never one that a link in its place names, and
-/// never what is no regular file.
-fn own(path: &Path, options: &mut OpenOptions) -> Result<File, Failure> {
-    let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or(0);
-    let opened = options.write(true).create(true).truncate(false).custom_flags(flags).open(path);
-    let file = opened.map_err(|error| match path.is_symlink() {
-        true => Failure::File(format!("{}: it is a link, and would be written through", path.display())),
-        false => failed(path, &error),
-    })?;
-    match file.metadata().map_err(|error| failed(path, &error))?.is_file() {
-        true => Ok(file),
-        false => Err(Failure::File(format!("{}: it is not a regular file", path.display()))),
     }
 }
 

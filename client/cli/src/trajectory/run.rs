@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use herma_base::progress::Progress;
-use herma_base::{CliContext, Common, Failure, out};
+use herma_base::{CliContext, Common, Failure, out, user_file};
 use herma_client::protocol::trajectory::CompressParams;
 use herma_client::protocol::{Json, limits};
 use serde::Deserialize;
@@ -105,7 +105,7 @@ pub(super) fn compress(context: &CliContext<'_>, arguments: &Arguments) -> Resul
     };
     if let Some(path) = &metrics {
         let text = serde_json::to_string_pretty(&report.aggregate).map_err(|error| Failure::File(error.to_string()))?;
-        out::write_file(path, &format!("{text}\n"))?;
+        user_file::write(path, format!("{text}\n"))?;
     }
     if let Some(place) = place {
         place.close()?;

@@ -1,0 +1,212 @@
+//! Files that belong to the user or to another program: exports, settings of agents, units of a service manager. The umask
+//! decides who may read them, unlike herma's own.
+
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use crate::DiskError;
+use crate::error::At;
+use crate::file::{self, Created, Temporary, open_own};
+
+/// Mode of a new file, of which the umask takes its part.
+const SHARED: u32 = 0o666;
+
+/// How files are named until they have their content.
+const TEMPORARY: Temporary = Temporary { prefix: ".herma.", suffix: "" };
+
+/// Creates a folder and those above it that are missing, with the access that the umask gives.
+///
+/// # Errors
+/// A folder that can't be created.
+pub fn create_folder(path: &Path) -> Result<(), DiskError> {
+    DirBuilder::new().recursive(true).create(path).at("create the folder", path)
+}
+
+/// Puts `content` in the place of a file, all of it or nothing, and makes that durable. Folders above it are created. A
+/// symlink stays and its file is replaced; the mode and the owner of an existing file are kept.
+///
+/// # Errors
+/// Whatever step failed; the file then has its old content.
+pub fn write(path: &Path, content: &[u8]) -> Result<(), DiskError> {
+    create_folder(file::parent(path))?;
+    if fs::symlink_metadata(path).is_err() {
+        return begin(path, SHARED)?.write(content)?.place(true).map(drop);
+    }
+    file::replace(path, content, TEMPORARY).map(drop)
+}
+
+/// Writes a copy of a file's content under the first of the names that is free, with the mode and the owner of the file.
+/// Returns that name.
+///
+/// # Errors
+/// Whatever step failed, or no name is free.
+pub fn back_up(
+    content: &[u8],
+    found: &Metadata,
+    names: impl IntoIterator<Item = PathBuf>,
+) -> Result<PathBuf, DiskError> {
+    let mut last = PathBuf::new();
+    for name in names {
+        let draft = begin(&name, file::PRIVATE)?;
+        file::keep_owner_and_mode(draft.file.as_file(), found).at("set the mode of", &name)?;
+        if draft.write(content)?.place(false)? == Created::New {
+            return Ok(name);
+        }
+        last = name;
+    }
+    Err(io::Error::from(io::ErrorKind::AlreadyExists)).at("create", &last)
+}
+
+/// A file that has no name yet.
+#[derive(Debug)]
+pub struct Draft {
+    file: tempfile::NamedTempFile,
+    path: PathBuf,
+}
+
+impl Draft {
+    /// Begins a file that nobody else may read. Its folder must exist.
+    ///
+    /// # Errors
+    /// A folder in which no file can be created.
+    pub fn private(path: &Path) -> Result<Self, DiskError> {
+        begin(path, file::PRIVATE)
+    }
+
+    /// Returns the open file.
+    #[must_use]
+    pub fn file(&mut self) -> &mut File {
+        self.file.as_file_mut()
+    }
+
+    fn write(mut self, content: &[u8]) -> Result<Self, DiskError> {
+        self.file.write_all(content).at("write", &self.path)?;
+        Ok(self)
+    }
+
+    /// Makes the file durable and gives it its name. A file of that name is replaced if `may_replace`.
+    ///
+    /// # Errors
+    /// Whatever step failed.
+    pub fn place(self, may_replace: bool) -> Result<Created, DiskError> {
+        let Self { file, path } = self;
+        file.as_file().sync_all().at("sync", &path)?;
+        let placed = if may_replace { file.persist(&path) } else { file.persist_noclobber(&path) };
+        match placed {
+            // A folder that can't be synced is one whose file system needs no sync.
+            Ok(_) => drop(file::sync_folder(file::parent(&path))),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return Ok(Created::Exists),
+            Err(error) => return Err(error.error).at("rename to", &path),
+        }
+        Ok(Created::New)
+    }
+}
+
+fn begin(path: &Path, mode: u32) -> Result<Draft, DiskError> {
+    let folder = file::parent(path);
+    let file = tempfile::Builder::new()
+        .prefix(TEMPORARY.prefix)
+        .permissions(Permissions::from_mode(mode))
+        .tempfile_in(folder)
+        .at("create a file in", folder)?;
+    Ok(Draft { file, path: path.to_owned() })
+}
+
+/// Opens a file to read and write it, created when missing.
+///
+/// # Errors
+/// A file that can't be opened, is a link, or is not a regular file.
+pub fn open(path: &Path) -> Result<File, DiskError> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(SHARED);
+    open_own(path, &mut options).at("open", path)
+}
+
+/// Copies a file with its mode.
+///
+/// # Errors
+/// A file that can't be read or written.
+pub fn copy(from: &Path, to: &Path) -> Result<(), DiskError> {
+    create_folder(file::parent(to))?;
+    fs::copy(from, to).map(drop).at("copy", from)
+}
+
+/// Removes a folder with all that is in it; a missing one is fine.
+///
+/// # Errors
+/// Something in it that can't be removed.
+pub fn remove_tree(path: &Path) -> Result<(), DiskError> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at("remove the folder", path),
+        _ => Ok(()),
+    }
+}
+
+/// Lets two files or folders change places in one step. Returns false if the file system can't.
+#[must_use]
+pub fn exchange(one: &Path, other: &Path) -> bool {
+    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_new_file_has_the_access_of_any_other_new_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("deep/er/file"), folder.path().join("other"));
+        write(&path, b"one").unwrap();
+        fs::write(&other, "x").unwrap();
+        assert_eq!(mode(&path), mode(&other));
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+    }
+
+    #[test]
+    fn mode_and_link_of_an_existing_file_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&path, "one").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        symlink(&path, &link).unwrap();
+        write(&link, b"two").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!((fs::read(&path).unwrap(), mode(&path)), (b"two".to_vec(), 0o640));
+    }
+
+    #[test]
+    fn copies_take_free_names_and_the_mode_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "now").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        let found = fs::metadata(&path).unwrap();
+        let names = ["a", "b"].map(|name| folder.path().join(name));
+        assert_eq!(back_up(b"1", &found, names.clone()).unwrap(), names[0]);
+        assert_eq!(back_up(b"2", &found, names.clone()).unwrap(), names[1]);
+        assert!(back_up(b"3", &found, names.clone()).is_err());
+        assert_eq!((fs::read(&names[0]).unwrap(), mode(&names[0])), (b"1".to_vec(), 0o640));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "nothing temporary stays");
+    }
+
+    #[test]
+    fn a_link_is_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("file"), folder.path().join("link"));
+        drop(open(&path).unwrap());
+        symlink(&path, &link).unwrap();
+        assert!(open(&link).is_err() && open(folder.path()).is_err());
+    }
+}
