@@ -51,9 +51,10 @@ impl Place {
         // A named pipe would be waited for.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::open(self.home.join("herma/hermad.lock"), flags, Mode::empty())?);
-        match file.metadata()?.is_file() {
-            true => Ok(file),
-            false => Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file")),
+        if file.metadata()?.is_file() {
+            Ok(file)
+        } else {
+            Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file"))
         }
     }
 

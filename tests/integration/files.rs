@@ -39,12 +39,11 @@ fn on_disk(root: &Path) -> BTreeMap<String, String> {
     let (mut files, mut folders) = (BTreeMap::new(), vec![root.to_owned()]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            match entry.file_type().unwrap().is_dir() {
-                true => folders.push(entry.path()),
-                false => {
-                    let below = entry.path().strip_prefix(root).unwrap().display().to_string();
-                    files.insert(format!("/memories/{below}"), fs::read_to_string(entry.path()).unwrap());
-                }
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path())
+            } else {
+                let below = entry.path().strip_prefix(root).unwrap().display().to_string();
+                files.insert(format!("/memories/{below}"), fs::read_to_string(entry.path()).unwrap());
             }
         }
     }

@@ -78,11 +78,12 @@ fn a_pinned_message_stays_byte_for_byte_through_compressions_kills_and_engines()
             list.extend_from_slice(part);
             if let Some(at) = part.iter().position(|message| *message == result) {
                 let at = (list.len() - part.len() + at) as u64;
-                let pinned = match appends {
-                    true => client
+                let pinned = if appends {
+                    client
                         .context_pin(PinParams { session: "s".into(), position: Some(at), ..PinParams::default() })
-                        .unwrap(),
-                    false => pin(&mut client, "s", &result),
+                        .unwrap()
+                } else {
+                    pin(&mut client, "s", &result)
                 };
                 assert!(pinned.text.starts_with("The plan: ") && pinned.role == "tool", "{pinned:?}");
                 assert!(pinned.tokens > 100);
@@ -247,9 +248,10 @@ fn a_discarded_output_becomes_a_line_at_the_next_compression_and_comes_back_with
             let params = AppendParams { session: "s".into(), generation: 0, position: 0, messages };
             client.session_append(params).unwrap();
         }
-        match appends {
-            true => params.positions = Some(vec![at as u64]),
-            false => params.messages = Some(vec![long.clone()]),
+        if appends {
+            params.positions = Some(vec![at as u64])
+        } else {
+            params.messages = Some(vec![long.clone()])
         }
         let told = client.context_discard(params).unwrap();
         assert!(told.outputs == 1 && told.tokens > 500, "{told:?}");

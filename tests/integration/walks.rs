@@ -208,9 +208,10 @@ fn number(message: &Value) -> Option<u64> {
         return id.split('-').nth(1)?.parse().ok();
     }
     let text = message["content"].as_str()?;
-    let own = match text.starts_with("[CONTEXT COMPACTION") {
-        true => text.rsplit_once(END)?.1.split_once('\n')?.1.trim_start(),
-        false => text,
+    let own = if text.starts_with("[CONTEXT COMPACTION") {
+        text.rsplit_once(END)?.1.split_once('\n')?.1.trim_start()
+    } else {
+        text
     };
     own.strip_prefix('#')?.split('#').next()?.parse().ok()
 }

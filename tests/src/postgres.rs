@@ -180,13 +180,12 @@ impl Postgres {
     }
 
     fn run(&self, name: &str, arguments: &[&str]) -> Output {
-        let mut command = match rustix::process::geteuid().is_root() {
-            true => {
-                let mut command = Command::new("setpriv");
-                command.args(["--reuid=postgres", "--regid=postgres", "--init-groups"]).arg(program(name));
-                command
-            }
-            false => Command::new(program(name)),
+        let mut command = if rustix::process::geteuid().is_root() {
+            let mut command = Command::new("setpriv");
+            command.args(["--reuid=postgres", "--regid=postgres", "--init-groups"]).arg(program(name));
+            command
+        } else {
+            Command::new(program(name))
         };
         // What it starts stays open behind it, and nobody waits for its output.
         let log = std::fs::File::create(self.folder.path().join(format!("{name}.log"))).unwrap();

@@ -79,19 +79,13 @@ pub fn say(text: &str) {
 /// Prints a text of somebody else and ends no line. A terminal is shown what would move its cursor
 /// or change its colours; a file or another program gets the text as it is.
 pub fn text(text: &str) -> Result<(), Failure> {
-    match std::io::stdout().is_terminal() {
-        true => bytes(visible(text).as_bytes()),
-        false => bytes(text.as_bytes()),
-    }
+    if std::io::stdout().is_terminal() { bytes(visible(text).as_bytes()) } else { bytes(text.as_bytes()) }
 }
 
 /// Says something on standard error, and ends the line. There is nowhere else to say it.
 pub fn error(words: &str) {
     let mut errors = std::io::stderr();
-    drop(match errors.is_terminal() {
-        true => writeln!(errors, "{}", visible(words)),
-        false => writeln!(errors, "{words}"),
-    });
+    drop(if errors.is_terminal() { writeln!(errors, "{}", visible(words)) } else { writeln!(errors, "{words}") });
 }
 
 /// Prints a text whose lines begin with + for what is new and - for what is gone,
@@ -228,9 +222,10 @@ pub fn read_input(path: &Path) -> Result<String, Failure> {
 /// The same with another limit, in bytes.
 pub fn read_at_most(path: &Path, most: u64) -> Result<String, Failure> {
     let failed = |error: std::io::Error| Failure::File(format!("{}: {error}", path.display()));
-    let input: Box<dyn Read> = match path == Path::new("-") {
-        true => Box::new(std::io::stdin()),
-        false => Box::new(std::fs::File::open(path).map_err(failed)?),
+    let input: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(std::fs::File::open(path).map_err(failed)?)
     };
     let mut bytes = Vec::new();
     input.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;

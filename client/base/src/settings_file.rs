@@ -140,9 +140,10 @@ pub fn diff(before: &str, after: &str) -> String {
     if is_compared {
         for at in (0..old.len()).rev() {
             for other in (0..new.len()).rev() {
-                common[at * width + other] = match old[at] == new[other] {
-                    true => common[(at + 1) * width + other + 1] + 1,
-                    false => common[(at + 1) * width + other].max(common[at * width + other + 1]),
+                common[at * width + other] = if old[at] == new[other] {
+                    common[(at + 1) * width + other + 1] + 1
+                } else {
+                    common[(at + 1) * width + other].max(common[at * width + other + 1])
                 };
             }
         }

@@ -51,9 +51,10 @@ pub(super) struct Named {
 /// Letters, digits and hyphens: the name becomes a file's.
 fn name(text: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    match !text.is_empty() && text.len() <= 64 && text.chars().all(plain) {
-        true => Ok(text.to_owned()),
-        false => Err("must be letters, digits and hyphens, 64 at most".to_owned()),
+    if !text.is_empty() && text.len() <= 64 && text.chars().all(plain) {
+        Ok(text.to_owned())
+    } else {
+        Err("must be letters, digits and hyphens, 64 at most".to_owned())
     }
 }
 
@@ -78,12 +79,13 @@ fn files(context: &CliContext<'_>, name: &str) -> Result<Vec<UnitFile>, Failure>
     }
     let service = Service { name, program: &program, home: &context.place.home, socket: &context.place.socket };
     let folder = folder()?;
-    Ok(match cfg!(target_os = "macos") {
-        true => vec![UnitFile { path: folder.join(format!("{}.plist", service.label())), text: service.launchd() }],
-        false => vec![
+    Ok(if cfg!(target_os = "macos") {
+        vec![UnitFile { path: folder.join(format!("{}.plist", service.label())), text: service.launchd() }]
+    } else {
+        vec![
             UnitFile { path: folder.join(format!("{name}.socket")), text: service.socket_unit() },
             UnitFile { path: folder.join(format!("{name}.service")), text: service.service_unit() },
-        ],
+        ]
     })
 }
 
@@ -101,9 +103,10 @@ fn nameable(path: &Path) -> Result<(), Failure> {
 fn folder() -> Result<PathBuf, Failure> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = set("HOME").ok_or_else(|| Failure::File("HOME is not set".into()))?;
-    Ok(match cfg!(target_os = "macos") {
-        true => home.join("Library/LaunchAgents"),
-        false => set("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")).join("systemd/user"),
+    Ok(if cfg!(target_os = "macos") {
+        home.join("Library/LaunchAgents")
+    } else {
+        set("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")).join("systemd/user")
     })
 }
 
@@ -160,9 +163,10 @@ fn install(context: &CliContext<'_>, name: &str, print: bool, no_start: bool) ->
 }
 
 fn by_hand(name: &str) -> String {
-    match cfg!(target_os = "macos") {
-        true => format!("launchctl load -w ~/Library/LaunchAgents/dev.{name}.daemon.plist"),
-        false => format!("systemctl --user daemon-reload && systemctl --user enable --now {name}.socket"),
+    if cfg!(target_os = "macos") {
+        format!("launchctl load -w ~/Library/LaunchAgents/dev.{name}.daemon.plist")
+    } else {
+        format!("systemctl --user daemon-reload && systemctl --user enable --now {name}.socket")
     }
 }
 
@@ -196,14 +200,13 @@ fn uninstall(context: &CliContext<'_>, name: &str) -> Result<(), Failure> {
         return Err(Failure::No);
     }
     // One that does not run needs no stopping.
-    let stopped = match cfg!(target_os = "macos") {
-        true => manager(
+    let stopped = if cfg!(target_os = "macos") {
+        manager(
             "launchctl",
             &["unload", "-w", &own.iter().map(|file| file.path.display().to_string()).collect::<String>()],
-        ),
-        false => {
-            manager("systemctl", &["--user", "disable", "--now", &format!("{name}.socket"), &format!("{name}.service")])
-        }
+        )
+    } else {
+        manager("systemctl", &["--user", "disable", "--now", &format!("{name}.socket"), &format!("{name}.service")])
     };
     for file in &own {
         user_file::remove(&file.path)?;
@@ -221,9 +224,10 @@ fn status(context: &CliContext<'_>, name: &str) -> Result<(), Failure> {
     let files = files(context, name)?;
     let is_there = files.iter().all(|file| file.path.is_file());
     let is_current = files.iter().all(|file| std::fs::read_to_string(&file.path).is_ok_and(|text| text == file.text));
-    let listens = match cfg!(target_os = "macos") {
-        true => manager("launchctl", &["list", &format!("dev.{name}.daemon")]),
-        false => manager("systemctl", &["--user", "is-active", "--quiet", &format!("{name}.socket")]),
+    let listens = if cfg!(target_os = "macos") {
+        manager("launchctl", &["list", &format!("dev.{name}.daemon")])
+    } else {
+        manager("systemctl", &["--user", "is-active", "--quiet", &format!("{name}.socket")])
     };
     let result = json!({ "installed": is_there, "current": is_current, "listens": listens.is_ok() });
     out::show(context.common, &result, |_| {

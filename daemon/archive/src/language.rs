@@ -103,10 +103,7 @@ impl Language {
     /// The stem of a word in small letters. Words with digits, very short and very long ones are
     /// their own.
     pub(crate) fn stem(self, word: &str) -> Cow<'_, str> {
-        match is_reduced(word) {
-            true => Stemmer::create(self.algorithm()).stem(word),
-            false => Cow::Borrowed(word),
-        }
+        if is_reduced(word) { Stemmer::create(self.algorithm()).stem(word) } else { Cow::Borrowed(word) }
     }
 
     /// Whether a word says nothing in this language.

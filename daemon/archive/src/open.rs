@@ -130,10 +130,7 @@ impl Archive {
     /// A reader that is in the way for too long, or a disk that refuses it.
     pub fn put_log_away(&self) -> Result<(), ArchiveError> {
         let is_busy: bool = self.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-        match is_busy {
-            true => Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(5), None).into()),
-            false => Ok(()),
-        }
+        if is_busy { Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(5), None).into()) } else { Ok(()) }
     }
 
     pub(crate) fn connection(&self) -> &Connection {

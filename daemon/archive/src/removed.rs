@@ -240,9 +240,10 @@ impl Move<'_> {
                 in_a_row.end = position + 1;
                 continue;
             }
-            let id = match position < length {
-                true => there.query_row(params![self.key, position, body], |row| row.get(0)).optional()?,
-                false => None,
+            let id = if position < length {
+                there.query_row(params![self.key, position, body], |row| row.get(0)).optional()?
+            } else {
+                None
             };
             match id {
                 Some(id) => self.mark(id)?,
@@ -265,9 +266,10 @@ impl Move<'_> {
                  WHERE session = ?1 AND compression IS NULL AND position >= ?2 AND position < ?3",
             )?
             .execute(params![self.key, positions.start, positions.end, self.removal.handle])?;
-        match wide(marked) == positions.end - positions.start {
-            true => Ok(()),
-            false => Err(self.misfit(format!("of messages {positions:?} only {marked} are there"))),
+        if wide(marked) == positions.end - positions.start {
+            Ok(())
+        } else {
+            Err(self.misfit(format!("of messages {positions:?} only {marked} are there")))
         }
     }
 

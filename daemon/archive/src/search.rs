@@ -258,10 +258,7 @@ fn first_rank(
         parts.iter().map(|(expression, _)| expression.as_str()).collect::<Vec<_>>().join(by)
     };
     let rare = parts.get(..within).unwrap_or_default();
-    let found = match rare.is_empty() {
-        true => Vec::new(),
-        false => filter.best(connection, &joined(rare, " OR "), limit)?,
-    };
+    let found = if rare.is_empty() { Vec::new() } else { filter.best(connection, &joined(rare, " OR "), limit)? };
     if within == parts.len() || found.len() >= limit {
         return Ok(found);
     }

@@ -200,9 +200,10 @@ impl Reader {
         position: u64,
     ) -> Result<Option<Vec<String>>, ArchiveError> {
         let transaction = self.connection.unchecked_transaction()?;
-        match transcript_id(&transaction, session)? == Some(id) {
-            true => bodies_from(&transaction, id.key, position).map(Some),
-            false => Ok(None),
+        if transcript_id(&transaction, session)? == Some(id) {
+            bodies_from(&transaction, id.key, position).map(Some)
+        } else {
+            Ok(None)
         }
     }
 
@@ -223,9 +224,10 @@ impl Reader {
     /// # Errors
     /// A failure of the database.
     pub fn transcript_length(&self, session: &str, id: TranscriptId) -> Result<Option<u64>, ArchiveError> {
-        match transcript_id(&self.connection, session)? == Some(id) {
-            true => next_position(&self.connection, id.key).map(Some),
-            false => Ok(None),
+        if transcript_id(&self.connection, session)? == Some(id) {
+            next_position(&self.connection, id.key).map(Some)
+        } else {
+            Ok(None)
         }
     }
 }

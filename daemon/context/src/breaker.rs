@@ -109,13 +109,11 @@ impl Breaker {
             return Verdict::BreakerOpen { wait_s: self.wait_s(now) };
         }
         let wait_s = self.rate_wait_s(limits, now);
-        let missing_tokens = match limits.is_overflowing(tokens) {
-            true => 0,
-            false => self.missing_tokens(limits, tokens),
-        };
-        match wait_s > 0.0 || missing_tokens > 0 {
-            true => Verdict::RateLimited { wait_s, missing_tokens },
-            false => Verdict::Allowed,
+        let missing_tokens = if limits.is_overflowing(tokens) { 0 } else { self.missing_tokens(limits, tokens) };
+        if wait_s > 0.0 || missing_tokens > 0 {
+            Verdict::RateLimited { wait_s, missing_tokens }
+        } else {
+            Verdict::Allowed
         }
     }
 
@@ -125,15 +123,13 @@ impl Breaker {
             return State::Closed;
         }
         // A window that is about to overflow can't wait for so much.
-        let growth = match limits.is_overflowing(tokens) {
-            true => share(limits.window, limits.min_new_text.min(REOPEN_GROWTH)).max(1),
-            false => share(limits.window, REOPEN_GROWTH),
+        let growth = if limits.is_overflowing(tokens) {
+            share(limits.window, limits.min_new_text.min(REOPEN_GROWTH)).max(1)
+        } else {
+            share(limits.window, REOPEN_GROWTH)
         };
         let has_grown = limits.window > 0 && tokens >= self.opened_tokens.saturating_add(growth);
-        match has_grown || self.wait_s(now) <= 0.0 {
-            true => State::HalfOpen,
-            false => State::Open,
-        }
+        if has_grown || self.wait_s(now) <= 0.0 { State::HalfOpen } else { State::Open }
     }
 
     /// Seconds until an open breaker lets one run through by time alone; 0 if it is not open. A
@@ -150,10 +146,7 @@ impl Breaker {
         let surplus = (self.runs.len() + 1).saturating_sub(RUNS_KEPT);
         self.runs.drain(..surplus);
         self.runs.push(now);
-        match saved_pct >= WEAK_PCT {
-            true => self.close(),
-            false => self.note_weak(tokens_after, now),
-        }
+        if saved_pct >= WEAK_PCT { self.close() } else { self.note_weak(tokens_after, now) }
     }
 
     /// Counts a run that found nothing to replace. It opens the breaker, but takes no room in the
@@ -204,10 +197,7 @@ impl Breaker {
 /// does after a clock was set back.
 fn left(since: f64, span_s: f64, now: f64) -> f64 {
     let passed = now - since;
-    match (0.0..span_s).contains(&passed) {
-        true => span_s - passed,
-        false => 0.0,
-    }
+    if (0.0..span_s).contains(&passed) { span_s - passed } else { 0.0 }
 }
 
 #[cfg(test)]

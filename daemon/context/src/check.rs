@@ -134,10 +134,7 @@ impl Checked {
         let marked = unverified::marked(text.trim(), said);
         self.body = marked.text;
         self.unverified = marked.unverified;
-        match self.body == before {
-            true => Round::ChangedNothing,
-            false => Round::ChangedSomething,
-        }
+        if self.body == before { Round::ChangedNothing } else { Round::ChangedSomething }
     }
 
     fn note_unverified(&mut self) {

@@ -117,14 +117,12 @@ pub fn update(known: &[Constraint], messages: &[Message], now: f64) -> Update {
             continue;
         }
         let text = message.text();
-        let rest = match handoff::is_handoff(message) {
-            true => handoff::split(&text).map(|parts| parts.rest).unwrap_or_default().into(),
-            false => text,
+        let rest = if handoff::is_handoff(message) {
+            handoff::split(&text).map(|parts| parts.rest).unwrap_or_default().into()
+        } else {
+            text
         };
-        let age = match seen.is_some_and(|handoff| at < handoff) {
-            true => Age::Known,
-            false => Age::New,
-        };
+        let age = if seen.is_some_and(|handoff| at < handoff) { Age::Known } else { Age::New };
         rules.read(&rest, age);
     }
     let changed = rules.list != known;

@@ -169,10 +169,8 @@ impl Extract<'_> {
         let is_whole = self.skeleton == Skeleton::Whole;
         // What the record says of itself.
         let own = |text: String| if is_whole { text } else { NOTHING.to_owned() };
-        let own_with_notes = |text: String, heading| match is_whole {
-            true => with_notes(text, found, heading),
-            false => noted(found, heading),
-        };
+        let own_with_notes =
+            |text: String, heading| if is_whole { with_notes(text, found, heading) } else { noted(found, heading) };
         let sections = [
             (TASK_HEADING, found.task.clone().unwrap_or_else(|| UNKNOWN_TASK.to_owned())),
             (GOAL, own_with_notes(self.goal(), GOAL)),
@@ -246,10 +244,7 @@ fn bullets(items: &[String]) -> String {
 }
 
 fn listed(lines: Vec<String>) -> String {
-    match lines.is_empty() {
-        true => NOTHING.to_owned(),
-        false => lines.join("\n"),
-    }
+    if lines.is_empty() { NOTHING.to_owned() } else { lines.join("\n") }
 }
 
 /// What an earlier summary said below a heading.

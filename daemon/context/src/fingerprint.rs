@@ -24,10 +24,8 @@ impl Fingerprint {
         let message = freed.as_ref().unwrap_or(message);
         let text = message.text();
         // Of pictures alone the content counts as it is written.
-        let content = match text.is_empty() {
-            true => message.content_span().map_or("", |span| message.slice(span)),
-            false => &text,
-        };
+        let content =
+            if text.is_empty() { message.content_span().map_or("", |span| message.slice(span)) } else { &text };
         let mut hash = Fnv::default();
         let mut part = |bytes: &str| {
             hash.write(&bytes.len().to_le_bytes());

@@ -81,10 +81,7 @@ impl<'a> Block<'a> {
 
     /// Tokens that may stay of the block under a cap.
     fn limit(&self, cap: u64) -> u64 {
-        match self.is_user {
-            true => cap.saturating_mul(USER_FACTOR),
-            false => cap,
-        }
+        if self.is_user { cap.saturating_mul(USER_FACTOR) } else { cap }
     }
 
     /// Tokens that it takes under a cap.
@@ -124,10 +121,7 @@ fn cap(blocks: &[Block<'_>], chosen: &[bool], room: u64) -> u64 {
     let (mut fits, mut beyond) = (0, kept.iter().map(|block| block.tokens).max().unwrap_or(0) + 1);
     while beyond - fits > 1 {
         let middle = fits + (beyond - fits) / 2;
-        match takes(middle) <= room {
-            true => fits = middle,
-            false => beyond = middle,
-        }
+        if takes(middle) <= room { fits = middle } else { beyond = middle }
     }
     fits
 }

@@ -34,10 +34,7 @@ pub fn strip(text: &str) -> &str {
         Some(at) => (at, body.get(at + 1..).unwrap_or("")),
         None => (0, body),
     };
-    match is_end_marker(last) {
-        true => body.get(..start).unwrap_or("").trim(),
-        false => body,
-    }
+    if is_end_marker(last) { body.get(..start).unwrap_or("").trim() } else { body }
 }
 
 /// Where the prefix of a text ends: behind its first line, or behind the legacy words.
@@ -213,9 +210,10 @@ pub(crate) fn merged(text: &str, message: &Message) -> Message {
             format!("[{}, {own}]", text_part(&format!("{text}\n\n")))
         }
     };
-    match message.is_summary() {
-        true => message.with_content(&content, &[]),
-        false => message.with_content(&content, &[(METADATA_KEY, "true")]),
+    if message.is_summary() {
+        message.with_content(&content, &[])
+    } else {
+        message.with_content(&content, &[(METADATA_KEY, "true")])
     }
 }
 

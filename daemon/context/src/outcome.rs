@@ -198,10 +198,7 @@ fn error_text(failure: &CallFailure, class: Class) -> String {
         return NO_REASON.to_owned();
     }
     let masked = Redaction::On.apply(text);
-    match longer_than(&masked, ERROR_CHARS) {
-        true => cut_with(&masked, ERROR_CHARS, ERROR_MARK),
-        false => masked.into_owned(),
-    }
+    if longer_than(&masked, ERROR_CHARS) { cut_with(&masked, ERROR_CHARS, ERROR_MARK) } else { masked.into_owned() }
 }
 
 #[cfg(test)]

@@ -75,9 +75,10 @@ pub fn prune(messages: &[Message], floor_count: usize, token_budget: Option<u64>
             None
         };
         let is_shorter = shorter.is_some();
-        let calls_cut = match at < boundary && message.is(Role::Assistant) {
-            true => shorter_calls(message, SHORT_ARGUMENTS_CHARS),
-            false => None,
+        let calls_cut = if at < boundary && message.is(Role::Assistant) {
+            shorter_calls(message, SHORT_ARGUMENTS_CHARS)
+        } else {
+            None
         };
         (shorter.or(calls_cut).unwrap_or_else(|| message.clone()), is_shorter)
     };
@@ -130,9 +131,10 @@ pub(crate) fn shorter_result(message: &Message, call: Option<(&Message, usize)>)
 
 fn multimodal_note(object: &ObjectContent, message: &Message) -> String {
     let summary = object.text_summary.map_or("".into(), |span| json::text_form(message.slice(span)));
-    match summary.trim().is_empty() {
-        true => SCREENSHOT.to_owned(),
-        false => format!("[screenshot removed] {}", head(&summary, MULTIMODAL_CHARS)),
+    if summary.trim().is_empty() {
+        SCREENSHOT.to_owned()
+    } else {
+        format!("[screenshot removed] {}", head(&summary, MULTIMODAL_CHARS))
     }
 }
 

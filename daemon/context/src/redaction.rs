@@ -31,10 +31,7 @@ pub enum Redaction {
 
 impl From<&crate::Settings> for Redaction {
     fn from(settings: &crate::Settings) -> Self {
-        match settings.redact {
-            true => Self::On,
-            false => Self::Off,
-        }
+        if settings.redact { Self::On } else { Self::Off }
     }
 }
 

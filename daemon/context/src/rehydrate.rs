@@ -37,9 +37,10 @@ pub struct Earlier<'a> {
 pub fn choose(messages: &[Message], start: usize, end: usize, earlier: Earlier<'_>) -> Turns {
     let end = end.min(messages.len());
     let is_inside = (start..end).any(|at| messages.get(at).is_some_and(handoff::is_handoff));
-    match earlier.is_scattered && is_inside {
-        true => all_between(messages, start, end),
-        false => behind_newest(messages, start, end, earlier.held),
+    if earlier.is_scattered && is_inside {
+        all_between(messages, start, end)
+    } else {
+        behind_newest(messages, start, end, earlier.held)
     }
 }
 

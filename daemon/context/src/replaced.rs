@@ -114,11 +114,12 @@ impl Statement {
             return false;
         }
         let is_apart = self.scope.intersection(&earlier.scope).next().is_none();
-        match same.is_empty() {
-            // Of one kind of fact: about the same, or there is only one of it at a time.
-            false => !is_apart || same.iter().any(|family| family.needs_no_scope()),
+        if same.is_empty() {
             // Otherwise what is said to be something must be the same in the words of both.
-            true => !self.subject.is_empty() && self.subject == earlier.subject,
+            !self.subject.is_empty() && self.subject == earlier.subject
+        } else {
+            // Of one kind of fact: about the same, or there is only one of it at a time.
+            !is_apart || same.iter().any(|family| family.needs_no_scope())
         }
     }
 }

@@ -130,10 +130,7 @@ impl Today {
             1..=12 => 31,
             _ => 0,
         };
-        match (1..=days).contains(&day) {
-            true => Ok(Self(text.to_owned())),
-            false => Err(refused()),
-        }
+        if (1..=days).contains(&day) { Ok(Self(text.to_owned())) } else { Err(refused()) }
     }
 
     /// The date as it was given.

@@ -61,10 +61,7 @@ fn unlisted(line: &str) -> &str {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let rest = line.get(digits..).unwrap_or("");
     let numbered = rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "));
-    match (1..=3).contains(&digits) {
-        true => numbered.unwrap_or(line).trim_start(),
-        false => line.trim_start(),
-    }
+    if (1..=3).contains(&digits) { numbered.unwrap_or(line).trim_start() } else { line.trim_start() }
 }
 
 #[cfg(test)]

@@ -130,10 +130,8 @@ impl Call {
         let message = messages.get(by)?;
         let call = message.tool_calls().get(index)?;
         let text = message.arguments(call);
-        let arguments: Value = match text.len() <= ARGUMENT_BYTES {
-            true => serde_json::from_str(&text).ok()?,
-            false => return None,
-        };
+        let arguments: Value =
+            if text.len() <= ARGUMENT_BYTES { serde_json::from_str(&text).ok()? } else { return None };
         let path = PATHS.iter().find_map(|name| arguments.get(name)?.as_str()).map(str::to_owned);
         Some(Self { tool: call.name.clone()?, arguments, path })
     }

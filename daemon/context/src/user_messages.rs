@@ -49,9 +49,10 @@ pub fn gather(turns: &[&Message], carried: UserMessages, redaction: Redaction) -
 
 fn quoted(text: &str, redaction: Redaction) -> String {
     let text = text.trim();
-    let text = match longer_than(text, MAX_CHARS) {
-        true => format!("{}\n…\n{}", head(text, MAX_CHARS / 2), tail(text, MAX_CHARS / 2)),
-        false => text.to_owned(),
+    let text = if longer_than(text, MAX_CHARS) {
+        format!("{}\n…\n{}", head(text, MAX_CHARS / 2), tail(text, MAX_CHARS / 2))
+    } else {
+        text.to_owned()
     };
     handoff::defused(&redaction.apply(&text))
 }

@@ -103,9 +103,10 @@ impl WorkState {
         let named = |at: &usize| self.entities.get(*at).filter(|entity| entity.id == id).map(|entity| (*at, entity));
         let all = || self.places.iter_hash(self.hasher.hash_one(id)).filter_map(named);
         let (first, known) = all().min_by_key(|(at, _)| *at)?;
-        match known.kind == kind || entity::is_vague(&known.kind) || entity::is_vague(kind) {
-            true => Some(first),
-            false => all().find(|(_, entity)| entity.kind == kind).map(|(at, _)| at),
+        if known.kind == kind || entity::is_vague(&known.kind) || entity::is_vague(kind) {
+            Some(first)
+        } else {
+            all().find(|(_, entity)| entity.kind == kind).map(|(at, _)| at)
         }
     }
 

@@ -184,10 +184,11 @@ impl Tree {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unsuitable(error)).at("open", &self.root.join(path)),
         };
-        match file.metadata().at("inspect", &self.root.join(path))?.is_file() {
-            true => Ok(Some(file)),
-            false => Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file"))
-                .at("open", &self.root.join(path)),
+        if file.metadata().at("inspect", &self.root.join(path))?.is_file() {
+            Ok(Some(file))
+        } else {
+            Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file"))
+                .at("open", &self.root.join(path))
         }
     }
 

@@ -26,10 +26,7 @@ pub(crate) fn seconds(time: f64) -> f64 {
 /// A name in one line.
 pub(crate) fn name(name: String) -> String {
     let is_plain = name.len() <= NAME && !name.chars().any(char::is_control);
-    match is_plain {
-        true => name,
-        false => name.chars().take(NAME).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect(),
-    }
+    if is_plain { name } else { name.chars().take(NAME).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect() }
 }
 
 /// A revision.

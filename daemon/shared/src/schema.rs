@@ -65,10 +65,7 @@ pub(crate) async fn make(client: &mut Client, grant: Option<(&str, &str)>) -> Re
     let transaction = client.transaction().await.map_err(refused)?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await.map_err(refused)?;
     let has_any = transaction.query_one(FOUND, &[]).await.map_err(refused)?.get::<_, Option<String>>(0).is_some();
-    let found = match has_any {
-        true => transaction.query_one(NEWEST, &[]).await.map_err(refused)?.get(0),
-        false => 0,
-    };
+    let found = if has_any { transaction.query_one(NEWEST, &[]).await.map_err(refused)?.get(0) } else { 0 };
     if found > VERSION {
         return Err(SharedError::NewTables { found, known: VERSION });
     }

@@ -42,9 +42,10 @@ impl Wanted {
 }
 
 fn storable(entries: &Arc<[Entry]>) -> Arc<[Entry]> {
-    match entries.iter().any(|entry| entry.contains('\0')) {
-        true => entries.iter().map(|entry| Entry::from(entry.replace('\0', "\u{fffd}"))).collect(),
-        false => Arc::clone(entries),
+    if entries.iter().any(|entry| entry.contains('\0')) {
+        entries.iter().map(|entry| Entry::from(entry.replace('\0', "\u{fffd}"))).collect()
+    } else {
+        Arc::clone(entries)
     }
 }
 

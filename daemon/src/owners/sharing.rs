@@ -220,10 +220,7 @@ impl Sharing {
         let Proposed { known, entries, .. } = store.propose(Vec::new(), Vec::new(), here).await?;
         let rows = database.since(key, known.saturating_sub(1), self.revisions).await;
         let mut rows = self.heard(rows).map_err(Error::Shared)?;
-        match goes_on(known, &entries, &mut rows) {
-            true => Ok(rows),
-            false => Err(Error::Shared(self.is_another(key))),
-        }
+        if goes_on(known, &entries, &mut rows) { Ok(rows) } else { Err(Error::Shared(self.is_another(key))) }
     }
 
     /// Notes whether the database answered. Where it went away the connections to it are as good as gone.

@@ -117,9 +117,10 @@ impl RecallService {
         query.vector = vector;
         let mut notices: Vec<String> = notice.into_iter().collect();
         // Others search meanwhile: a database may take its time.
-        let FoundElsewhere { elsewhere, keys } = match is_everywhere && query.kinds.messages {
-            true => self.elsewhere(&query, &mut notices).await,
-            false => FoundElsewhere::default(),
+        let FoundElsewhere { elsewhere, keys } = if is_everywhere && query.kinds.messages {
+            self.elsewhere(&query, &mut notices).await
+        } else {
+            FoundElsewhere::default()
         };
         query.elsewhere = (!keys.is_empty()).then_some(elsewhere);
         let turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.search"))?;
@@ -226,8 +227,5 @@ fn place(
 
 /// A change of a store as a model may see it by the rules that hold now.
 fn shown(policy: &Policy, text: &str) -> String {
-    match policy.blocks(text, Scope::Strict).is_empty() {
-        true => text.to_owned(),
-        false => BLOCKED.to_owned(),
-    }
+    if policy.blocks(text, Scope::Strict).is_empty() { text.to_owned() } else { BLOCKED.to_owned() }
 }

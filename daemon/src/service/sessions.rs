@@ -264,9 +264,10 @@ impl SessionService {
         let Some(kept) = self.archive.session(id.to_owned()).await? else { return Ok(None) };
         check_profile(id, &kept.0.profile, caller.profile.as_deref())?;
         // In a box: every request would be as large as what a session needs that comes from another host.
-        let (kept, moved_from) = match self.sharing.hands_over(&kept.0.profile) {
-            true => Box::pin(self.claim(kept, wants)).await?,
-            false => (kept, None),
+        let (kept, moved_from) = if self.sharing.hands_over(&kept.0.profile) {
+            Box::pin(self.claim(kept, wants)).await?
+        } else {
+            (kept, None)
         };
         self.table.forget(id);
         // Its agent did not notice that the daemon was killed, or that another host had it for a while.

@@ -223,10 +223,7 @@ impl Connection {
                         None => self.subscription = None,
                     }
                 }
-                () = sleep_until(due), if waiting || is_reserved => match is_reserved && due == leaves {
-                    true => self.turn_away(),
-                    false => return Err(End::Stalled),
-                },
+                () = sleep_until(due), if waiting || is_reserved => if is_reserved && due == leaves { self.turn_away() } else { return Err(End::Stalled) },
                 () = place_wanted(&mut full, self.began + HANDSHAKE), if is_silent && may_read => return Err(End::GaveWay),
                 _ = look.tick(), if !may_read && self.share_wanted.is_none() => {
                     if transport::hung_up(&self.stream) {

@@ -62,10 +62,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         files,
         daemon: is_answering(context),
         in_use: reasons.is_empty(),
-        verdict: match reasons.is_empty() {
-            true => "in use".to_owned(),
-            false => format!("not in use: {}", reasons.join("; ")),
-        },
+        verdict: if reasons.is_empty() { "in use".to_owned() } else { format!("not in use: {}", reasons.join("; ")) },
         agent,
     };
     out::show(context.common, &report, table)?;

@@ -91,8 +91,9 @@ fn ask(context: &CliContext<'_>, folder: &Folder, edited: &[String]) -> Result<(
         )));
     }
     let question = format!("{path}: you changed {names}. Overwrite, and keep yours as FILE.bak? [y/N] ");
-    match out::agreed(&question, &mut std::io::stdin().lock(), &mut std::io::stderr()) {
-        true => Ok(()),
-        false => Err(Failure::File("nothing was written".into())),
+    if out::agreed(&question, &mut std::io::stdin().lock(), &mut std::io::stderr()) {
+        Ok(())
+    } else {
+        Err(Failure::File("nothing was written".into()))
     }
 }

@@ -37,10 +37,7 @@ fn of(program: &Path, folders: &OsStr) -> Option<PathBuf> {
         let mut head = Vec::new();
         File::open(&path).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
         let next = next(&String::from_utf8_lossy(&head))?;
-        let next = match next.contains('/') {
-            true => PathBuf::from(next),
-            false => which(&next, folders)?,
-        };
+        let next = if next.contains('/') { PathBuf::from(next) } else { which(&next, folders)? };
         if is_python(&next) {
             return next.is_file().then_some(next);
         }

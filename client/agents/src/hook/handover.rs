@@ -47,9 +47,10 @@ pub(super) fn text(list: &[Value], mark: &str) -> Option<String> {
     }
     last.retain(|shown| !shown.is_empty());
     last.reverse();
-    match last.is_empty() {
-        true => Some(handoff.to_owned()),
-        false => Some(format!("{handoff}\n\n{LAST}\n\n{}", last.join("\n\n"))),
+    if last.is_empty() {
+        Some(handoff.to_owned())
+    } else {
+        Some(format!("{handoff}\n\n{LAST}\n\n{}", last.join("\n\n")))
     }
 }
 

@@ -175,9 +175,10 @@ puts that right."
         if self.notes.state.is_told {
             return Ok(());
         }
-        let (rules, entities) = match self.notes.state.is_behind_compaction {
-            true => (self.rules()?, self.entities()?),
-            false => (Vec::new(), Vec::new()),
+        let (rules, entities) = if self.notes.state.is_behind_compaction {
+            (self.rules()?, self.entities()?)
+        } else {
+            (Vec::new(), Vec::new())
         };
         let blocks = [&snapshot.user, &snapshot.memory].into_iter().flatten().map(String::as_str).collect();
         let known = Known { rules: rules.iter().map(String::as_str).collect(), blocks, entities: &entities };

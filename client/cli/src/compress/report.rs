@@ -44,17 +44,15 @@ fn old(superseded: &[Superseded]) -> String {
 fn most(scores: &[ScoredMessage]) -> String {
     let mut best: Vec<&ScoredMessage> = scores.iter().collect();
     best.sort_by_key(|message| std::cmp::Reverse(message.score));
-    match best.is_empty() {
-        true => "none stands out".into(),
-        false => scored(best.into_iter().take(MOST_SCORED)),
-    }
+    if best.is_empty() { "none stands out".into() } else { scored(best.into_iter().take(MOST_SCORED)) }
 }
 
 fn scored<'a>(messages: impl Iterator<Item = &'a ScoredMessage>) -> String {
-    let told = messages.map(|message| match message.reasons.is_empty() {
-        // A call that stays with its results.
-        true => message.index.to_string(),
-        false => {
+    let told = messages.map(|message| {
+        if message.reasons.is_empty() {
+            // A call that stays with its results.
+            message.index.to_string()
+        } else {
             let why = message.reasons.join(", ").replace('_', " ");
             format!("{} ({}: {why})", message.index, message.score)
         }

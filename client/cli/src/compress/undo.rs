@@ -46,9 +46,10 @@ fn report(result: &UndoResult, is_look: bool) -> String {
     }
     rows.push((
         "messages",
-        match result.undone.is_empty() {
-            true => out::thousands(messages),
-            false => format!("{}, the last {} said since", out::thousands(messages), out::thousands(result.since)),
+        if result.undone.is_empty() {
+            out::thousands(messages)
+        } else {
+            format!("{}, the last {} said since", out::thousands(messages), out::thousands(result.since))
         },
     ));
     let window = result.context_length.map_or(String::new(), |tokens| format!(" of {}", out::thousands(tokens)));

@@ -39,9 +39,10 @@ fn schemas(arguments: &Arguments) -> Result<Vec<Json>, Failure> {
     }
     let text = out::read_input(&arguments.file)?;
     let failed = |words: String| Failure::File(format!("{}: {words}", arguments.file.display()));
-    let tools: Result<Vec<Box<RawValue>>, _> = match text.trim_start().starts_with('[') {
-        true => serde_json::from_str(&text),
-        false => serde_json::from_str(&text).map(|Within { tools }| tools),
+    let tools: Result<Vec<Box<RawValue>>, _> = if text.trim_start().starts_with('[') {
+        serde_json::from_str(&text)
+    } else {
+        serde_json::from_str(&text).map(|Within { tools }| tools)
     };
     let tools = tools.map_err(|error| failed(format!("no list of schemas: {error}")))?;
     let json = |tool: Box<RawValue>| Json::parse(tool.get().to_owned()).map_err(|error| failed(error.to_string()));

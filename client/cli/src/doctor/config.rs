@@ -45,10 +45,7 @@ pub(super) fn look(context: &CliContext<'_>, findings: &mut Vec<Finding>) -> Opt
         .collect();
     findings.push(Finding::ok(
         "configuration",
-        match changed.is_empty() {
-            true => "all defaults".to_owned(),
-            false => changed.join(", "),
-        },
+        if changed.is_empty() { "all defaults".to_owned() } else { changed.join(", ") },
     ));
     Some(Configured(
         rows.map(|row| (row["key"].as_str().unwrap_or_default().to_owned(), row["value"].clone())).collect(),
@@ -110,17 +107,15 @@ fn host_and_port(url: &str) -> Option<String> {
 
 fn program(name: &str) -> Finding {
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = match name.contains('/') {
-        true => Path::new(name).is_file(),
-        false => std::env::split_paths(&folders).any(|folder| folder.join(name).is_file()),
+    let is_there = if name.contains('/') {
+        Path::new(name).is_file()
+    } else {
+        std::env::split_paths(&folders).any(|folder| folder.join(name).is_file())
     };
-    match is_there {
-        true => Finding::ok("summarizer", format!("command: {name} is there")),
-        false => Finding::warning(
-            "summarizer",
-            format!("command: there is no {name:?}"),
-            "install it, or give its whole path",
-        ),
+    if is_there {
+        Finding::ok("summarizer", format!("command: {name} is there"))
+    } else {
+        Finding::warning("summarizer", format!("command: there is no {name:?}"), "install it, or give its whole path")
     }
 }
 

@@ -31,13 +31,14 @@ pub(super) fn look(context: &CliContext<'_>, findings: &mut Vec<Finding>) -> Opt
         Ok((version, running)) => {
             let own = env!("CARGO_PKG_VERSION");
             let words = format!("herma {version}, pid {}, up {:.0} s", running.pid, running.status.uptime_s);
-            findings.push(match version == own {
-                true => Finding::ok("daemon", words),
-                false => Finding::warning(
+            findings.push(if version == own {
+                Finding::ok("daemon", words)
+            } else {
+                Finding::warning(
                     "daemon",
                     format!("{words}; this is herma {own}"),
                     "herma daemon stop; the next command starts the new one",
-                ),
+                )
             });
             running
         }
@@ -61,9 +62,10 @@ fn ask(client: &mut Client) -> Result<(String, Running), ClientError> {
     let hello = client.hello(HelloParams { client: Some("herma doctor".into()), protocol: None })?;
     let version = hello.server.rsplit(' ').next().unwrap_or_default().to_owned();
     let status = client.status(StatusParams {})?;
-    let shared = match hello.methods.iter().any(|method| method == "shared.status") {
-        true => Some(client.shared_status(shared::StatusParams {})?),
-        false => None,
+    let shared = if hello.methods.iter().any(|method| method == "shared.status") {
+        Some(client.shared_status(shared::StatusParams {})?)
+    } else {
+        None
     };
     Ok((version, Running { pid: hello.pid.into(), status, shared }))
 }
@@ -146,12 +148,13 @@ fn outputs(status: &StatusResult) -> Finding {
     let counts = status.outputs;
     let words =
         format!("{} files, {} of {}", out::thousands(counts.files), out::size(counts.bytes), out::size(counts.quota));
-    match counts.bytes > counts.quota / 10 * 9 {
-        true => Finding::warning(
+    if counts.bytes > counts.quota / 10 * 9 {
+        Finding::warning(
             "outputs",
             words,
             "the oldest of closed sessions go next; set output.quota higher to keep them",
-        ),
-        false => Finding::ok("outputs", words),
+        )
+    } else {
+        Finding::ok("outputs", words)
     }
 }

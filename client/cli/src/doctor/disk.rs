@@ -24,13 +24,14 @@ pub(super) fn folders(home: &Path, socket: &Path) -> Vec<Finding> {
         Ok(found) if !found.is_dir() => {
             findings.push(Finding::error("home", format!("{} is no folder", home.display()), "give another --home"));
         }
-        Ok(found) => findings.push(match is_own(&found) {
-            true => Finding::ok("home", home.display().to_string()),
-            false => Finding::error(
+        Ok(found) => findings.push(if is_own(&found) {
+            Finding::ok("home", home.display().to_string())
+        } else {
+            Finding::error(
                 "home",
                 format!("{} belongs to user {}", home.display(), found.uid()),
                 "use a home of your own, or run as its owner",
-            ),
+            )
         }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             findings.push(Finding::ok("home", format!("{} will be made when it is needed", home.display())));

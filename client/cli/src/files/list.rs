@@ -20,16 +20,15 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
 }
 
 fn shown(result: &ListResult) -> String {
-    let mut text = match result.files.is_empty() {
-        true => "no memory file\n".to_owned(),
-        false => {
-            let cells = |file: &File| {
-                [file.path.clone(), out::size(file.bytes), file.revision.to_string(), out::local_time(file.modified_at)]
-            };
-            let rows: Vec<[String; 4]> = result.files.iter().map(cells).collect();
-            let sides = [Side::Left, Side::Right, Side::Right, Side::Left];
-            out::sided(["path", "size", "revision", "written"], sides, &rows)
-        }
+    let mut text = if result.files.is_empty() {
+        "no memory file\n".to_owned()
+    } else {
+        let cells = |file: &File| {
+            [file.path.clone(), out::size(file.bytes), file.revision.to_string(), out::local_time(file.modified_at)]
+        };
+        let rows: Vec<[String; 4]> = result.files.iter().map(cells).collect();
+        let sides = [Side::Left, Side::Right, Side::Right, Side::Left];
+        out::sided(["path", "size", "revision", "written"], sides, &rows)
     };
     for unkept in &result.unkept {
         text.push_str(&format!("{} is left alone: {}\n", unkept.path, unkept.reason));

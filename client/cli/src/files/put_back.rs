@@ -59,8 +59,11 @@ pub(super) fn restore(context: &CliContext<'_>, arguments: &Restore) -> Result<(
 }
 
 fn told(context: &CliContext<'_>, result: &ChangeResult) -> Result<(), Failure> {
-    out::show(context.common, result, |result| match result.changed {
-        true => format!("{} This is revision {}.", result.message, result.revision),
-        false => format!("Nothing had to be changed; the files are at revision {}.", result.revision),
+    out::show(context.common, result, |result| {
+        if result.changed {
+            format!("{} This is revision {}.", result.message, result.revision)
+        } else {
+            format!("Nothing had to be changed; the files are at revision {}.", result.revision)
+        }
     })
 }

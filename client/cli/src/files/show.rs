@@ -22,8 +22,5 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     let params =
         ReadParams { path: super::path(&arguments.path), revision: arguments.revision, raw: Some(arguments.raw) };
     let result = context.connect()?.files_read(params)?;
-    match context.common.json {
-        true => out::json(&result),
-        false => out::text(&result.text),
-    }
+    if context.common.json { out::json(&result) } else { out::text(&result.text) }
 }

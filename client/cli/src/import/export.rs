@@ -54,9 +54,10 @@ fn open(path: &Path) -> io::Result<Box<dyn Read>> {
 
 fn check_zip(source: &mut impl io::BufRead) -> Result<(), String> {
     let head = source.fill_buf().map_err(|error| error.to_string())?;
-    match head.starts_with(ZIP) {
-        true => Err("it is a zip file; give `unzip -p FILE conversations.json | herma import chatgpt -`".into()),
-        false => Ok(()),
+    if head.starts_with(ZIP) {
+        Err("it is a zip file; give `unzip -p FILE conversations.json | herma import chatgpt -`".into())
+    } else {
+        Ok(())
     }
 }
 

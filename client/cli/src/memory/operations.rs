@@ -67,9 +67,10 @@ impl Found<'_> {
             // there beside itself for a moment.
             // Nor is what is for one host in the place of what is shared, or the other way.
             let is_alike = |gone: &&str| gone.starts_with(HOST_BOUND) == content.starts_with(HOST_BOUND);
-            let place = match self.known.contains(content) {
-                true => None,
-                false => gone.iter().position(is_alike).map(|at| gone.remove(at)),
+            let place = if self.known.contains(content) {
+                None
+            } else {
+                gone.iter().position(is_alike).map(|at| gone.remove(at))
             };
             match place {
                 Some(old_text) => {

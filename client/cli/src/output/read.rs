@@ -68,9 +68,10 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     if context.common.json {
         return out::json(&result);
     }
-    match arguments.raw {
-        true => out::bytes(result.text.as_bytes())?,
-        false => out::text(&result.text)?,
+    if arguments.raw {
+        out::bytes(result.text.as_bytes())?
+    } else {
+        out::text(&result.text)?
     }
     out::error(&foot(&result));
     Ok(())

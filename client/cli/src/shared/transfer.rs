@@ -63,9 +63,10 @@ fn taken(path: &Path) -> Failure {
 
 pub(super) fn import(context: &CliContext<'_>, arguments: &Import) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::File(format!("{}: {error}", arguments.file.display()));
-    let input = match arguments.file == Path::new(STANDARD) {
-        true => Stdio::inherit(),
-        false => File::open(&arguments.file).map_err(failed)?.into(),
+    let input = if arguments.file == Path::new(STANDARD) {
+        Stdio::inherit()
+    } else {
+        File::open(&arguments.file).map_err(failed)?.into()
     };
     let said = config::run_daemon(context, &["--shared-import"], input, Stdio::piped())?;
     let rows: Rows = serde_json::from_str(&said)

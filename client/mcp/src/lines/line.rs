@@ -141,14 +141,15 @@ fn message(text: &str) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Refusal> 
         reason,
         words,
     };
-    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| match error.is_data() {
-        true => {
+    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| {
+        if error.is_data() {
             let mut finder = id_finder();
             finder.feed(text.as_bytes());
             let words = format!("not a JSON-RPC message: {error}");
             Refusal { id: echoed(finder.found()), reason: Reason::InvalidRequest, words }
+        } else {
+            refused(None, Reason::Parse, format!("the line is not JSON: {error}"))
         }
-        false => refused(None, Reason::Parse, format!("the line is not JSON: {error}")),
     })?;
     let Envelope { jsonrpc, id, method, params, result, error } = envelope;
     let Some(method) = method else {

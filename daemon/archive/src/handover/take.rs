@@ -102,12 +102,11 @@ impl Archive {
             }
         }
         check_term(&transaction, taking)?;
-        let fork = match exists(&transaction, &taking.session)? {
-            true => {
-                let names = told.messages.iter().map(|told| told.name).collect();
-                fork(&transaction, (&taking.session, &taking.fork), &names, &told.handles(), &told.head)?
-            }
-            false => None,
+        let fork = if exists(&transaction, &taking.session)? {
+            let names = told.messages.iter().map(|told| told.name).collect();
+            fork(&transaction, (&taking.session, &taking.fork), &names, &told.handles(), &told.head)?
+        } else {
+            None
         };
         let new = replace(&transaction, taking, &told)?;
         if is_kept {
@@ -184,9 +183,10 @@ fn replace(transaction: &Transaction<'_>, taking: &Taking, told: &Session) -> Re
     let Taking { session, profile, .. } = taking;
     let known = ids(transaction, session)?;
     if let Some(rows) = told.head.get("session") {
-        match exists(transaction, session)? {
-            true => rows.update(transaction, "session", ("id", session))?,
-            false => rows.insert(transaction, "session", ("id", session))?,
+        if exists(transaction, session)? {
+            rows.update(transaction, "session", ("id", session))?
+        } else {
+            rows.insert(transaction, "session", ("id", session))?
         }
     }
     transaction.execute("UPDATE session SET profile = ?2 WHERE id = ?1", [session, profile])?;

@@ -249,9 +249,10 @@ fn a_rule_that_came_late_is_kept_and_figures_are_not_worth_a_session() {
         a.told();
         let (parts, texts) = (a.give(), a.brings());
         b.take(&parts, &texts, None).unwrap();
-        match late {
-            true => a.archive.save_constraint("s", &rule("late")).unwrap(),
-            false => a.archive.save_engine_state("s", "{}").unwrap(),
+        if late {
+            a.archive.save_constraint("s", &rule("late")).unwrap()
+        } else {
+            a.archive.save_engine_state("s", "{}").unwrap()
         }
         let fork = a.take(&b.give(), &texts, Some("b")).unwrap().fork;
         assert_eq!(fork.is_some(), is_forked);

@@ -212,9 +212,10 @@ impl Patterns {
 
     /// What stands in a body. What is written with accents or as escapes is made plain first.
     fn in_body(&self, body: &str) -> Has {
-        match body.is_ascii() && memmem::find(body.as_bytes(), b"\\u").is_none() {
-            true => self.in_text(body),
-            false => self.in_text(&token::lower(&token::normalise(&searched(body)))),
+        if body.is_ascii() && memmem::find(body.as_bytes(), b"\\u").is_none() {
+            self.in_text(body)
+        } else {
+            self.in_text(&token::lower(&token::normalise(&searched(body))))
         }
     }
 

@@ -116,10 +116,8 @@ impl Resolved {
             let longer = vocabulary::longer(connection, word)?;
             let is_slip = longer.is_empty() && count + pending == 0 && self.corrected < MOST_CORRECTED;
             self.corrected += usize::from(is_slip);
-            let (instead, weight) = match is_slip {
-                true => (vocabulary::slips(connection, word)?, SLIP),
-                false => (longer, LONGER),
-            };
+            let (instead, weight) =
+                if is_slip { (vocabulary::slips(connection, word)?, SLIP) } else { (longer, LONGER) };
             for term in instead {
                 for form in Word::of(term.clone(), index.languages, true).forms() {
                     if !hashes.iter().any(|(known, _)| *known == hash(form)) {

@@ -82,9 +82,10 @@ impl Names {
 
 /// Whether the named arguments of such arguments are read here.
 pub(super) fn is_read(arguments: &str) -> Names {
-    match arguments.len() <= MAX_ARGUMENTS_BYTES && serde_json::from_str::<Named<'_>>(arguments).is_ok() {
-        true => Names::Read,
-        false => Names::Unread,
+    if arguments.len() <= MAX_ARGUMENTS_BYTES && serde_json::from_str::<Named<'_>>(arguments).is_ok() {
+        Names::Read
+    } else {
+        Names::Unread
     }
 }
 

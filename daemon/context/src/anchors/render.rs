@@ -53,10 +53,7 @@ impl Choice<'_> {
             if self.taken[at] || !wanted(anchor) {
                 continue;
             }
-            let label = match self.kinds[anchor.kind.index()] {
-                true => 0,
-                false => anchor.kind.label().len() + 1,
-            };
+            let label = if self.kinds[anchor.kind.index()] { 0 } else { anchor.kind.label().len() + 1 };
             let cost = anchor.text.chars().count() + 1 + label;
             if used + SMALLEST > room {
                 break;

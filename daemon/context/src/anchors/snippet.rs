@@ -41,10 +41,7 @@ fn snippet(line: &str, kind: Kind, span: &Range<usize>) -> String {
     }
     let (from, to) = (span.start.saturating_sub(shift), span.end.saturating_sub(shift));
     let to = to.min(from + MAX_BYTES);
-    let start = match from <= LEAD_BYTES {
-        true => 0,
-        false => after_space(line, from - LEAD_BYTES),
-    };
+    let start = if from <= LEAD_BYTES { 0 } else { after_space(line, from - LEAD_BYTES) };
     let end = before_space(line, to.max(start + WINDOW_BYTES));
     let dots = if start > 0 { "…" } else { "" };
     let more = if end < line.len() { "…" } else { "" };

@@ -102,10 +102,7 @@ fn an_hour_has_room_for_so_many_runs() {
     ] {
         let limits = Limits { max_per_hour, ..LIMITS };
         let verdict = breaker.verdict(&limits, 99_000, now);
-        let expect = match wait_s > 0.0 {
-            true => Verdict::RateLimited { wait_s, missing_tokens: 0 },
-            false => Verdict::Allowed,
-        };
+        let expect = if wait_s > 0.0 { Verdict::RateLimited { wait_s, missing_tokens: 0 } } else { Verdict::Allowed };
         assert_eq!(verdict, expect, "{max_per_hour} an hour at {now}");
     }
 }
@@ -124,10 +121,8 @@ fn two_runs_have_new_text_between_them_unless_the_window_overflows() {
         (0, 94_000, 0),
     ] {
         let verdict = breaker.verdict(&Limits { window, ..LIMITS }, tokens, 1.0);
-        let expect = match missing_tokens > 0 {
-            true => Verdict::RateLimited { wait_s: 0.0, missing_tokens },
-            false => Verdict::Allowed,
-        };
+        let expect =
+            if missing_tokens > 0 { Verdict::RateLimited { wait_s: 0.0, missing_tokens } } else { Verdict::Allowed };
         assert_eq!(verdict, expect, "{tokens} of {window}");
     }
 }

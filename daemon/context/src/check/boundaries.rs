@@ -50,9 +50,8 @@ static ROLE: LazyLock<Pattern> = LazyLock::new(|| {
 pub(super) fn defused(text: &str, warnings: &mut Vec<String>) -> String {
     let framed = handoff::defused(text);
     let plain = framed.replace(FAMILY, "(CONTEXT COMPACTION").replace(LEGACY, "(CONTEXT SUMMARY):");
-    let untagged = TAG.replace_all_by(&plain, |tag| match is_boundary(&tag[1], &tag[3]) {
-        true => format!("{}&lt;{}{}", &tag[1], &tag[2], &tag[3]),
-        false => tag[0].to_owned(),
+    let untagged = TAG.replace_all_by(&plain, |tag| {
+        if is_boundary(&tag[1], &tag[3]) { format!("{}&lt;{}{}", &tag[1], &tag[2], &tag[3]) } else { tag[0].to_owned() }
     });
     let untagged = TEMPLATE_TOKEN.replace_all(&untagged, "&lt;$1");
     let unbracketed = BRACKETED.replace_all(&untagged, "($1");

@@ -103,10 +103,7 @@ enum Attribution {
 
 impl Attribution {
     fn below(heading: &str) -> Self {
-        match sections::is_asked(heading) {
-            true => Self::Users,
-            false => Self::AsSaid,
-        }
+        if sections::is_asked(heading) { Self::Users } else { Self::AsSaid }
     }
 }
 

@@ -22,10 +22,7 @@ pub(super) fn replaced(text: &str, policy: &Policy, warnings: &mut Vec<String>) 
     let lines: Vec<String> = text.split('\n').map(|line| clean_line(line, policy, warnings)).collect();
     let text = lines.join("\n");
     let across: Vec<Found> = findings(&text, policy, warnings);
-    match across.is_empty() {
-        true => text,
-        false => without_lines(&text, &across, warnings),
-    }
+    if across.is_empty() { text } else { without_lines(&text, &across, warnings) }
 }
 
 /// Whether a line is nothing but a note.
@@ -65,9 +62,10 @@ fn clean_line(line: &str, policy: &Policy, warnings: &mut Vec<String>) -> String
             return line;
         };
         warnings.push(warning(first.id));
-        line = match first.id.as_str().starts_with(INVISIBLE) {
-            true => visible(&line, &found),
-            false => without_sentence(&line, first),
+        line = if first.id.as_str().starts_with(INVISIBLE) {
+            visible(&line, &found)
+        } else {
+            without_sentence(&line, first)
         };
     }
     match findings(&line, policy, warnings).first() {

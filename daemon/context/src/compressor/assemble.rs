@@ -189,9 +189,10 @@ pub(super) fn finish(
     }
     state.has_scattered_handoffs = are_scattered(list.iter().map(|placed| &placed.message), prepared.layout.head_end);
     state.note_savings(pct);
-    let over = match load.tokens() + prepared.goal.said_beside >= prepared.goal.threshold {
-        true => over::of(&list.iter().map(|placed| &placed.message).collect::<Vec<_>>(), numbers.head, &prepared.goal),
-        false => None,
+    let over = if load.tokens() + prepared.goal.said_beside >= prepared.goal.threshold {
+        over::of(&list.iter().map(|placed| &placed.message).collect::<Vec<_>>(), numbers.head, &prepared.goal)
+    } else {
+        None
     };
     let unpinned = pinned::lost(&prepared.input, list.iter().map(|placed| &placed.message), &prepared.pins);
     let (slots, removed) = slots(list, &prepared.input);

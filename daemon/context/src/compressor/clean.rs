@@ -49,9 +49,10 @@ impl CleanTurns {
             |&(at, turn): &(usize, &Message)| redaction.message(&without_frame(original(at, turn).unwrap_or(turn)));
         let originals: Vec<Message> = turns.par_iter().with_min_len(FEW_MESSAGES).map(clean).collect();
         let known: HashMap<usize, &Message> = brief.indexes.iter().copied().zip(&originals).collect();
-        let callers = match turns.iter().any(|(at, turn)| original(*at, turn).is_some()) {
-            true => pairs::callers(input),
-            false => Vec::new(),
+        let callers = if turns.iter().any(|(at, turn)| original(*at, turn).is_some()) {
+            pairs::callers(input)
+        } else {
+            Vec::new()
         };
         let has_clean_caller = |at: usize| {
             let caller = callers.get(at).copied().flatten();

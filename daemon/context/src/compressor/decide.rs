@@ -183,9 +183,8 @@ impl Reduction<'_> {
         let [aim, ..] = self.goal.levels();
         if let Some(handoff) = self.ordinary(kept, aim) {
             let weighed = self.weigh(handoff);
-            let handoff = self.ordinary_layout.as_ref().map_or(handoff, |(layout, _)| match weighed.is_empty() {
-                true => handoff,
-                false => aim.min(self.goal.before).saturating_sub(kept_tokens(layout)),
+            let handoff = self.ordinary_layout.as_ref().map_or(handoff, |(layout, _)| {
+                if weighed.is_empty() { handoff } else { aim.min(self.goal.before).saturating_sub(kept_tokens(layout)) }
             });
             return Ok(Decided { weighed, ..self.with_handoff(aim, handoff)? });
         }
@@ -249,14 +248,9 @@ impl Reduction<'_> {
         let most = brief.handoff_chars() as u64;
         let verbatim = percent(self.goal.threshold, VERBATIM);
         // Where the dearest text would fit, two tokens for a char, it is not looked at.
-        let wanted = match handoff >= 2 * most + verbatim {
-            true => 2 * most,
-            false => (most * price(&brief.turns)).div_ceil(SCALE),
-        };
-        let spare = match layout.kept.is_empty() {
-            true => handoff.saturating_sub(wanted).min(verbatim),
-            false => 0,
-        };
+        let wanted =
+            if handoff >= 2 * most + verbatim { 2 * most } else { (most * price(&brief.turns)).div_ceil(SCALE) };
+        let spare = if layout.kept.is_empty() { handoff.saturating_sub(wanted).min(verbatim) } else { 0 };
         if handoff >= wanted && spare < LEAST_SPARE {
             return Weighed::default();
         }

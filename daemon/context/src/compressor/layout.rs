@@ -210,9 +210,8 @@ impl Brief {
             rehydrate::choose(&layout.pruned, layout.start, layout.end, earlier);
         let mut brief = Self { turns, indexes, previous, carried, ..Self::default() };
         brief.leave_out(&layout.kept);
-        let load_of = |(turn, &at): (&Message, &usize)| match layout.pruned[at].same(turn) {
-            true => layout.loads[at],
-            false => Load::of(turn),
+        let load_of = |(turn, &at): (&Message, &usize)| {
+            if layout.pruned[at].same(turn) { layout.loads[at] } else { Load::of(turn) }
         };
         let turns = brief.turns.iter().zip(&brief.indexes).map(load_of).collect::<Load>().rough().tokens();
         brief.summary_budget = summary_budget(turns, settings);

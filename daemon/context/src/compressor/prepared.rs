@@ -279,9 +279,10 @@ impl Prepared {
     /// What the record shows: all of the skeleton, but in a handoff that is short, or that would make the list longer.
     fn skeleton(&self, failure: Option<&str>) -> Skeleton {
         let would_grow = self.target.is_none() && gain_chars(&self.layout) < self.limit;
-        match failure.is_none() && (would_grow || sections::is_short(self.limit)) {
-            true => Skeleton::Telling,
-            false => Skeleton::Whole,
+        if failure.is_none() && (would_grow || sections::is_short(self.limit)) {
+            Skeleton::Telling
+        } else {
+            Skeleton::Whole
         }
     }
 
@@ -340,10 +341,7 @@ impl Prepared {
 
     /// Outputs that are to be kept elsewhere before [`Self::finish_with`], in their order.
     pub fn spills(&self) -> Vec<Spill> {
-        let callers = match self.layout.spilled.is_empty() {
-            true => Vec::new(),
-            false => pairs::callers(&self.input),
-        };
+        let callers = if self.layout.spilled.is_empty() { Vec::new() } else { pairs::callers(&self.input) };
         let spilled = self.layout.spilled.iter().filter_map(|spilled| {
             let message = self.input.get(spilled.at)?;
             let call = callers.get(spilled.at).copied().flatten();

@@ -183,11 +183,10 @@ impl Material {
         let base = limit.saturating_sub(frame_chars() + recall_chars);
         let shares = Shares { limit, base };
         let rules = constraints::render(rules, minus_heading(shares.rules(), SectionKind::Constraints));
-        let said = match is_short(limit) {
-            true => Cow::Owned(
-                self.said.without(|text| rules.text.lines().any(|line| line.strip_prefix("- ") == Some(text))),
-            ),
-            false => Cow::Borrowed(&self.said),
+        let said = if is_short(limit) {
+            Cow::Owned(self.said.without(|text| rules.text.lines().any(|line| line.strip_prefix("- ") == Some(text))))
+        } else {
+            Cow::Borrowed(&self.said)
         };
         let finished = self.finished.render(inside(limit, EPISODES_SHARE, SectionKind::Episodes));
         let others = reserved + taken(&rules.text, SectionKind::Constraints) + taken(&finished, SectionKind::Episodes);
@@ -274,10 +273,7 @@ fn heading_chars(kind: SectionKind) -> usize {
 
 /// Chars that a section takes with its heading; an empty one takes none.
 fn taken(text: &str, kind: SectionKind) -> usize {
-    match text.is_empty() {
-        true => 0,
-        false => text.chars().count() + heading_chars(kind),
-    }
+    if text.is_empty() { 0 } else { text.chars().count() + heading_chars(kind) }
 }
 
 fn minus_heading(room: usize, kind: SectionKind) -> usize {

@@ -200,10 +200,7 @@ impl Shortening {
         let (mut fits, mut beyond) = (0, self.items.iter().map(|item| item.load.tokens()).max().unwrap_or(0) + 1);
         while beyond - fits > 1 {
             let middle = fits + (beyond - fits) / 2;
-            match self.budget.fits(takes(middle, &self.items)) {
-                true => fits = middle,
-                false => beyond = middle,
-            }
+            if self.budget.fits(takes(middle, &self.items)) { fits = middle } else { beyond = middle }
         }
         for item in &mut self.items {
             (item.chars, item.load) = item.capped(fits);
@@ -243,10 +240,7 @@ impl Item {
             Some(price) if self.load.tokens() > most => {
                 let chars = price.chars(most).max(LEAST_PREVIEW_CHARS);
                 let load = price.load(chars);
-                match load.tokens() < self.load.tokens() {
-                    true => (Some(chars), load),
-                    false => (self.chars, self.load),
-                }
+                if load.tokens() < self.load.tokens() { (Some(chars), load) } else { (self.chars, self.load) }
             }
             _ => (self.chars, self.load),
         }

@@ -35,9 +35,10 @@ pub fn find(text: &str) -> Vec<Found> {
 
 /// The sentences that can be rules.
 pub(super) fn usable(text: &str) -> Vec<&str> {
-    let ends = match longer_than(text, LOOK_HEAD + LOOK_TAIL) {
-        true => vec![head(text, LOOK_HEAD), tail(text, LOOK_TAIL)],
-        false => vec![text],
+    let ends = if longer_than(text, LOOK_HEAD + LOOK_TAIL) {
+        vec![head(text, LOOK_HEAD), tail(text, LOOK_TAIL)]
+    } else {
+        vec![text]
     };
     let lines = ends.into_iter().flat_map(prose_lines);
     lines.flat_map(sentences).filter(|sentence| is_prose(sentence)).collect()
@@ -66,10 +67,7 @@ pub(super) fn rule(sentence: &str) -> Option<Found> {
     }
     let demands = RULE.is_match(sentence) || GENERAL_RULE.is_match(sentence);
     let is_rule = RULE_ELSEWHERE.is_match(sentence) || (demands && !DESCRIBES.is_match(sentence));
-    let scope = match ONCE.is_match(sentence) {
-        true => Scope::Once,
-        false => Scope::Standing,
-    };
+    let scope = if ONCE.is_match(sentence) { Scope::Once } else { Scope::Standing };
     let said_before = SAID_BEFORE.find(sentence).map_or(0, |found| found.end());
     is_rule.then(|| Found { text: sentence.get(said_before..).unwrap_or(sentence).to_owned(), scope })
 }

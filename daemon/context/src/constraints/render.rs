@@ -30,10 +30,7 @@ pub fn render(rules: &[Constraint], chars: usize) -> Rendered {
     order.extend(holding().filter(|rule| rule.source == Source::Found && rule.scope == Scope::Standing).rev());
     order.extend(holding().filter(|rule| rule.source == Source::Found && rule.scope == Scope::Once).rev());
     let wanted: usize = order.iter().map(|rule| line(rule).chars().count() + 1).sum();
-    let mut room = match wanted <= chars {
-        true => chars,
-        false => chars.saturating_sub(rest_room),
-    };
+    let mut room = if wanted <= chars { chars } else { chars.saturating_sub(rest_room) };
     let fits = |room: &mut usize, rule: &Constraint| {
         let cost = line(rule).chars().count() + 1;
         let fits = cost <= *room;

@@ -113,9 +113,10 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A line without its middle, where it is long: many short ones say more of a part than few long ones.
 fn brief(line: &str) -> String {
-    match longer_than(line, LINE_CHARS) {
-        true => format!("{} ... {}", head(line, LINE_HEAD).trim_end(), tail(line, LINE_TAIL).trim_start()),
-        false => line.to_owned(),
+    if longer_than(line, LINE_CHARS) {
+        format!("{} ... {}", head(line, LINE_HEAD).trim_end(), tail(line, LINE_TAIL).trim_start())
+    } else {
+        line.to_owned()
     }
 }
 

@@ -181,10 +181,7 @@ impl Gatherer<'_> {
         if !shortened && !self.is_new(&original.shown_text()) {
             return;
         }
-        let line = match shortened {
-            true => shown.into_owned(),
-            false => self.describe(at, &original.shown_text()),
-        };
+        let line = if shortened { shown.into_owned() } else { self.describe(at, &original.shown_text()) };
         self.paths.in_text(&line);
         if self.wants_action() {
             self.found.actions.push(self.quoter.quote(&line));
@@ -196,10 +193,7 @@ impl Gatherer<'_> {
     fn describe(&self, at: usize, output: &str) -> String {
         let call = self.calls.get(at).copied().flatten().map(|(caller, index)| (&self.extract.turns[caller], index));
         let line = line_of(Output::Text(output), call);
-        match longer_than(output, SHORT_OUTPUT) {
-            true => line,
-            false => format!("{line}: {output}"),
-        }
+        if longer_than(output, SHORT_OUTPUT) { line } else { format!("{line}: {output}") }
     }
 
     fn failure(&mut self, original: &Message) {
@@ -209,9 +203,10 @@ impl Gatherer<'_> {
             return;
         }
         // The beginning of the output, unless the failure is said only later.
-        let from = match found.end <= head(&output, BLOCKED_CHARS).len() {
-            true => 0,
-            false => output.floor_char_boundary(found.start.saturating_sub(BLOCKED_CHARS / 5)),
+        let from = if found.end <= head(&output, BLOCKED_CHARS).len() {
+            0
+        } else {
+            output.floor_char_boundary(found.start.saturating_sub(BLOCKED_CHARS / 5))
         };
         let shown = head(output.get(from..).unwrap_or(&output), BLOCKED_CHARS);
         self.found.blocked.push(self.quoter.line(shown));

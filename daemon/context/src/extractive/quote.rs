@@ -30,12 +30,11 @@ impl Quoter {
     }
 
     fn one_line(&self, text: &str) -> String {
-        match longer_than(text, 2 * LOOK_CHARS) {
-            true => {
-                let ends = format!("{} ... {}", head(text, LOOK_CHARS), tail(text, LOOK_CHARS));
-                collapse(&self.clean(&ends))
-            }
-            false => collapse(&self.clean(text)),
+        if longer_than(text, 2 * LOOK_CHARS) {
+            let ends = format!("{} ... {}", head(text, LOOK_CHARS), tail(text, LOOK_CHARS));
+            collapse(&self.clean(&ends))
+        } else {
+            collapse(&self.clean(text))
         }
     }
 
@@ -47,9 +46,10 @@ impl Quoter {
     /// The text on one line, its middle cut.
     pub(super) fn quote(&self, text: &str) -> String {
         let text = self.one_line(text);
-        match longer_than(&text, QUOTE_CHARS) {
-            true => format!("{} ... {}", head(&text, QUOTE_HEAD).trim_end(), tail(&text, QUOTE_TAIL).trim_start()),
-            false => text,
+        if longer_than(&text, QUOTE_CHARS) {
+            format!("{} ... {}", head(&text, QUOTE_HEAD).trim_end(), tail(&text, QUOTE_TAIL).trim_start())
+        } else {
+            text
         }
     }
 }

@@ -53,10 +53,7 @@ fn longest(tokens: u64, measure: impl Fn(usize) -> (usize, u64)) -> usize {
     }
     while low < high {
         let middle = high - (high - low) / 2;
-        match measure(middle).1 <= tokens {
-            true => low = middle,
-            false => high = middle - 1,
-        }
+        if measure(middle).1 <= tokens { low = middle } else { high = middle - 1 }
     }
     low
 }

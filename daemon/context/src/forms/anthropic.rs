@@ -74,10 +74,7 @@ pub(super) fn write(messages: &[&Message]) -> Vec<String> {
     }
     let mut blocks = Vec::new();
     for message in messages {
-        match message.is(Role::Tool) {
-            true => blocks.push(result_block(message)),
-            false => blocks.extend(blocks_of(message)),
-        }
+        if message.is(Role::Tool) { blocks.push(result_block(message)) } else { blocks.extend(blocks_of(message)) }
     }
     // Results have to come first.
     blocks.sort_by_key(|block| Object::of(block).kind() != "tool_result");
@@ -87,15 +84,16 @@ pub(super) fn write(messages: &[&Message]) -> Vec<String> {
 
 fn alone(message: &Message) -> String {
     let object = Object::of(message.raw());
-    let content = match message.is(Role::Assistant) && !message.tool_calls().is_empty() {
-        true => list(&thoughts_first(blocks_of(message).into_iter().chain(calls_of(&object)).collect())),
-        false => match object.get("content") {
+    let content = if message.is(Role::Assistant) && !message.tool_calls().is_empty() {
+        list(&thoughts_first(blocks_of(message).into_iter().chain(calls_of(&object)).collect()))
+    } else {
+        match object.get("content") {
             Some(content) if json::is_list(content) => {
                 list(&thoughts_first(items(content).into_iter().map(str::to_owned).collect()))
             }
             Some(content) => content.to_owned(),
             None => "[]".to_owned(),
-        },
+        }
     };
     Writer::empty()
         .put_some("role", object.get("role"))
@@ -122,10 +120,8 @@ fn calls_of<'a>(object: &Object<'a>) -> impl Iterator<Item = String> + use<'a> {
         let call = Object::of(call);
         let function = Object::of(call.get("function").unwrap_or_default());
         let arguments = function.get("arguments").map(json::text_form).unwrap_or_default();
-        let input = match is_object(&arguments) {
-            true => arguments.into_owned(),
-            false => Writer::new("arguments", &arguments).end(),
-        };
+        let input =
+            if is_object(&arguments) { arguments.into_owned() } else { Writer::new("arguments", &arguments).end() };
         Writer::new("type", "tool_use")
             .put_some("id", call.get("id"))
             .put_some("name", function.get("name"))

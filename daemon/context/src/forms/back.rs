@@ -66,9 +66,10 @@ impl Translation {
         let before = messages.get(unit.messages.clone()).unwrap_or_default();
         // One that was read from other items of this list may be the first here: its items are behind these.
         let is_there = found.iter().rev().find_map(Slot::index).is_some_and(|last| last >= unit.items.start);
-        match is_there {
-            true => found.extend(form.write(&new).into_iter().map(|item| Slot::Inserted(Message::of_json(item)))),
-            false => found.extend(changed(unit, form, before, &form.write(&new))),
+        if is_there {
+            found.extend(form.write(&new).into_iter().map(|item| Slot::Inserted(Message::of_json(item))))
+        } else {
+            found.extend(changed(unit, form, before, &form.write(&new)))
         }
     }
 }

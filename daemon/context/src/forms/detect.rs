@@ -25,9 +25,10 @@ pub(super) fn form(item: &str) -> Result<Form, String> {
         return Ok(Form::Responses);
     }
     if let Some(parts) = object.some("parts").filter(|_| object.some("content").is_none()) {
-        return match gemini::are_parts(parts) {
-            true => Ok(Form::Gemini),
-            false => Err("its `parts` are none of Gemini's".to_owned()),
+        return if gemini::are_parts(parts) {
+            Ok(Form::Gemini)
+        } else {
+            Err("its `parts` are none of Gemini's".to_owned())
         };
     }
     if role == "function" || (object.some("function_call").is_some()) {
@@ -41,9 +42,10 @@ pub(super) fn form(item: &str) -> Result<Form, String> {
             return Ok(Form::Chat);
         }
     }
-    match object.get("role").is_some() || object.get("tool_calls").is_some() {
-        true => Ok(Form::Chat),
-        false => Err(without_role(&object, &kind)),
+    if object.get("role").is_some() || object.get("tool_calls").is_some() {
+        Ok(Form::Chat)
+    } else {
+        Err(without_role(&object, &kind))
     }
 }
 
@@ -70,8 +72,9 @@ fn without_role(object: &Object<'_>, kind: &str) -> String {
         return format!("it has no role, and its type {kind:?} is none of an item");
     }
     let names: Vec<String> = object.names().take(5).map(|name| name.chars().take(40).collect()).collect();
-    match names.is_empty() {
-        true => "it is an empty object".to_owned(),
-        false => format!("it has neither a role nor a content, but {}", names.join(", ")),
+    if names.is_empty() {
+        "it is an empty object".to_owned()
+    } else {
+        format!("it has neither a role nor a content, but {}", names.join(", "))
     }
 }

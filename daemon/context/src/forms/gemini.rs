@@ -168,9 +168,10 @@ fn chat_part(fields: &Object<'_>, part: &str) -> String {
         }
         return Writer::new("type", "text").put("text", text).put_all(fields.without(&["text"])).end();
     }
-    match ["inlineData", "inline_data", "fileData", "file_data"].into_iter().any(mime) {
-        true => Writer::new("type", "image").put_all(fields.without(&[])).end(),
-        false => part.to_owned(),
+    if ["inlineData", "inline_data", "fileData", "file_data"].into_iter().any(mime) {
+        Writer::new("type", "image").put_all(fields.without(&[])).end()
+    } else {
+        part.to_owned()
     }
 }
 
@@ -184,9 +185,10 @@ pub(super) fn answering(message: &Message, call: &Object<'_>) -> Message {
 
 /// Messages that follow each other as contents: results, and what the user says with them, are one.
 pub(super) fn write(messages: &[&Message]) -> Vec<String> {
-    match messages.iter().any(|message| message.is(Role::Tool)) {
-        true => vec![content(messages)],
-        false => messages.iter().map(|message| content(&[message])).collect(),
+    if messages.iter().any(|message| message.is(Role::Tool)) {
+        vec![content(messages)]
+    } else {
+        messages.iter().map(|message| content(&[message])).collect()
     }
 }
 
@@ -194,12 +196,11 @@ fn content(messages: &[&Message]) -> String {
     let mut parts = Vec::new();
     for message in messages {
         let object = Object::of(message.raw());
-        match message.is(Role::Tool) {
-            true => parts.push(result_part(&object)),
-            false => {
-                parts.extend(own_parts(&object));
-                parts.extend(items(object.get("tool_calls").unwrap_or_default()).into_iter().map(call_part));
-            }
+        if message.is(Role::Tool) {
+            parts.push(result_part(&object))
+        } else {
+            parts.extend(own_parts(&object));
+            parts.extend(items(object.get("tool_calls").unwrap_or_default()).into_iter().map(call_part));
         }
     }
     let role = match messages.first().map(|message| message.role()) {
@@ -268,10 +269,8 @@ fn call_part(call: &str) -> String {
     let call = Object::of(call);
     let function = Object::of(call.get("function").unwrap_or_default());
     let arguments = function.get("arguments").map(json::text_form).unwrap_or_default();
-    let arguments = match is_object(&arguments) {
-        true => arguments.into_owned(),
-        false => Writer::new("arguments", &arguments).end(),
-    };
+    let arguments =
+        if is_object(&arguments) { arguments.into_owned() } else { Writer::new("arguments", &arguments).end() };
     // What came without any has null among the fields that were not read.
     let are_null = arguments == "{}" && call.get(ITEM).is_some_and(|item| Object::of(item).get("args").is_some());
     let value = Writer::empty()

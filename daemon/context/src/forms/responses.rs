@@ -156,10 +156,7 @@ fn call(object: &Object<'_>) -> String {
     let input = input_of(&kind).unwrap_or("arguments");
     let arguments = object.get(input).map_or_else(
         || "\"\"".to_owned(),
-        |value| match json::is_string(value) {
-            true => value.to_owned(),
-            false => json::encode(&compact(value)),
-        },
+        |value| if json::is_string(value) { value.to_owned() } else { json::encode(&compact(value)) },
     );
     let name = object.get("name").map_or_else(|| json::encode(&kind), str::to_owned);
     let function = Writer::empty().put("name", &name).put("arguments", &arguments).end();
@@ -234,9 +231,10 @@ pub(super) fn write(message: &Message) -> Vec<String> {
     };
     let (notes, texts): (Vec<&str>, Vec<&str>) = parts.into_iter().partition(is_item);
     let mut items_of_turn: Vec<String> = notes.iter().map(|note| (*note).to_owned()).collect();
-    let texts = match json::is_list(content) {
-        true => (!texts.is_empty() || (notes.is_empty() && message.tool_calls().is_empty())).then(|| list(&texts)),
-        false => (content != "null").then(|| content.to_owned()),
+    let texts = if json::is_list(content) {
+        (!texts.is_empty() || (notes.is_empty() && message.tool_calls().is_empty())).then(|| list(&texts))
+    } else {
+        (content != "null").then(|| content.to_owned())
     };
     if let Some(texts) = texts {
         items_of_turn.push(

@@ -63,10 +63,8 @@ pub(super) fn read(messages: &[Message]) -> Vec<bool> {
         .iter()
         .rev()
         .map(|message| {
-            let (bytes, most) = match message.is(Role::Tool) {
-                true => (&mut outputs, OUTPUT_BYTES),
-                false => (&mut others, OTHER_BYTES),
-            };
+            let (bytes, most) =
+                if message.is(Role::Tool) { (&mut outputs, OUTPUT_BYTES) } else { (&mut others, OTHER_BYTES) };
             *bytes += message.raw().len().min(TEXT_BYTES + ARGUMENT_BYTES);
             *bytes <= most
         })
@@ -94,9 +92,10 @@ impl Said {
                 said.decides = anchors::is_decision(&text);
                 for call in message.tool_calls() {
                     let arguments = message.arguments(call);
-                    let arguments = match arguments.len() <= ARGUMENT_BYTES {
-                        true => serde_json::from_str(&arguments).unwrap_or(Json::Null),
-                        false => Json::Null,
+                    let arguments = if arguments.len() <= ARGUMENT_BYTES {
+                        serde_json::from_str(&arguments).unwrap_or(Json::Null)
+                    } else {
+                        Json::Null
                     };
                     said.about.push(first_word(&arguments).map_or(0, hash));
                     // The names of arguments are nobody's.

@@ -47,17 +47,18 @@ pub(super) fn render(nodes: &[Node], chars: usize) -> String {
     let mut said: Vec<String> = Vec::with_capacity(named.len());
     for (node, older) in named.iter().rev().zip((0..named.len()).rev()) {
         let share = (left / 100 * SHARE).max(left / (older + 1));
-        let text = match node.text.chars().count() < share {
-            true => node.text.clone(),
-            false => Digest::parse([node.text.as_str()]).write(share.saturating_sub(1)),
+        let text = if node.text.chars().count() < share {
+            node.text.clone()
+        } else {
+            Digest::parse([node.text.as_str()]).write(share.saturating_sub(1))
         };
         left = left.saturating_sub(text.chars().count() + 1);
         said.push(text);
     }
-    let parts = names.iter().zip(said.iter().rev()).map(|(name, text)| match text.is_empty() {
-        true => name.clone(),
-        false => format!("{name}\n{text}"),
-    });
+    let parts = names
+        .iter()
+        .zip(said.iter().rev())
+        .map(|(name, text)| if text.is_empty() { name.clone() } else { format!("{name}\n{text}") });
     let blocks: Vec<String> = std::iter::once(intro).chain(shared).chain(parts).collect();
     blocks.join("\n\n")
 }

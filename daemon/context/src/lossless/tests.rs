@@ -13,11 +13,10 @@ fn policy() -> Policy {
 fn talk(count: usize) -> Vec<Message> {
     let said = |at: usize| {
         let words = "and some more words about it ".repeat(12);
-        let text = match at.is_multiple_of(2) {
-            true => format!("{{\"role\":\"user\",\"content\":\"Please look at file src/part_{at}.rs {words}\"}}"),
-            false => {
-                format!("{{\"role\":\"assistant\",\"content\":\"File number {at} is fine: code E-{at}00. {words}\"}}")
-            }
+        let text = if at.is_multiple_of(2) {
+            format!("{{\"role\":\"user\",\"content\":\"Please look at file src/part_{at}.rs {words}\"}}")
+        } else {
+            format!("{{\"role\":\"assistant\",\"content\":\"File number {at} is fine: code E-{at}00. {words}\"}}")
         };
         Message::parse(text).unwrap()
     };

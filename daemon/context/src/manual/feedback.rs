@@ -26,13 +26,15 @@ pub struct Feedback {
 /// The words about a list that became another one.
 pub fn feedback(before: &[Message], after: &[Message], tokens_before: u64, tokens_after: u64) -> Feedback {
     let noop = before.len() == after.len() && before.iter().zip(after).all(|(one, other)| says_the_same(one, other));
-    let headline = match noop {
-        true => format!("No changes from compression: {} messages", before.len()),
-        false => format!("Compressed: {} → {} messages", before.len(), after.len()),
+    let headline = if noop {
+        format!("No changes from compression: {} messages", before.len())
+    } else {
+        format!("Compressed: {} → {} messages", before.len(), after.len())
     };
-    let token_line = match noop && tokens_before == tokens_after {
-        true => format!("Approx request size: ~{} tokens (unchanged)", grouped(tokens_before)),
-        false => format!("Approx request size: ~{} → ~{} tokens", grouped(tokens_before), grouped(tokens_after)),
+    let token_line = if noop && tokens_before == tokens_after {
+        format!("Approx request size: ~{} tokens (unchanged)", grouped(tokens_before))
+    } else {
+        format!("Approx request size: ~{} → ~{} tokens", grouped(tokens_before), grouped(tokens_after))
     };
     let is_denser = !noop && after.len() < before.len() && tokens_after > tokens_before;
     Feedback { noop, headline, token_line, note: is_denser.then(|| DENSER.to_owned()) }

@@ -62,10 +62,7 @@ impl View {
         let value = span.slice(raw);
         match name {
             "role" => {
-                self.role = match json::is_string(value) {
-                    true => Role::from(&*json::decode(value)),
-                    false => Role::Missing,
-                }
+                self.role = if json::is_string(value) { Role::from(&*json::decode(value)) } else { Role::Missing }
             }
             "tool_call_id" => self.tool_call_id = id(value),
             "_compressed_summary" => self.is_summary = value == "true",

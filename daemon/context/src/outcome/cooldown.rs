@@ -25,10 +25,7 @@ impl Cooldown {
 
     /// Seconds that are left; 0 once it is over, and never more than the pause is long.
     pub fn remaining(&self, now: f64) -> f64 {
-        match now >= self.since && now < self.until {
-            true => self.until - now,
-            false => 0.0,
-        }
+        if now >= self.since && now < self.until { self.until - now } else { 0.0 }
     }
 }
 

@@ -22,10 +22,8 @@ pub fn one_line(tool: &str, arguments: &Value, output: Output<'_>) -> String {
         }
         "write_file" => {
             let content = args.text("content", "");
-            let count = match content.is_empty() {
-                true => "?".to_owned(),
-                false => (content.matches('\n').count() + 1).to_string(),
-            };
+            let count =
+                if content.is_empty() { "?".to_owned() } else { (content.matches('\n').count() + 1).to_string() };
             format!("[write_file] wrote to {} ({count} lines)", args.text("path", "?"))
         }
         "search_files" => format!(
@@ -118,8 +116,5 @@ fn plain(value: &Value) -> Cow<'_, str> {
 
 /// The text on one line.
 fn one(text: &str) -> Cow<'_, str> {
-    match text.contains(['\n', '\r']) {
-        true => Cow::Owned(text.replace(['\n', '\r'], " ")),
-        false => Cow::Borrowed(text),
-    }
+    if text.contains(['\n', '\r']) { Cow::Owned(text.replace(['\n', '\r'], " ")) } else { Cow::Borrowed(text) }
 }

@@ -23,9 +23,12 @@ impl Redaction {
             .tool_calls()
             .iter()
             .filter_map(|call| Some((call.arguments?, self.arguments(&message.arguments(call))?)))
-            .map(|(span, text)| match json::is_string(message.slice(span)) {
-                true => Splice { span, text: json::encode(&text) },
-                false => Splice { span, text },
+            .map(|(span, text)| {
+                if json::is_string(message.slice(span)) {
+                    Splice { span, text: json::encode(&text) }
+                } else {
+                    Splice { span, text }
+                }
             })
             .collect();
         let message = if splices.is_empty() { message.clone() } else { message.spliced(&splices) };

@@ -196,10 +196,7 @@ impl EngineState {
     /// Counts what a run saved, in percent.
     pub(crate) fn note_savings(&mut self, pct: f64) {
         self.savings_pct = pct;
-        self.ineffective_count = match pct < WEAK_PCT {
-            true => self.ineffective_count.saturating_add(1),
-            false => 0,
-        };
+        self.ineffective_count = if pct < WEAK_PCT { self.ineffective_count.saturating_add(1) } else { 0 };
     }
 
     /// Prompt tokens of the last call; none after a compression, until the next call is reported.

@@ -67,10 +67,7 @@ pub fn render(said: &UserMessages, chars: usize, handle: &str) -> Rendered {
 
 /// Chars that a message takes as an item, its line feed included.
 fn cost(text: &str) -> usize {
-    let announced = match is_ambiguous(text) {
-        true => announcement(text).chars().count() + 1,
-        false => ITEM.len(),
-    };
+    let announced = if is_ambiguous(text) { announcement(text).chars().count() + 1 } else { ITEM.len() };
     text.chars().count() + announced + 1
 }
 
@@ -98,10 +95,7 @@ fn whole(texts: &[String], cores: &[Core], room: usize) -> usize {
 }
 
 fn short_cost(text: &str) -> usize {
-    match text.is_empty() {
-        true => 0,
-        false => cost(text),
-    }
+    if text.is_empty() { 0 } else { cost(text) }
 }
 
 /// The same of every message, on all processors.
@@ -111,9 +105,10 @@ fn all<T: Send>(cores: &[Core], texts: &[String], of: impl Fn(&Core, &str) -> T 
 
 /// A message as a step shows it; an empty text is none.
 fn at_step(core: &Core, text: &str, (least, chars): (u32, usize)) -> String {
-    match text.chars().count() <= chars && core.weight() >= least && !is_empty_talk(core) {
-        true => text.to_owned(),
-        false => core.shortened(text, least.max(1), chars),
+    if text.chars().count() <= chars && core.weight() >= least && !is_empty_talk(core) {
+        text.to_owned()
+    } else {
+        core.shortened(text, least.max(1), chars)
     }
 }
 
@@ -163,10 +158,7 @@ fn joined(items: &[&str], hidden: usize, handle: &str) -> Rendered {
 
 /// A message as an item, word for word.
 fn item(text: &str) -> String {
-    match is_ambiguous(text) {
-        true => format!("{}\n{text}", announcement(text)),
-        false => format!("{ITEM}{text}"),
-    }
+    if is_ambiguous(text) { format!("{}\n{text}", announcement(text)) } else { format!("{ITEM}{text}") }
 }
 
 /// Whether a message could be read back as something else.
@@ -184,9 +176,10 @@ fn announced(item: &str) -> Option<usize> {
 }
 
 fn rest(count: usize, handle: &str) -> String {
-    match handle.is_empty() {
-        true => format!("{REST}{count}{REST_WORDS})"),
-        false => format!("{REST}{count}{REST_WORDS}, in the archive under {handle} and earlier handles)"),
+    if handle.is_empty() {
+        format!("{REST}{count}{REST_WORDS})")
+    } else {
+        format!("{REST}{count}{REST_WORDS}, in the archive under {handle} and earlier handles)")
     }
 }
 

@@ -92,12 +92,13 @@ fn walk(value: &Json, place: &Place<'_>, found: &mut Vec<Object>) {
             };
             let says_so =
                 about.is_some_and(|(_, id)| fields.values().any(|value| name_of(value).is_some_and(|name| name == id)));
-            let named = match says_so {
-                true => given(),
-                false => identity(fields, thing, ID_ENDS)
+            let named = if says_so {
+                given()
+            } else {
+                identity(fields, thing, ID_ENDS)
                     .or_else(given)
                     .or_else(|| identity(fields, thing, NUMBER_ENDS))
-                    .or_else(|| name(fields, thing)),
+                    .or_else(|| name(fields, thing))
             };
             let Some((kind, id, field)) = named else {
                 for (name, value) in fields.iter().take(MOST_FIELDS) {
@@ -192,10 +193,13 @@ pub(super) fn line(value: &Json, chars: usize) -> String {
         Json::Null => String::new(),
         Json::Bool(flag) => flag.to_string(),
         Json::Number(number) => number.to_string(),
-        Json::String(text) => match text.len() <= chars {
-            true => text.split_whitespace().collect::<Vec<_>>().join(" "),
-            false => String::new(),
-        },
+        Json::String(text) => {
+            if text.len() <= chars {
+                text.split_whitespace().collect::<Vec<_>>().join(" ")
+            } else {
+                String::new()
+            }
+        }
         Json::Array(items) => {
             let parts = items.iter().map(|item| line(item, chars));
             joined(parts.filter(|part| !part.is_empty()).collect(), ", ", chars)

@@ -153,9 +153,8 @@ impl Reader {
             self.object(object);
         }
         // Texts of several lines are outputs of their own.
-        leaves(&json, &mut |text| match text.contains('\n') {
-            true => self.output(text),
-            false => values(text).for_each(|value| self.named(&value)),
+        leaves(&json, &mut |text| {
+            if text.contains('\n') { self.output(text) } else { values(text).for_each(|value| self.named(&value)) }
         });
     }
 

@@ -191,10 +191,13 @@ impl<'a> Choice<'a> {
         let name = entity.id.chars().count();
         let kind = entity.kind.chars().count();
         match (&part.field, self.told.get(part.of)) {
-            (None, Some(Told::Not)) if can_be_listed(entity) => match self.kinds.contains(entity.kind.as_str()) {
-                true => name + ", ".len(),
-                false => name + kind + ": ; ".len(),
-            },
+            (None, Some(Told::Not)) if can_be_listed(entity) => {
+                if self.kinds.contains(entity.kind.as_str()) {
+                    name + ", ".len()
+                } else {
+                    name + kind + ": ; ".len()
+                }
+            }
             (Some((_, text)), Some(Told::Not | Told::Named)) => kind + 1 + name + ": \n".len() + text.chars().count(),
             (Some((at, _)), Some(Told::Line(fields))) if fields.iter().any(|(told, _)| told == at) => usize::MAX,
             (Some((_, text)), Some(Told::Line(_))) => text.chars().count() + "; ".len(),

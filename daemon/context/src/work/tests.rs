@@ -22,16 +22,16 @@ pub(super) fn results(text: &str) -> impl Iterator<Item = (&str, &'static str)> 
         || memchr::memmem::find(text.as_bytes(), b"PASS").is_some()
         || memchr::memmem::find(text.as_bytes(), b" ... ok").is_some()
         || memchr::memmem::find(text.as_bytes(), b"ERROR ").is_some();
-    let found: Vec<(&str, &'static str)> = match has_any {
-        false => Vec::new(),
-        true => TOLD
-            .captures_iter(text)
+    let found: Vec<(&str, &'static str)> = if has_any {
+        TOLD.captures_iter(text)
             .filter_map(|found| {
                 let name = ["a", "b", "c", "d"].into_iter().find_map(|group| found.name(group))?;
                 let result = ["pytest", "verbose", "cargo", "go"].into_iter().find_map(|group| found.name(group))?;
                 (name.len() <= LONGEST).then(|| (name.as_str(), word(result.as_str())))
             })
-            .collect(),
+            .collect()
+    } else {
+        Vec::new()
     };
     found.into_iter().rev().take(MOST)
 }

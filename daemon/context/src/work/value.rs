@@ -75,10 +75,7 @@ const DATE: usize = "2024-05-20".len();
 
 fn trimmed<'a>(word: &'a str, signs: &Signs) -> &'a str {
     let word = word.trim_end_matches(['.', ':', '!', '?', '-', '&', '%', '~', '@']);
-    let word = match signs.slashes > 0 {
-        true => word.trim_end_matches('/').trim_start_matches("./"),
-        false => word,
-    };
+    let word = if signs.slashes > 0 { word.trim_end_matches('/').trim_start_matches("./") } else { word };
     word.trim_start_matches(['-', ':', '#', '+', '@', '%', '&', '?', '!', '*'])
 }
 

@@ -129,15 +129,14 @@ impl Case {
                 (compressor::over(&self.list, &self.settings, Prompt::of(self.current())), false)
             }
         };
-        match self.is_over() {
-            false => self.tally.below += 1,
-            true => {
-                self.tally.named += 1;
-                let over = over.unwrap_or_else(|| panic!("over, and nothing is named: {:?}", self.sizes()));
-                let parts: u64 = over.parts.iter().map(|part| part.tokens).sum();
-                assert!(parts + SLACK >= over.threshold, "{over:?} of {:?}", self.sizes());
-                assert!(over.tokens >= over.threshold && over.threshold == self.threshold(), "{over:?}");
-            }
+        if self.is_over() {
+            self.tally.named += 1;
+            let over = over.unwrap_or_else(|| panic!("over, and nothing is named: {:?}", self.sizes()));
+            let parts: u64 = over.parts.iter().map(|part| part.tokens).sum();
+            assert!(parts + SLACK >= over.threshold, "{over:?} of {:?}", self.sizes());
+            assert!(over.tokens >= over.threshold && over.threshold == self.threshold(), "{over:?}");
+        } else {
+            self.tally.below += 1
         }
         is_changed
     }
@@ -200,9 +199,10 @@ impl Case {
 /// What the user wrote in a message, without a handoff in front of it.
 fn own_words(message: &Message) -> Option<String> {
     let text = message.text().into_owned();
-    match text.starts_with(constants::PREFIX) {
-        false => Some(text),
-        true => text.split_once(constants::END_MARKER)?.1.strip_prefix("\n\n").map(str::to_owned),
+    if text.starts_with(constants::PREFIX) {
+        text.split_once(constants::END_MARKER)?.1.strip_prefix("\n\n").map(str::to_owned)
+    } else {
+        Some(text)
     }
 }
 

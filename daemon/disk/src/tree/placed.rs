@@ -208,9 +208,10 @@ impl Placing<'_> {
     }
 
     fn check(&self, item: &Item, found: Option<Stamp>) -> Result<(), DiskError> {
-        match found == item.expected {
-            true => Ok(()),
-            false => Err(changed()).at("change", &self.own.tree.root().join(&item.path)),
+        if found == item.expected {
+            Ok(())
+        } else {
+            Err(changed()).at("change", &self.own.tree.root().join(&item.path))
         }
     }
 

@@ -45,9 +45,10 @@ fn key(text: &str, dots: usize) -> Option<Range<usize>> {
         prefix.as_bytes().first() == head.as_bytes().first() && (head.starts_with(prefix) || prefix.starts_with(head))
     };
     let is_known = begins(jwt::OPENING) || key_prefix::PREFIXES.iter().any(|(prefix, _)| begins(prefix));
-    let fits = match is_known {
-        true => tail.len() <= TAIL,
-        false => tail.len() == TAIL && head.bytes().all(is_key_byte) && (is_odd(head) || is_odd(tail)),
+    let fits = if is_known {
+        tail.len() <= TAIL
+    } else {
+        tail.len() == TAIL && head.bytes().all(is_key_byte) && (is_odd(head) || is_odd(tail))
     };
     (fits && !byte_before(text, start).is_some_and(is_key_byte)).then_some(start..end)
 }

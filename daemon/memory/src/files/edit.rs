@@ -271,12 +271,11 @@ fn rename(files: &Files, from: &FilePath, to: &FilePath, rules: Rules<'_>) -> Re
         check_new(files, to, rules)?;
     }
     let moved = |path: &FilePath| path.below(from).map_or_else(|| to.clone(), |below| to.join(below));
-    let held: Vec<(&FilePath, &Held)> = match is_folder {
-        true => {
-            check_kept(files, from)?;
-            files.below(from).collect()
-        }
-        false => files.files.get_key_value(from).into_iter().collect(),
+    let held: Vec<(&FilePath, &Held)> = if is_folder {
+        check_kept(files, from)?;
+        files.below(from).collect()
+    } else {
+        files.files.get_key_value(from).into_iter().collect()
     };
     let folders = if is_folder { files.folders_below(from) } else { Vec::new() };
     for path in held.iter().map(|(path, _)| *path).chain(&folders) {

@@ -118,9 +118,10 @@ impl FilePath {
     /// What is left of it below a folder; `None` when it is not in there.
     #[must_use]
     pub fn below(&self, folder: &Self) -> Option<&str> {
-        match folder.is_root() {
-            true => Some(&*self.0).filter(|path| !path.is_empty()),
-            false => self.0.strip_prefix(&*folder.0)?.strip_prefix('/'),
+        if folder.is_root() {
+            Some(&*self.0).filter(|path| !path.is_empty())
+        } else {
+            self.0.strip_prefix(&*folder.0)?.strip_prefix('/')
         }
     }
 
@@ -155,10 +156,7 @@ impl FilePath {
 
 impl fmt::Display for FilePath {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.is_root() {
-            true => formatter.write_str(ROOT),
-            false => write!(formatter, "{ROOT}/{}", self.0),
-        }
+        if self.is_root() { formatter.write_str(ROOT) } else { write!(formatter, "{ROOT}/{}", self.0) }
     }
 }
 

@@ -40,9 +40,10 @@ pub(super) fn check_new(files: &Files, path: &FilePath, rules: Rules<'_>) -> Res
         return Err(FileRefusal::Alike { path: path.clone(), there: there.clone() });
     }
     let findings = rules.policy.scan(path.as_str(), Scope::Strict);
-    match findings.iter().any(|finding| finding.severity == Severity::Block) {
-        true => Err(FileRefusal::poisoned(path.as_str(), findings)),
-        false => Ok(()),
+    if findings.iter().any(|finding| finding.severity == Severity::Block) {
+        Err(FileRefusal::poisoned(path.as_str(), findings))
+    } else {
+        Ok(())
     }
 }
 
@@ -61,9 +62,10 @@ pub(super) fn checked(
         return Err(FileRefusal::Control { char, at });
     }
     let findings = rules.policy.scan(text, Scope::Strict);
-    match findings.iter().any(|finding| finding.severity == Severity::Block) {
-        true => Err(FileRefusal::poisoned(text, findings)),
-        false => Ok(findings),
+    if findings.iter().any(|finding| finding.severity == Severity::Block) {
+        Err(FileRefusal::poisoned(text, findings))
+    } else {
+        Ok(findings)
     }
 }
 

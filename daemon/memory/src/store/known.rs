@@ -109,10 +109,7 @@ impl Store {
         self.was_unreadable |= read.is_err();
         let (text, stamp, settled) = read.map_err(StoreError::unreadable)?;
         let is_empty = text.trim().is_empty();
-        let (found, bound) = match self.is_shared {
-            true => part(parse(&text)),
-            false => (parse(&text), Vec::new()),
-        };
+        let (found, bound) = if self.is_shared { part(parse(&text)) } else { (parse(&text), Vec::new()) };
         let known = match before {
             Some(mut known) => {
                 // As with what is shared: that the file is gone is nobody's wish.
@@ -213,10 +210,7 @@ impl Store {
             }
             Some(newest) => {
                 known.entries = Arc::clone(&newest.after);
-                known.revision = match self.is_shared {
-                    true => newest.revision,
-                    false => journal.revision().max(self.newest),
-                };
+                known.revision = if self.is_shared { newest.revision } else { journal.revision().max(self.newest) };
                 // Where it was shared until now its revisions say nothing of the entries of this host, which become one.
                 let mut of_all = found.clone();
                 let mut of_host = bound;
@@ -224,9 +218,10 @@ impl Store {
                     (of_all, of_host) = part(of_all);
                 }
                 if *known.entries != *found {
-                    let verdict = match *known.entries == *of_all {
-                        true => Verdict::External,
-                        false => judge_file(&journal, newest, &of_all, stamp).map_err(StoreError::unreadable)?,
+                    let verdict = if *known.entries == *of_all {
+                        Verdict::External
+                    } else {
+                        judge_file(&journal, newest, &of_all, stamp).map_err(StoreError::unreadable)?
                     };
                     match verdict {
                         Verdict::Replay => {

@@ -251,16 +251,15 @@ impl Store {
                 // it had taken out what they brought. No row may claim the file either.
                 rows.iter_mut().for_each(|row| row.replaced = Replaced::WrittenAt(NEVER));
                 let merged = put_on(&newest.after, known.base(), &held);
-                let placed = match *merged == *held {
-                    true => None,
-                    false => {
-                        let text = known.text(&merged);
-                        let staged = file::stage(&self.paths.file, text.as_bytes(), TEMPORARY)?;
-                        staged.sync()?;
-                        let placed = staged.put_in_place()?;
-                        file::sync(&self.paths.file)?;
-                        Some(placed)
-                    }
+                let placed = if *merged == *held {
+                    None
+                } else {
+                    let text = known.text(&merged);
+                    let staged = file::stage(&self.paths.file, text.as_bytes(), TEMPORARY)?;
+                    staged.sync()?;
+                    let placed = staged.put_in_place()?;
+                    file::sync(&self.paths.file)?;
+                    Some(placed)
                 };
                 journal.append(rows)?;
                 known.held = (*merged != *newest.after).then(|| merged.into());

@@ -92,9 +92,10 @@ impl<'a> Transaction<'a> {
         let rows = known.unwritten.into_iter().chain(self.draft.rows.drain(..)).collect();
         let text = join(&self.draft.entries);
         // Changes that cancel out leave the file as it was.
-        let staged = match known.entries == self.draft.entries {
-            true => None,
-            false => Some(file::stage(&self.store.paths.file, text.as_bytes(), TEMPORARY)?),
+        let staged = if known.entries == self.draft.entries {
+            None
+        } else {
+            Some(file::stage(&self.store.paths.file, text.as_bytes(), TEMPORARY)?)
         };
         let placed = journal.commit(rows, staged)?;
         let stamp = placed.as_ref().map(|placed| placed.stamp).or(known.stamp);

@@ -20,10 +20,7 @@ pub(super) async fn put(store: &dyn ObjectStore, name: &Name, text: String) -> o
         Err(object_store::Error::AlreadyExists { .. }) => {
             // Somebody may have put a part of it.
             let there = store.head(&place).await?;
-            match there.size == text.len() as u64 {
-                true => Ok(()),
-                false => store.put(&place, text.into()).await.map(drop),
-            }
+            if there.size == text.len() as u64 { Ok(()) } else { store.put(&place, text.into()).await.map(drop) }
         }
         // A store that can't put if absent puts the same bytes again.
         Err(error) if is_not_known(&error) => store.put(&place, text.into()).await.map(drop),

@@ -108,10 +108,7 @@ impl Folder {
 
     fn check_marked(&self) -> Result<(), String> {
         self.check_there()?;
-        match is_there(&self.0.join(MARKER)) {
-            true => Ok(()),
-            false => Err(format!("it is not mounted: it has no file {MARKER}")),
-        }
+        if is_there(&self.0.join(MARKER)) { Ok(()) } else { Err(format!("it is not mounted: it has no file {MARKER}")) }
     }
 }
 

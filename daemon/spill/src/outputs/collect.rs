@@ -256,15 +256,17 @@ impl Outputs {
         let mut failure = None;
         for record in records.iter().take(AT_ONCE) {
             // Who waits holds nothing that somebody else may wait for.
-            let lock = match locks.is_empty() {
-                true => Some(self.path_locks.wait(record.handle, record.folder())),
-                false => self.path_locks.now(record.handle, record.folder()),
+            let lock = if locks.is_empty() {
+                Some(self.path_locks.wait(record.handle, record.folder()))
+            } else {
+                self.path_locks.now(record.handle, record.folder())
             };
             let Some(lock) = lock else { break };
             let path = self.root.join(&*record.file);
-            let removed = match path.starts_with(below) {
-                true => herma_disk::file::remove(&path),
-                false => self.remove_file(&record.file).map(drop),
+            let removed = if path.starts_with(below) {
+                herma_disk::file::remove(&path)
+            } else {
+                self.remove_file(&record.file).map(drop)
             };
             self.indexes.lock().unwrap_or_else(PoisonError::into_inner).forget(&path);
             if record.state == State::Kept {

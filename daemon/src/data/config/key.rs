@@ -173,8 +173,5 @@ pub(super) fn join(path: &str, name: &str) -> String {
 /// A name as a key of TOML.
 pub(super) fn quoted(name: &str) -> String {
     let plain = |char: char| char.is_ascii_alphanumeric() || "_-".contains(char);
-    match !name.is_empty() && name.chars().all(plain) {
-        true => name.to_owned(),
-        false => Value::from(name).to_string(),
-    }
+    if !name.is_empty() && name.chars().all(plain) { name.to_owned() } else { Value::from(name).to_string() }
 }

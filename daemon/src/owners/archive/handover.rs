@@ -16,9 +16,10 @@ use crate::data::snapshot_hash::snapshot_hash;
 fn for_others(snapshot: SnapshotRow) -> SnapshotRow {
     let [memory, user] =
         [&snapshot.memory, &snapshot.user].map(|block| block.as_deref().and_then(bound::block_for_others));
-    match (&memory, &user) == (&snapshot.memory, &snapshot.user) {
-        true => snapshot,
-        false => SnapshotRow { sha256: snapshot_hash(memory.as_deref(), user.as_deref()), memory, user, ..snapshot },
+    if (&memory, &user) == (&snapshot.memory, &snapshot.user) {
+        snapshot
+    } else {
+        SnapshotRow { sha256: snapshot_hash(memory.as_deref(), user.as_deref()), memory, user, ..snapshot }
     }
 }
 

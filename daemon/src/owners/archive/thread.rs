@@ -39,10 +39,8 @@ const MOST_REPLACED: u32 = 1000;
 /// The archive of a home, and how far it can be used.
 pub(super) fn begin(path: &Path) -> (Option<Archive>, Condition) {
     let was_there = files::is_something(path);
-    let unusable = |words: String| match was_there {
-        true => (None, Condition::Unreadable(words)),
-        false => (None, Condition::Broken(words)),
-    };
+    let unusable =
+        |words: String| if was_there { (None, Condition::Unreadable(words)) } else { (None, Condition::Broken(words)) };
     // SQLite would make the file readable for others; its log and index take after
     // it.
     if let Err(error) = herma_disk::file::append_to(path) {
@@ -419,9 +417,10 @@ impl Worker<'_> {
     fn lose(&mut self, words: &str) -> Error {
         self.close();
         let words = format!("its file was taken away while it was in use: {words}");
-        self.shared.become_(match files::is_something(&self.shared.path) {
-            true => Condition::Unreadable(words.clone()),
-            false => Condition::Broken(words.clone()),
+        self.shared.become_(if files::is_something(&self.shared.path) {
+            Condition::Unreadable(words.clone())
+        } else {
+            Condition::Broken(words.clone())
         });
         Error::Unavailable(format!("the archive is not in use: {words}"))
     }

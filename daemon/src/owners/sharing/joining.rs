@@ -115,42 +115,38 @@ impl Sharing {
             for entry in of_all(&view).filter(|entry| !found.contains(entry)) {
                 merged.push(Arc::clone(entry));
                 let total = chars(&merged);
-                match total > limit {
-                    true => {
-                        merged.pop();
-                        left_out.push(LeftOut { entry: Arc::clone(entry), total, limit });
-                    }
-                    false => brought.push(Arc::clone(entry)),
+                if total > limit {
+                    merged.pop();
+                    left_out.push(LeftOut { entry: Arc::clone(entry), total, limit });
+                } else {
+                    brought.push(Arc::clone(entry))
                 }
             }
             let joined = |revision| JoinedStore { target, revision, found: found.len(), brought, left_out };
             let mut rows = held.rows.clone();
             // No revision is given twice, neither here nor there.
             let is_behind = view.revision > held.revision && of_all(&view).next().is_some();
-            let revision = match *merged != *found || is_behind {
-                false => {
-                    let revision = held.revision;
-                    held.keep().await.map_err(Error::Shared)?;
-                    revision
+            let revision = if *merged != *found || is_behind {
+                let revision = held.revision.max(view.revision) + 1;
+                let row = Row {
+                    revision,
+                    time: 0.0,
+                    replaced: Replaced::Unknown,
+                    action: Action::Join,
+                    author: Author { host: Some(self.config.host.clone()), ..Author::default() },
+                    before: Arc::clone(&found),
+                    after: merged.into(),
+                };
+                let wanted = Wanted::new(super::writer::new_id(&self.config), row);
+                match held.commit(std::slice::from_ref(&wanted)).await.map_err(Error::Shared)? {
+                    Given::Late => continue,
+                    Given::At(time) => rows.push(Row { time, ..wanted.row }),
                 }
-                true => {
-                    let revision = held.revision.max(view.revision) + 1;
-                    let row = Row {
-                        revision,
-                        time: 0.0,
-                        replaced: Replaced::Unknown,
-                        action: Action::Join,
-                        author: Author { host: Some(self.config.host.clone()), ..Author::default() },
-                        before: Arc::clone(&found),
-                        after: merged.into(),
-                    };
-                    let wanted = Wanted::new(super::writer::new_id(&self.config), row);
-                    match held.commit(std::slice::from_ref(&wanted)).await.map_err(Error::Shared)? {
-                        Given::Late => continue,
-                        Given::At(time) => rows.push(Row { time, ..wanted.row }),
-                    }
-                    revision
-                }
+                revision
+            } else {
+                let revision = held.revision;
+                held.keep().await.map_err(Error::Shared)?;
+                revision
             };
             if store.begin_shared(view.revision, rows).await? {
                 return Ok(joined(revision));

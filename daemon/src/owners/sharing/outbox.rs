@@ -55,10 +55,7 @@ impl Portion {
         let is_single = self.messages == 1;
         self.messages = (self.messages / 2).max(1);
         self.bytes = (self.bytes / 2).max(1);
-        match error.is_passing() {
-            true => self.delays += u32::from(is_single),
-            false => self.refusals += u32::from(is_single),
-        }
+        if error.is_passing() { self.delays += u32::from(is_single) } else { self.refusals += u32::from(is_single) }
     }
 
     fn succeeded(&mut self) {
@@ -186,9 +183,10 @@ impl Sharing {
                 }
             }
             let next = async {
-                match load.is_last {
-                    true => Ok(Load { messages: Vec::new(), through: load.through, is_last: true }),
-                    false => self.load(archive, load.through, &profiles, portion).await,
+                if load.is_last {
+                    Ok(Load { messages: Vec::new(), through: load.through, is_last: true })
+                } else {
+                    self.load(archive, load.through, &profiles, portion).await
                 }
             };
             let (kept, next) = tokio::join!(keep(database, identity, &load.messages), next);
@@ -243,10 +241,7 @@ async fn take_away(database: &Database, archive: &ArchiveHandle) -> Outcome<()> 
 }
 
 async fn keep(database: &Database, identity: u32, messages: &[NewMessage]) -> Outcome<()> {
-    match messages.is_empty() {
-        true => Ok(()),
-        false => database.keep_messages(identity, messages).await.map_err(Error::Shared),
-    }
+    if messages.is_empty() { Ok(()) } else { database.keep_messages(identity, messages).await.map_err(Error::Shared) }
 }
 
 /// Compares what is there with what was brought. A database that has less was made anew or put back from a backup: the rest
@@ -276,12 +271,11 @@ async fn look_back(database: &Database, archive: &ArchiveHandle) -> Outcome<()> 
 fn new(message: OutboxMessage, redaction: Redaction) -> NewMessage {
     let OutboxMessage { session, agent, role, body, .. } = message;
     let plain = |text: String| if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text };
-    let body = match body.len() > LONGEST {
-        true => {
-            let words = format!("[a message of {} bytes, too long to be brought to other hosts]", body.len());
-            serde_json::json!({ "role": role, "content": words }).to_string()
-        }
-        false => redaction.json(body),
+    let body = if body.len() > LONGEST {
+        let words = format!("[a message of {} bytes, too long to be brought to other hosts]", body.len());
+        serde_json::json!({ "role": role, "content": words }).to_string()
+    } else {
+        redaction.json(body)
     };
     let words = message.is_found.then(|| words_of(&body)).flatten();
     let (session, agent, role) = (plain(session), agent.map(plain), plain(role));

@@ -118,16 +118,15 @@ impl Sharing {
                 continue;
             }
             let longest = if self.objects().is_some() { LONGEST } else { LONGEST_ROW as u64 };
-            let text = match record.bytes <= longest {
-                false => None,
-                true => {
-                    let (outputs, name) = (Arc::clone(kept), handle.clone());
-                    // One that went meanwhile, or can't be read, is passed over.
-                    let Ok(text) = blocking("the shared outputs", move || Ok(outputs.read(&name)?)).await else {
-                        continue;
-                    };
-                    Some(text)
-                }
+            let text = if record.bytes <= longest {
+                let (outputs, name) = (Arc::clone(kept), handle.clone());
+                // One that went meanwhile, or can't be read, is passed over.
+                let Ok(text) = blocking("the shared outputs", move || Ok(outputs.read(&name)?)).await else {
+                    continue;
+                };
+                Some(text)
+            } else {
+                None
             };
             let is_readable = text.is_some();
             match database.keep_output(&new(record), record.bytes, text, self.objects()).await {

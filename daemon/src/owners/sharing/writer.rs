@@ -162,18 +162,17 @@ impl Writer {
         let mut proposed = self.store.propose(Vec::new(), writes, here.clone()).await?;
         if !doubtful && !self.is_contended {
             let wanted = wanted(&proposed, &waiting.ids);
-            let given = match wanted.is_empty() {
+            let given = if wanted.is_empty() {
                 // Nothing to give, but is it still true?
-                true => match self.sharing.pull(&self.database, &self.store, &self.key).await {
+                match self.sharing.pull(&self.database, &self.store, &self.key).await {
                     Ok(rows) if rows.is_empty() => return Ok(Settled { proposed, rows }),
                     Ok(_) => Ok(Given::Late),
                     Err(Error::Shared(error)) => Err(error),
                     Err(error) => return Err(error),
-                },
-                false => {
-                    let born = self.born();
-                    self.sharing.heard(self.database.commit(&self.key, (proposed.base, &born), &wanted).await)
                 }
+            } else {
+                let born = self.born();
+                self.sharing.heard(self.database.commit(&self.key, (proposed.base, &born), &wanted).await)
             };
             match given {
                 Ok(Given::At(time)) => return Ok(Settled { proposed, rows: timed(wanted, time) }),
@@ -234,9 +233,10 @@ impl Writer {
         if !held.written.is_empty() {
             // What is given together is given as a whole.
             let rows = held.rows;
-            let proposed = match last.writes.iter().any(|(_, _, row)| row.is_some()) {
-                true => last,
-                false => Proposed { writes: last.writes.into_iter().map(done_before).collect(), ..last },
+            let proposed = if last.writes.iter().any(|(_, _, row)| row.is_some()) {
+                last
+            } else {
+                Proposed { writes: last.writes.into_iter().map(done_before).collect(), ..last }
             };
             return Ok(Tried::Settled(Box::new(Settled { proposed, rows })));
         }

@@ -144,9 +144,10 @@ impl StoreHandle {
     /// Does a write here that is of entries which never leave this host; any other one comes back.
     pub(crate) async fn write_bound(&self, write: Write) -> Outcome<OfHost> {
         let write = Box::new(write);
-        match self.may_have_bound.load(Ordering::Acquire) || write.edit.adds_bound() {
-            true => self.ask(|answer| Job::Shared(SharedJob::Bound(write, answer))).await,
-            false => Ok(OfHost::Not(write)),
+        if self.may_have_bound.load(Ordering::Acquire) || write.edit.adds_bound() {
+            self.ask(|answer| Job::Shared(SharedJob::Bound(write, answer))).await
+        } else {
+            Ok(OfHost::Not(write))
         }
     }
 
@@ -199,9 +200,10 @@ impl StoreWorker {
         let mut tried = Bound::Busy;
         self.under_lock(jobs, later, |worker| {
             let Write { edit, author, expected_revision, token } = write;
-            tried = match token.is_given_up() {
-                true => Bound::Unwanted,
-                false => worker.store.write_bound(edit, author, *expected_revision, || token.take())?,
+            tried = if token.is_given_up() {
+                Bound::Unwanted
+            } else {
+                worker.store.write_bound(edit, author, *expected_revision, || token.take())?
             };
             Ok(!matches!(tried, Bound::Busy))
         })?;

@@ -172,9 +172,10 @@ async fn first(from: Option<impl AsyncRead + Unpin>, most: usize, into: &mut Vec
     let Some(from) = from else { return Ok(()) };
     let read = from.take(most as u64 + 1).read_to_end(into).await;
     read.map_err(|error| Failure::new(FailureKind::Connection, format!("reading a program's output: {error}")))?;
-    match into.len() > most {
-        true => Err(Failure::new(FailureKind::Other, format!("the answer has more than {most} bytes"))),
-        false => Ok(()),
+    if into.len() > most {
+        Err(Failure::new(FailureKind::Other, format!("the answer has more than {most} bytes")))
+    } else {
+        Ok(())
     }
 }
 

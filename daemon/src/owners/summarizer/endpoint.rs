@@ -204,9 +204,7 @@ fn is_html(body: &[u8]) -> bool {
 }
 
 fn no_json(body: &[u8], error: &serde_json::Error) -> Failure {
-    let text = match is_html(body) {
-        true => "bad JSON: an HTML page came instead".to_owned(),
-        false => format!("bad JSON: {error}"),
-    };
+    let text =
+        if is_html(body) { "bad JSON: an HTML page came instead".to_owned() } else { format!("bad JSON: {error}") };
     Failure::new(FailureKind::Json, text)
 }

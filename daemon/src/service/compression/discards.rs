@@ -59,12 +59,11 @@ impl CompressionService {
         if count > MOST {
             return Err(Error::TooLarge(format!("{count} outputs were named; {MOST} may be named in one call")));
         }
-        let texts = match count == wanted.messages.len() {
-            true => Vec::new(),
-            false => {
-                let found = self.archive.transcript(session.id.clone()).await?;
-                found.map_or_else(Vec::new, |(_, texts)| texts)
-            }
+        let texts = if count == wanted.messages.len() {
+            Vec::new()
+        } else {
+            let found = self.archive.transcript(session.id.clone()).await?;
+            found.map_or_else(Vec::new, |(_, texts)| texts)
         };
         let id = session.id.clone();
         let (rows, discarded) = blocking("context.discard", move || {

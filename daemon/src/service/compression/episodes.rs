@@ -85,11 +85,10 @@ impl CompressionService {
             last: None,
             at: unix_now(),
         };
-        match self.archive.open_episode(session.id.clone(), row).await? {
-            true => Ok(()),
-            false => {
-                Err(Error::param("title", format!("{title:?} is open already; close it first, or take another title")))
-            }
+        if self.archive.open_episode(session.id.clone(), row).await? {
+            Ok(())
+        } else {
+            Err(Error::param("title", format!("{title:?} is open already; close it first, or take another title")))
         }
     }
 

@@ -69,12 +69,11 @@ impl CompressionService {
         let (opened, row) = blocking("context.open", move || {
             let list = parse(list.messages);
             let new = NewPart { session: &id, kept, messages: parse(texts), gaps, threshold };
-            let (opened, row) = match is_given {
-                true => new.place(list, parts),
-                false => {
-                    let others: Vec<OpenedPart> = parts.into_iter().filter(|part| part.id != new.kept.row.id).collect();
-                    new.place(opened::with_parts(&list, &others), others)
-                }
+            let (opened, row) = if is_given {
+                new.place(list, parts)
+            } else {
+                let others: Vec<OpenedPart> = parts.into_iter().filter(|part| part.id != new.kept.row.id).collect();
+                new.place(opened::with_parts(&list, &others), others)
             }?;
             Ok((opened.translated(translation.as_deref()), row))
         })
@@ -106,10 +105,7 @@ impl CompressionService {
         let translation = list.translation.or(translation);
         let leaving = nodes.clone();
         let (places, list_tokens) = blocking("context.fold", move || {
-            let list = match is_given {
-                true => parse(list.messages),
-                false => opened::with_parts(&parse(list.messages), &parts),
-            };
+            let list = if is_given { parse(list.messages) } else { opened::with_parts(&parse(list.messages), &parts) };
             let found = opened::find(&list, &parts).into_iter();
             let places: Vec<Range<usize>> =
                 found.filter(|(part, _)| leaving.contains(&part.id)).map(|(_, range)| range).collect();
@@ -147,9 +143,10 @@ impl CompressionService {
     /// The parts that are open in a session's list.
     async fn open_parts(&self, session: &Session) -> Outcome<Vec<OpenedPart>> {
         let opened = self.archive.opened(session.id.clone(), session.generation()).await?;
-        match opened.is_empty() {
-            true => Ok(Vec::new()),
-            false => blocking("context.open", move || Ok(opened.into_iter().map(part).collect())).await,
+        if opened.is_empty() {
+            Ok(Vec::new())
+        } else {
+            blocking("context.open", move || Ok(opened.into_iter().map(part).collect())).await
         }
     }
 

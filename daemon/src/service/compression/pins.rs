@@ -194,9 +194,10 @@ fn check(messages: &[Message]) -> Outcome<()> {
     if !messages.iter().all(Message::is_object) {
         return Err(Error::param("message", "a message is a JSON object with a role and its content"));
     }
-    match messages.iter().all(herma_context::handoff::is_only_handoff) {
-        true => Err(Error::param("position", "that message is a handoff, which the next compression renews")),
-        false => Ok(()),
+    if messages.iter().all(herma_context::handoff::is_only_handoff) {
+        Err(Error::param("position", "that message is a handoff, which the next compression renews"))
+    } else {
+        Ok(())
     }
 }
 

@@ -79,9 +79,10 @@ impl CompressionService {
                 Err(why) => Err(why.to_string()),
                 Ok(mut prepared) => {
                     prepared.write_own(&policy);
-                    let body = match prepared.needs_summary() {
-                        true => prepared.repaired(prepared.extractive_summary(None), &policy).body,
-                        false => String::new(),
+                    let body = if prepared.needs_summary() {
+                        prepared.repaired(prepared.extractive_summary(None), &policy).body
+                    } else {
+                        String::new()
                     };
                     let summary = Summary { body, writer: Writer::Extractive, ..Summary::default() };
                     Ok(prepared.finish(summary, name, &|_, _| None))

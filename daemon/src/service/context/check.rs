@@ -85,8 +85,9 @@ fn estimate(weight: Weight, settings: &Settings, long: usize) -> Estimate {
 /// nothing between its head and its tail, too.
 fn has_content(messages: &[Message], settings: &Settings, tokens: u64, long: usize) -> bool {
     let is_long = long > 0 && pressure::hygiene(tokens, messages.len(), settings.context_length, long).is_some();
-    match is_long || tokens >= settings.budgets().threshold_tokens {
-        true => settings.engine.has_work(messages, settings, i64::try_from(tokens).ok()),
-        false => settings.engine.has_content(messages, settings),
+    if is_long || tokens >= settings.budgets().threshold_tokens {
+        settings.engine.has_work(messages, settings, i64::try_from(tokens).ok())
+    } else {
+        settings.engine.has_content(messages, settings)
     }
 }

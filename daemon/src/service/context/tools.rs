@@ -37,10 +37,8 @@ impl ContextService {
     /// Chooses tools by what the session's archived messages called; one that nobody knows called nothing.
     pub(crate) async fn tools(&self, caller: &Caller, query: ToolsQuery) -> Outcome<ToolsAnswer> {
         let session = self.sessions.inspected(caller, &query.session).await?;
-        let spoken = match self.archive.is_in_use() {
-            true => self.archive.spoken(session.id.clone(), BYTES).await?,
-            false => Vec::new(),
-        };
+        let spoken =
+            if self.archive.is_in_use() { self.archive.spoken(session.id.clone(), BYTES).await? } else { Vec::new() };
         blocking("context.tools", move || {
             let mut uses = Uses::default();
             for one in spoken {

@@ -90,13 +90,14 @@ impl MemoryService {
             Some(_) => self.queued_count(profile, target).await? > 0,
             None => false,
         };
-        let error = match waits {
-            true => None,
-            false => match self.sharing.write(profile, target, write, None).await {
+        let error = if waits {
+            None
+        } else {
+            match self.sharing.write(profile, target, write, None).await {
                 Ok(written) => return Ok(WriteOutcome::of(written, Reach::Shared)),
                 Err(Error::Shared(error @ SharedError::Unreachable(_))) => Some(error),
                 Err(error) => return Err(error),
-            },
+            }
         };
         match (kept.filter(|_| self.sharing.has_joined(profile)), error) {
             (Some(call), error) => {
@@ -183,10 +184,7 @@ impl MemoryService {
     pub(crate) async fn leave(&self, caller: &Caller) -> Outcome<usize> {
         let profile = caller.profile();
         // One that ended in the middle of it may have left writes behind.
-        let left = match self.sharing.may_share(profile) {
-            true => Vec::new(),
-            false => self.queued(profile).await?,
-        };
+        let left = if self.sharing.may_share(profile) { Vec::new() } else { self.queued(profile).await? };
         if left.is_empty() {
             self.sharing.leave(profile).await?;
         }

@@ -108,10 +108,8 @@ impl RecallService {
             places.retain(|place| place.node.as_ref().is_some_and(|leaf| leaves.contains(leaf)));
         }
         let found = self.passages(caller, places, tokens).await?;
-        let mut notice = match found.is_empty() {
-            true => Some("nothing that is archived there fits the question".to_owned()),
-            false => None,
-        };
+        let mut notice =
+            if found.is_empty() { Some("nothing that is archived there fits the question".to_owned()) } else { None };
         let passages: Vec<Passage> = found.iter().map(|found| found.passage.clone()).collect();
         for kind in kinds.into_iter().filter(|_| !found.is_empty()) {
             match self.answered(kind, &words, &passages).await {
@@ -185,10 +183,7 @@ impl RecallService {
             // What was removed in this moment is passed over.
             let Ok(expanded) = self.expand(caller, &handle, alone).await else { continue };
             let whole = expanded.items.into_iter().next().map_or_else(String::new, |item| item.text);
-            let text = match estimate_text(&whole) <= tokens / PARTS {
-                true => whole,
-                false => snippet.text.clone(),
-            };
+            let text = if estimate_text(&whole) <= tokens / PARTS { whole } else { snippet.text.clone() };
             let takes = estimate_text(&text);
             if takes > left || text.trim().is_empty() {
                 continue;

@@ -71,9 +71,10 @@ fn stated(bodies: Vec<(u64, String)>, query: &StateQuery) -> Stated {
             let exact: Vec<&Entity> = ranked.iter().copied().filter(|entity| entity.id == *name).collect();
             let wanted = name.to_lowercase();
             let has = |text: &str| text.to_lowercase().contains(&wanted);
-            match exact.is_empty() {
-                true => ranked.into_iter().filter(|entity| has(&entity.id) || has(&entity.kind)).collect(),
-                false => exact,
+            if exact.is_empty() {
+                ranked.into_iter().filter(|entity| has(&entity.id) || has(&entity.kind)).collect()
+            } else {
+                exact
             }
         }
     };

@@ -86,10 +86,7 @@ impl Embedding {
     /// A text as the embedder gets it.
     fn shown(&self, text: &str) -> String {
         let text = &text[..text.char_indices().nth(CHARS).map_or(text.len(), |(at, _)| at)];
-        match self.redact {
-            true => redact(text, RedactOptions::default()).text.into_owned(),
-            false => text.to_owned(),
-        }
+        if self.redact { redact(text, RedactOptions::default()).text.into_owned() } else { text.to_owned() }
     }
 
     fn note(&self, failed: Option<String>) -> bool {

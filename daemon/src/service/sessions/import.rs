@@ -90,10 +90,8 @@ impl SessionService {
         }
         self.profiles.existing(caller.profile())?;
         let now = unix_now();
-        let messages = match of.redact {
-            true => blocking("session.import", move || Ok(masked(messages))).await?,
-            false => messages,
-        };
+        let messages =
+            if of.redact { blocking("session.import", move || Ok(masked(messages))).await? } else { messages };
         let messages: Vec<(f64, String)> = at_times(&times, now, messages.len()).into_iter().zip(messages).collect();
         let started_at = messages.first().map_or(now, |(time, _)| *time);
         let id = of.session.clone();

@@ -151,12 +151,11 @@ impl Texts {
             Self::All => Some(text.as_ref().to_owned()),
             Self::Judged(policy) => {
                 let ids = policy.blocks(text, Scope::Strict);
-                Some(match ids.is_empty() {
-                    true => text.as_ref().to_owned(),
-                    false => {
-                        let ids: Vec<String> = ids.into_iter().map(|id| id.to_string()).collect();
-                        format!("[BLOCKED: the text looks like an attack ({}); `raw` shows it]", ids.join(", "))
-                    }
+                Some(if ids.is_empty() {
+                    text.as_ref().to_owned()
+                } else {
+                    let ids: Vec<String> = ids.into_iter().map(|id| id.to_string()).collect();
+                    format!("[BLOCKED: the text looks like an attack ({}); `raw` shows it]", ids.join(", "))
                 })
             }
         }

@@ -131,12 +131,12 @@ impl<'a> Lines<'a> {
         let start = self.start(at) + indent + mark;
         let end = self.start(at) + line.len();
         let own = &self.text[start..end];
-        let key = match own.starts_with(['"', '\'']) {
-            true => flow::quoted_end(own, 0)?,
-            false => own
-                .match_indices(':')
+        let key = if own.starts_with(['"', '\'']) {
+            flow::quoted_end(own, 0)?
+        } else {
+            own.match_indices(':')
                 .map(|(place, _)| place)
-                .find(|place| own[place + 1..].is_empty() || own[place + 1..].starts_with([' ', '\t']))?,
+                .find(|place| own[place + 1..].is_empty() || own[place + 1..].starts_with([' ', '\t']))?
         };
         let colon = start + key + own[key..].find(':')? + 1;
         if !own[key..colon - start - 1].trim().is_empty() || own[..key].contains(" #") {

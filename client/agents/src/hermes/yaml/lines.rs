@@ -117,9 +117,10 @@ fn below_null(lines: &Lines<'_>, own: &Entry, rows: &str) -> Patch {
     let newline = if lines.text[..at].ends_with('\n') { "" } else { lines.newline() };
     let behind = &lines.text[own.value.end..at];
     // The word for nothing goes; what stands behind it stays.
-    match own.value.is_empty() {
-        true => (at..at, format!("{newline}{rows}")),
-        false => (own.value.start..at, format!("{}{newline}{rows}", behind.trim_start_matches([' ', '\t']))),
+    if own.value.is_empty() {
+        (at..at, format!("{newline}{rows}"))
+    } else {
+        (own.value.start..at, format!("{}{newline}{rows}", behind.trim_start_matches([' ', '\t'])))
     }
 }
 
@@ -144,9 +145,10 @@ fn in_flow(text: &str, flow: &Flow, key: &str, what: Put) -> Result<Patch, Strin
 fn in_block(lines: &Lines<'_>, child: &Entry, what: Put) -> Result<Patch, String> {
     let newline = lines.newline();
     match (lines.shape(child), what) {
-        (Shape::Null | Shape::Word, Put::Word(word)) => Ok(match child.value.is_empty() {
-            true => (child.colon..child.colon, format!(" {}", word.yaml())),
-            false => (child.value.clone(), word.yaml().to_owned()),
+        (Shape::Null | Shape::Word, Put::Word(word)) => Ok(if child.value.is_empty() {
+            (child.colon..child.colon, format!(" {}", word.yaml()))
+        } else {
+            (child.value.clone(), word.yaml().to_owned())
         }),
         (Shape::Other(_), Put::Word(word)) if lines.text[child.value.clone()].starts_with('*') => {
             Ok((child.value.clone(), word.yaml().to_owned()))

@@ -27,9 +27,8 @@ fn asked(texts: &[&str], query: &str) -> Elsewhere {
     let quoted: Vec<&Part> = parts.iter().filter(|part| part.is_quoted()).filter(occurs).collect();
     let has_all = |words: &&Words| quoted.iter().all(|part| has(words, part));
     let is_required = !quoted.is_empty() && words.iter().any(|words| has_all(&words));
-    let is_found = |words: &&Words| match is_required {
-        true => has_all(words),
-        false => parts.iter().filter(|part| part.finds()).any(|part| has(words, part)),
+    let is_found = |words: &&Words| {
+        if is_required { has_all(words) } else { parts.iter().filter(|part| part.finds()).any(|part| has(words, part)) }
     };
     let terms = |words: &Words| Terms { count: words.count, marks: words.marks, terms: words.terms.clone() };
     let document = |(at, own): (usize, &Words)| Document {

@@ -46,9 +46,10 @@ pub(super) struct Room {
 impl Shares {
     /// The rules, heading included.
     pub(super) const fn rules(self) -> usize {
-        match is_short(self.limit) {
-            true => self.base / 100 * SHORT_CONSTRAINTS_SHARE,
-            false => self.limit / 100 * CONSTRAINTS_SHARE,
+        if is_short(self.limit) {
+            self.base / 100 * SHORT_CONSTRAINTS_SHARE
+        } else {
+            self.limit / 100 * CONSTRAINTS_SHARE
         }
     }
 
@@ -77,9 +78,10 @@ impl Shares {
             Record::Coming => planned,
             Record::Written(_) => planned.max(free),
         };
-        let user = match is_short(self.limit) {
-            true => planned,
-            false => (shared * USER_SHARE).min(planned.saturating_sub(self.floor())).max(planned / 2),
+        let user = if is_short(self.limit) {
+            planned
+        } else {
+            (shared * USER_SHARE).min(planned.saturating_sub(self.floor())).max(planned / 2)
         };
         Room { both, user: user + (both - planned) }
     }

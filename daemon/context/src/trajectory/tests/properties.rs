@@ -47,10 +47,7 @@ proptest! {
     fn what_is_promised_holds(turns in recorded(), config in settings(), written in "[ -~]{0,80}|<tool_call>", own in any::<bool>()) {
         let tokens = tokens(&turns);
         let plan = plan(&turns, &tokens, &config);
-        let written = match own {
-            true => record(plan.replaced(&turns), plan.start, config.compression.summary_target_tokens, Count::Chars),
-            false => written,
-        };
+        let written = if own { record(plan.replaced(&turns), plan.start, config.compression.summary_target_tokens, Count::Chars) } else { written };
         let done = apply(&turns, &tokens, &plan, &written, Calls::default(), &config, Count::Chars);
 
         prop_assert!(done.row.compressed_tokens <= done.row.original_tokens);

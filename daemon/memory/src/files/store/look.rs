@@ -100,13 +100,12 @@ impl FileStore {
         // A journal that begins, or of which a part is lost, does not know what was there before.
         let is_known =
             self.journal.as_ref().is_some_and(|journal| journal.newest().is_some() && journal.damaged() == 0);
-        let row = match is_known {
-            false => past::found(revision, unix_now(), &texts(found)),
-            true => {
-                let (author, action) = (Author::default(), FileAction::External);
-                let (folders_made, folders_gone) = (Vec::new(), Vec::new());
-                FileRow { revision, time: unix_now(), action, author, changes, folders_made, folders_gone }
-            }
+        let row = if is_known {
+            let (author, action) = (Author::default(), FileAction::External);
+            let (folders_made, folders_gone) = (Vec::new(), Vec::new());
+            FileRow { revision, time: unix_now(), action, author, changes, folders_made, folders_gone }
+        } else {
+            past::found(revision, unix_now(), &texts(found))
         };
         let paths = row.changes.iter().map(|change| change.path.clone()).collect();
         let event = FileEvent { revision, action: row.action.clone(), paths, session: None };

@@ -51,9 +51,10 @@ pub(in crate::service::compression) fn continued(
             return Continued::Differs(raw(&shared).chain(more).collect());
         }
     };
-    match prepared.fits() {
-        true => Continued::Fits { prepared: Box::new(prepared), text, report: run.report },
-        false => Continued::Differs(raw(&prepared).collect()),
+    if prepared.fits() {
+        Continued::Fits { prepared: Box::new(prepared), text, report: run.report }
+    } else {
+        Continued::Differs(raw(&prepared).collect())
     }
 }
 

@@ -8,9 +8,12 @@ use herma_context::superseded::Superseded;
 
 /// The plan of the items. `messages` are those that the engine got.
 pub(super) fn of_items(plan: Plan, translation: &Translation, messages: &[Message]) -> Plan {
-    let slot = |(index, (message, planned)): (usize, (&Message, &Message))| match message.raw() == planned.raw() {
-        true => Slot::Kept(index),
-        false => Slot::Replaced { index, message: planned.clone() },
+    let slot = |(index, (message, planned)): (usize, (&Message, &Message))| {
+        if message.raw() == planned.raw() {
+            Slot::Kept(index)
+        } else {
+            Slot::Replaced { index, message: planned.clone() }
+        }
     };
     let slots: Vec<Slot> = messages.iter().zip(&plan.messages).enumerate().map(slot).collect();
     let items = translation.items();
