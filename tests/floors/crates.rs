@@ -6,7 +6,7 @@ use std::fs;
 use crate::folder;
 
 /// What each crate depends on, of this workspace. A new arrow is a decision, which ARCHITECTURE.md explains.
-const ARROWS: [(&str, &[&str]); 24] = [
+const ARROWS: [(&str, &[&str]); 23] = [
     ("agents", &["base", "client", "json", "proxy", "transcripts"]),
     ("archive", &["json"]),
     ("base", &["client", "disk", "transcripts"]),
@@ -45,7 +45,6 @@ const ARROWS: [(&str, &[&str]); 24] = [
     ("shared", &["archive", "disk", "memory"]),
     ("spill", &["disk", "json"]),
     ("tests", &["client", "daemon", "protocol"]),
-    ("tokens", &[]),
     ("transcripts", &["json"]),
 ];
 

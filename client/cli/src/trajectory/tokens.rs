@@ -1,4 +1,5 @@
-//! Exact counts, by a tokenizer of the user's, which the program `herma-tokens` knows how to use.
+//! Exact counts with a tokenizer of the user, in processes of `herma-tokens`. That is a Python script, which the wheel
+//! installs; without the wheel, Python runs the copy that this program contains.
 
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -11,6 +12,12 @@ use serde::Deserialize;
 
 /// The program that counts.
 const PROGRAM: &str = "herma-tokens";
+
+/// What runs [`SCRIPT`] if there is no such program.
+const PYTHON: &str = "python3";
+
+/// The text of that program.
+const SCRIPT: &str = include_str!("../../../python/src/herma/tokens.py");
 
 /// Counts tokens, in as many processes as are asked at one time.
 #[derive(Debug)]
@@ -53,15 +60,14 @@ struct Process {
 
 impl Process {
     fn start(tokenizer: &Path) -> Result<Self, Failure> {
-        let program = program();
-        let mut child = Command::new(&program)
-            .arg("--")
-            .arg(tokenizer)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| missing(&program, &error))?;
+        let mut child = spawn(Command::new(program()), tokenizer).or_else(|error| match error.kind() {
+            ErrorKind::NotFound => {
+                let mut python = Command::new(PYTHON);
+                python.args(["-c", SCRIPT]);
+                spawn(python, tokenizer).map_err(|error| missing(&error))
+            }
+            _ => Err(Failure::File(format!("{PROGRAM}: {error}"))),
+        })?;
         let gone = || Failure::File(format!("{PROGRAM} has no standard output"));
         let answers = child.stdout.take().map(BufReader::new).ok_or_else(gone)?;
         let mut process = Self { questions: child.stdin.take(), child, answers };
@@ -114,21 +120,18 @@ impl Drop for Process {
     }
 }
 
-/// The program beside this one, else the one that the search path finds.
-fn program() -> PathBuf {
-    let own = std::env::current_exe().ok().map(|own| own.with_file_name(PROGRAM));
-    own.filter(|beside| beside.is_file()).unwrap_or_else(|| PROGRAM.into())
+fn spawn(mut command: Command, tokenizer: &Path) -> std::io::Result<Child> {
+    command.arg("--").arg(tokenizer).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 
-fn missing(program: &Path, error: &Error) -> Failure {
-    Failure::File(match error.kind() {
-        ErrorKind::NotFound => format!(
-            "--tokenizer needs the program {PROGRAM}, which is neither beside herma nor on the search path; \
-             released packages have it, and of the sources it is made by: \
-             cargo build --release -p herma-tokens"
-        ),
-        _ => format!("{}: {error}", program.display()),
-    })
+/// The program next to this one, else the one on the search path.
+fn program() -> PathBuf {
+    let own = std::env::current_exe().ok().map(|own| own.with_file_name(PROGRAM));
+    own.filter(|program| program.is_file()).unwrap_or_else(|| PROGRAM.into())
+}
+
+fn missing(error: &Error) -> Failure {
+    Failure::File(format!("--tokenizer needs {PYTHON} with the package tokenizers: {error}"))
 }
 
 /// What a turn says; what is no string counts as its own text.

@@ -1,8 +1,8 @@
 """``herma-tokens FILE``: counts the tokens of texts with a tokenizer.json.
 
 Each line of standard input is a JSON array of texts; each line of standard output the array of
-their tokens. ``herma trajectory compress --tokenizer`` starts it. It needs the package
-``tokenizers``: ``pip install 'herma[tokenizer]'``.
+their tokens. ``herma trajectory compress --tokenizer`` starts it, and contains a copy of this file. It needs the
+package ``tokenizers``: ``pip install tokenizers``.
 """
 
 import json
@@ -24,7 +24,7 @@ def main(arguments: Optional[list[str]] = None) -> int:
     try:
         from tokenizers import Tokenizer  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
-        why = "the package tokenizers is missing; pip install 'herma[tokenizer]'"
+        why = "the package tokenizers is missing; pip install tokenizers"
         print(f"herma-tokens: {why}", file=sys.stderr)
         return 1
     try:
