@@ -6,10 +6,12 @@
 //! * [`own_file`], [`user_file`], [`settings_file`]: files of herma in the home, files of the user, settings of other
 //!   programs. All are written through `herma-disk`.
 //! * [`owner`]: whether the home belongs to this user.
+//! * [`diff`]: the difference between two lists.
 //! * [`host`]: what the MCP server asks about its agent.
 //! * [`kept`]: the form in which other programs' conversations are archived.
 
 pub mod context;
+pub mod diff;
 pub mod failure;
 pub mod host;
 pub mod kept;

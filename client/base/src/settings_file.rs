@@ -9,15 +9,13 @@ use herma_disk::file::{self, Created, Temporary};
 use herma_disk::user_file;
 
 use crate::Failure;
+use crate::diff::{DiffTag, changes};
 
 /// How files are named until they have their content.
 const TEMPORARY: Temporary = Temporary { prefix: ".herma.", suffix: "" };
 
 /// Bytes of a file that is read; a configuration has much less.
 const LIMIT: u64 = 8 << 20;
-
-/// Lines that are compared with each other; of longer parts all count as changed.
-const COMPARED: usize = 4_000_000;
 
 /// The file as it was read. One that is missing is empty.
 #[derive(Debug)]
@@ -126,45 +124,18 @@ pub fn backups(path: &Path) -> impl Iterator<Item = PathBuf> {
     std::iter::once(named(".bak".into())).chain((1..10_000).map(move |number| named(format!(".bak.{number}"))))
 }
 
-/// The lines that differ, with - for what is gone, + for what is new and the number of the line
-/// before each group.
+/// Returns the lines that differ: removed ones after `-`, new ones after `+`, and before each group the number of its first
+/// line in the new text.
 pub fn diff(before: &str, after: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
-    let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(old, new)| old == new).count();
-    let (old, new) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
-    // The length of what both have from each pair of lines on; nothing for what is too long.
-    let width = new.len() + 1;
-    let is_compared = old.len().saturating_mul(new.len()) <= COMPARED;
-    let mut common = vec![0_u32; if is_compared { (old.len() + 1) * width } else { 0 }];
-    if is_compared {
-        for at in (0..old.len()).rev() {
-            for other in (0..new.len()).rev() {
-                common[at * width + other] = if old[at] == new[other] {
-                    common[(at + 1) * width + other + 1] + 1
-                } else {
-                    common[(at + 1) * width + other].max(common[at * width + other + 1])
-                };
-            }
-        }
-    }
-    let length = |at: usize, other: usize| common.get(at * width + other).copied().unwrap_or(0);
-    let (mut at, mut other, mut text, mut is_apart) = (0, 0, String::new(), true);
-    while at < old.len() || other < new.len() {
-        if is_compared && at < old.len() && other < new.len() && old[at] == new[other] {
-            (at, other, is_apart) = (at + 1, other + 1, true);
+    let mut text = String::new();
+    for change in changes(&old, &new) {
+        if change.tag() == DiffTag::Equal {
             continue;
         }
-        if std::mem::take(&mut is_apart) {
-            text.push_str(&format!("@@ line {}\n", head + other + 1));
-        }
-        if at < old.len() && (other == new.len() || length(at + 1, other) >= length(at, other + 1)) {
-            text.push_str(&format!("-{}\n", old[at]));
-            at += 1;
-        } else {
-            text.push_str(&format!("+{}\n", new[other]));
-            other += 1;
-        }
+        text.push_str(&format!("@@ line {}\n", change.new_range().start + 1));
+        old[change.old_range()].iter().for_each(|line| text.push_str(&format!("-{line}\n")));
+        new[change.new_range()].iter().for_each(|line| text.push_str(&format!("+{line}\n")));
     }
     text
 }

@@ -1,8 +1,6 @@
 //! The way from one list of entries to another, entry by entry.
 
-/// Cells of the table that finds the longest common subsequence. Lists that need
-/// more are taken as changed in all but their equal ends.
-const CELLS: usize = 4_000_000;
+use herma_base::diff::{DiffOp, DiffTag, changes};
 
 /// What happens to an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,56 +13,20 @@ pub(crate) enum Step<'a> {
     Add(&'a str),
 }
 
-/// The shortest way from the old list to the new one: what both have in the same
-/// order is kept. Where a run of entries changed, removals come before additions.
+/// Returns the shortest way from the old list to the new one. Entries that both have in the same order are kept. Where a run
+/// of entries changed, removals come before additions.
 pub(crate) fn steps<'a>(old: &'a [String], new: &'a [String]) -> Vec<Step<'a>> {
-    let head = old.iter().zip(new).take_while(|(old, new)| old == new).count();
-    let (kept, old_rest) = old.split_at(head);
-    let new_rest = &new[head..];
-    let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(old, new)| old == new).count();
-    let (old_middle, kept_last) = old_rest.split_at(old_rest.len() - tail);
-    let new_middle = &new_rest[..new_rest.len() - tail];
-    let mut steps: Vec<Step<'a>> = kept.iter().map(|entry| Step::Keep(entry)).collect();
-    steps.extend(middle(old_middle, new_middle));
-    steps.extend(kept_last.iter().map(|entry| Step::Keep(entry)));
-    steps
-}
-
-fn middle<'a>(old: &'a [String], new: &'a [String]) -> Vec<Step<'a>> {
-    let width = new.len() + 1;
-    let mut steps = Vec::new();
-    if (old.len() + 1).saturating_mul(width) > CELLS {
-        steps.extend(old.iter().map(|entry| Step::Remove(entry)));
-        steps.extend(new.iter().map(|entry| Step::Add(entry)));
-        return steps;
-    }
-    // Cell (i, j): how much old[i..] and new[j..] have in common.
-    let mut common = vec![0_u32; (old.len() + 1) * width];
-    for i in (0..old.len()).rev() {
-        for j in (0..new.len()).rev() {
-            common[i * width + j] = if old[i] == new[j] {
-                common[(i + 1) * width + j + 1] + 1
-            } else {
-                common[(i + 1) * width + j].max(common[i * width + j + 1])
-            };
+    // From the end: of two entries that change places the later one is kept, because a store adds at its end.
+    let reversed = |list: &'a [String]| list.iter().rev().map(String::as_str).collect::<Vec<_>>();
+    let (old, new) = (reversed(old), reversed(new));
+    let steps = |change: DiffOp| {
+        let (before, after) = (old[change.old_range()].iter().rev(), new[change.new_range()].iter().rev());
+        match change.tag() {
+            DiffTag::Equal => before.map(|entry| Step::Keep(entry)).collect::<Vec<_>>(),
+            _ => before.map(|entry| Step::Remove(entry)).chain(after.map(|entry| Step::Add(entry))).collect(),
         }
-    }
-    let (mut i, mut j) = (0, 0);
-    // An entry is removed as soon as nothing is lost by it; so one that stays
-    // while others are added is kept in the end.
-    while i < old.len() || j < new.len() {
-        if i < old.len() && j < new.len() && old[i] == new[j] {
-            steps.push(Step::Keep(&old[i]));
-            (i, j) = (i + 1, j + 1);
-        } else if j == new.len() || (i < old.len() && common[(i + 1) * width + j] >= common[i * width + j + 1]) {
-            steps.push(Step::Remove(&old[i]));
-            i += 1;
-        } else {
-            steps.push(Step::Add(&new[j]));
-            j += 1;
-        }
-    }
-    steps
+    };
+    changes(&old, &new).into_iter().rev().flat_map(steps).collect()
 }
 
 #[cfg(test)]
@@ -103,14 +65,6 @@ mod tests {
         ] {
             assert_eq!(written(old, new), expected, "{old} -> {new}");
         }
-    }
-
-    #[test]
-    fn lists_that_are_too_long_change_as_a_whole() {
-        let old: Vec<String> = (0..2001).map(|number| format!("old {number}")).chain(["same".into()]).collect();
-        let new: Vec<String> = ["same".into()].into_iter().chain((0..2001).map(|n| format!("new {n}"))).collect();
-        let steps = steps(&old, &new);
-        assert_eq!(steps.len(), old.len() + new.len());
     }
 
     proptest! {
