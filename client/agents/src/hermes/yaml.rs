@@ -1,11 +1,9 @@
-//! Changes a few lines of a YAML file and leaves every other byte as it is. No library does that.
+//! Changes a few keys of a YAML file and leaves every other byte as it is.
 //!
-//! The lines are found by looking, which can be wrong; so the result is parsed, and is given only
-//! when its data are those of before with exactly the change.
+//! [`document`] changes the text with the crate yaml-edit. Another parser then reads the result, which is returned only if
+//! its data are those of the old text with exactly the change.
 
-mod block;
-mod flow;
-mod lines;
+mod document;
 
 use serde_json::{Map, Value, json};
 
@@ -33,7 +31,7 @@ pub(super) enum Word {
 }
 
 impl Word {
-    /// How YAML says it. Texts are plain words.
+    /// Returns the word in YAML. Texts are plain words.
     fn yaml(self) -> &'static str {
         match self {
             Self::Text(word) => word,
@@ -69,7 +67,7 @@ pub(super) fn edit(text: &str, edits: &[Edit]) -> Result<String, String> {
     let mut edited = text.to_owned();
     for edit in edits.iter().filter(|edit| !is_done(&parse(text).unwrap_or_default(), edit)) {
         apply(&mut expected, edit)?;
-        edited = lines::apply(&edited, edit)?;
+        edited = document::apply(&edited, edit)?;
     }
     match parse(&edited) {
         Ok(data) if data == expected => Ok(edited),

@@ -43,8 +43,13 @@ fn the_engine_is_named_where_it_belongs() {
         &[
             ("", "context:\n  engine: herma\n"),
             ("# only words\n", "# only words\ncontext:\n  engine: herma\n"),
-            ("{}\n", "context:\n  engine: herma\n"),
-            ("model: x", "model: x\ncontext:\n  engine: herma\n"),
+            ("{}\n", "{context: {engine: herma}}\n"),
+            ("{model: x}\n", "{model: x, context: {engine: herma}}\n"),
+            ("--- {model: x}\n", "--- {model: x, context: {engine: herma}}\n"),
+            ("context:\n  engine: >\n    folded\n", "context:\n  engine: herma\n"),
+            ("context:\n  engine: [x]\n", "context:\n  engine: herma\n"),
+            ("? context\n: engine: x\n", "? context\n: engine: herma\n"),
+            ("model: x", "model: x\ncontext:\n  engine: herma"),
             ("model: x\r\n", "model: x\r\ncontext:\r\n  engine: herma\r\n"),
             ("context:\n  engine: compressor\n", "context:\n  engine: herma\n"),
             ("context:\n  engine: compressor # ours\nb: 1", "context:\n  engine: herma # ours\nb: 1"),
@@ -61,26 +66,26 @@ fn the_engine_is_named_where_it_belongs() {
                 "context: {\n  a: 1, # one\n  b: 2, engine: herma\n}\nc: 3\n",
             ),
             ("context:\nb: 1\n", "context:\n  engine: herma\nb: 1\n"),
-            ("context:", "context:\n  engine: herma\n"),
+            ("context:", "context:\n  engine: herma"),
             ("context: # words\nb: 1\n", "context: # words\n  engine: herma\nb: 1\n"),
             ("context: null # words\nb: 1\n", "context: # words\n  engine: herma\nb: 1\n"),
-            ("context: ~\nb: 1\n", "context: \n  engine: herma\nb: 1\n"),
-            ("context:\n    a: 1\n", "context:\n    engine: herma\n    a: 1\n"),
-            ("context:\n  # first\n  a: 1\n", "context:\n  engine: herma\n  # first\n  a: 1\n"),
+            ("context: ~\nb: 1\n", "context:\n  engine: herma\nb: 1\n"),
+            ("context:\n    a: 1\n", "context:\n    a: 1\n    engine: herma\n"),
+            ("context:\n  # first\n  a: 1\n", "context:\n  # first\n  a: 1\n  engine: herma\n"),
             ("context:\n  engine:\n  a: 1\n", "context:\n  engine: herma\n  a: 1\n"),
             ("context:\n  engine: # none\n  a: 1\n", "context:\n  engine: herma # none\n  a: 1\n"),
-            ("context:\n  deep:\n    engine: b\n", "context:\n  engine: herma\n  deep:\n    engine: b\n"),
+            ("context:\n  deep:\n    engine: b\n", "context:\n  deep:\n    engine: b\n  engine: herma\n"),
             ("a:\n  context:\n    engine: b\n", "a:\n  context:\n    engine: b\ncontext:\n  engine: herma\n"),
             (
                 "engine: b\na: |\n  context:\n    engine: c\n",
                 "engine: b\na: |\n  context:\n    engine: c\ncontext:\n  engine: herma\n",
             ),
-            ("context:\n  note: |\n    # no comment\n", "context:\n  engine: herma\n  note: |\n    # no comment\n"),
+            ("context:\n  note: |\n    # no comment\n", "context:\n  note: |\n    # no comment\n  engine: herma\n"),
             ("---\na: 1\n", "---\na: 1\ncontext:\n  engine: herma\n"),
             ("%YAML 1.1\n--- # d\na: 1\n...\n", "%YAML 1.1\n--- # d\na: 1\ncontext:\n  engine: herma\n...\n"),
             ("  a: 1\n  context:\n    engine: b\n", "  a: 1\n  context:\n    engine: herma\n"),
             ("  a: 1\n", "  a: 1\n  context:\n    engine: herma\n"),
-            ("base: &b\n  x: 1\ncontext:\n  <<: *b\n", "base: &b\n  x: 1\ncontext:\n  engine: herma\n  <<: *b\n"),
+            ("base: &b\n  x: 1\ncontext:\n  <<: *b\n", "base: &b\n  x: 1\ncontext:\n  <<: *b\n  engine: herma\n"),
             ("e: &e x\ncontext:\n  engine: *e\n", "e: &e x\ncontext:\n  engine: herma\n"),
             ("context: &c\n  engine: x\n", "context: &c\n  engine: herma\n"),
             ("a: 'one\n\n  two'\ncontext: {}\n", "a: 'one\n\n  two'\ncontext: {engine: herma}\n"),
@@ -104,16 +109,16 @@ fn a_name_joins_the_list_as_the_list_is_written() {
                 "plugins:\n  enabled:\n    - a # one\n\nb: 1\n",
                 "plugins:\n  enabled:\n    - a # one\n    - herma\n\nb: 1\n",
             ),
-            ("plugins:\n  enabled:\n    - a", "plugins:\n  enabled:\n    - a\n    - herma\n"),
+            ("plugins:\n  enabled:\n    - a", "plugins:\n  enabled:\n    - a\n    - herma"),
             ("plugins:\n  enabled: []\n  disabled: [x]\n", "plugins:\n  enabled: [herma]\n  disabled: [x]\n"),
             ("plugins:\n  enabled: [a, 'b'] # two\n", "plugins:\n  enabled: [a, 'b', herma] # two\n"),
             ("plugins:\n  enabled: [\n    a,\n  ]\n", "plugins:\n  enabled: [\n    a, herma,\n  ]\n"),
             ("plugins:\n  enabled:\n  disabled:\n  - x\n", "plugins:\n  enabled:\n    - herma\n  disabled:\n  - x\n"),
-            ("plugins:\n  enabled: null\n", "plugins:\n  enabled: \n    - herma\n"),
-            ("plugins:\n  disabled:\n  - x\n", "plugins:\n  enabled:\n    - herma\n  disabled:\n  - x\n"),
+            ("plugins:\n  enabled: null\n", "plugins:\n  enabled:\n    - herma\n"),
+            ("plugins:\n  disabled:\n  - x\n", "plugins:\n  disabled:\n  - x\n  enabled:\n    - herma\n"),
             ("plugins: {}\n", "plugins: {enabled: [herma]}\n"),
             ("plugins: {enabled: [a], x: 1}\n", "plugins: {enabled: [a, herma], x: 1}\n"),
-            ("plugins: {enabled: }\n", "plugins: {enabled: [herma] }\n"),
+            ("plugins: {enabled: }\n", "plugins: {enabled: [herma]}\n"),
             ("plugins: {enabled: null}\n", "plugins: {enabled: [herma]}\n"),
             ("plugins:\nmodel: x\n", "plugins:\n  enabled:\n    - herma\nmodel: x\n"),
             ("plugins:\n  enabled:\n  - herma\n", "plugins:\n  enabled:\n  - herma\n"),
@@ -128,7 +133,7 @@ fn a_ban_is_lifted() {
         &[ALLOWED],
         &[
             ("plugins:\n  disabled:\n  - herma\n", "plugins:\n  disabled: []\n"),
-            ("plugins:\n  disabled: # c\n  # d\n  - herma\nb: 1\n", "plugins:\n  disabled: [] # c\n  # d\nb: 1\n"),
+            ("plugins:\n  disabled: # c\n  # d\n  - herma\nb: 1\n", "plugins:\n  disabled: # c\n  # d\n    []\nb: 1\n"),
             ("plugins:\n  disabled:\n  - a\n  - 'herma' # no\n  - b\n", "plugins:\n  disabled:\n  - a\n  - b\n"),
             ("plugins: {disabled: [herma, a]}\n", "plugins: {disabled: [a]}\n"),
             ("plugins:\n  disabled: [a, herma, \"herma\"]\n", "plugins:\n  disabled: [a]\n"),
@@ -146,7 +151,7 @@ fn everything_is_taken_out_again() {
             ("context:\n  engine: herma # c\n  threshold: 0.5\n", "context:\n  threshold: 0.5\n"),
             ("context: {engine: herma}\nb: 2\n", "b: 2\n"),
             ("context: {threshold: 0.5, engine: herma}\n", "context: {threshold: 0.5}\n"),
-            ("context:\n  # words\n  engine: herma\n", "  # words\n"),
+            ("context:\n  # words\n  engine: herma\n", "{}\n"),
             ("context:\n  engine: compressor\n", "context:\n  engine: compressor\n"),
             ("memory:\n  provider: herma\n  limit: 1\n", "memory:\n  limit: 1\n"),
             ("herma:\n  memory: true\n\n# next\nb: 1\n", "\n# next\nb: 1\n"),
@@ -164,18 +169,13 @@ fn what_is_not_understood_is_left_to_a_person() {
         ("a: 1\na: 2\n", "duplicate"),
         ("context: {engine: x}\ncontext: {engine: y}\n", "duplicate"),
         ("- a\n", "no mapping"),
-        ("{model: x}\n", "brackets"),
-        ("--- {model: x}\n", "marker"),
         ("a: 1\n---\nb: 2\n", ""),
         ("context: words\n", "no mapping"),
         ("context: [a]\n", "no mapping"),
-        ("base: &b {engine: x}\ncontext: *b\n", "alias"),
+        ("base: &b {engine: x}\ncontext: *b\n", "no mapping"),
         ("context: &c\n  engine: x\nother: *c\n", "not understood"),
         ("base: &b\n  context: {engine: x, a: 1}\n<<: *b\n", "not understood"),
         ("context:\n  engine: &e x\nother: *e\n", ""),
-        ("context:\n  engine: >\n    folded\n", "engine"),
-        ("context:\n  engine: [x]\n", "no word"),
-        ("? context\n: engine: x\n", ""),
         ("a: [1\n", ""),
         ("a: .nan\n", "nan"),
     ] {
@@ -184,6 +184,16 @@ fn what_is_not_understood_is_left_to_a_person() {
     }
     for text in ["plugins:\n  enabled: herma\n", "plugins: {enabled: x}\n", "plugins: {enabled: {a: 1}}\n"] {
         assert!(edit(text, &[ENABLED]).unwrap_err().contains("no list"), "{text:?}");
+    }
+}
+
+#[test]
+fn deep_nesting_ends_no_process() {
+    for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", "")] {
+        for depth in [100, 2_000, 100_000] {
+            let text = format!("a: 1\nb:\n  {}x{}\n", open.repeat(depth), close.repeat(depth));
+            drop(edit(&text, &[ENGINE]));
+        }
     }
 }
 
@@ -206,7 +216,7 @@ fn the_hosts_own_files_are_edited_and_given_back() {
         assert!(edit(&edited, &GONE).is_ok());
     }
     let [_, newest] = HOSTS;
-    let tail = "plugins:\n  enabled:\n    - herma\ncontext:\n  engine: herma\nmemory:\n  provider: herma\nherma:\n  results: true\n  memory: true\n";
+    let tail = "plugins:\n  enabled:\n    - herma\ncontext:\n  engine: herma\nmemory:\n  provider: herma\nherma:\n  memory: true\n  results: true\n";
     assert_eq!(edit(newest, &ALL).unwrap(), format!("{newest}{tail}"));
     let emptied = edit(&edit(newest, &ALL).unwrap(), &GONE).unwrap();
     assert_eq!(emptied, format!("{newest}plugins:\n  enabled: []\n"));

@@ -123,7 +123,7 @@ fn config_yaml_gets_the_missing_lines_and_a_copy_of_what_was_there() {
     assert!(code == 0 && out.contains("\n-  engine: compressor\n+  engine: herma\n"), "{out}");
     let after = agent.read("config.yaml");
     assert!(after.starts_with("# mine\nplugins: {disabled: [x], enabled: [herma]} # c\n\ncontext:\n"), "{after}");
-    assert!(after.ends_with("memory:\n  provider: herma\nherma:\n  results: true\n  memory: true\n"), "{after}");
+    assert!(after.ends_with("memory:\n  provider: herma\nherma:\n  memory: true\n  results: true\n"), "{after}");
     assert_eq!(agent.read("config.yaml.bak"), before);
     agent.done(&["install", "--write-config", "--provider"]);
     assert!(agent.read("config.yaml") == after && !agent.path("config.yaml.bak.1").exists());
@@ -135,7 +135,7 @@ fn config_yaml_gets_the_missing_lines_and_a_copy_of_what_was_there() {
 #[test]
 fn a_file_that_is_not_understood_is_left_to_a_person() {
     let agent = Agent::new();
-    for text in ["context:\n\tengine: x\n", "a: 1\na: 2\n", "{context: {engine: compressor}}\n"] {
+    for text in ["context:\n\tengine: x\n", "a: 1\na: 2\n", "base: &b {engine: x}\ncontext: *b\n"] {
         agent.write("config.yaml", text);
         let (code, out, _) = parts(&agent.herma(&["install", "--write-config"]));
         assert!(code == 1 && out.contains("do it by hand") && out.contains("    - herma\n"), "{text:?} {out}");

@@ -1,0 +1,89 @@
+//! Changes in the syntax tree of a text, which keeps every byte that it does not change.
+
+use std::str::FromStr;
+
+use yaml_edit::{Document, Mapping, Sequence, YamlFile};
+
+use super::{Edit, Word};
+
+/// Makes a change in a text.
+///
+/// # Errors
+/// The tree has something else where the change belongs, in words for people.
+pub(super) fn apply(text: &str, edit: &Edit) -> Result<String, String> {
+    let file = YamlFile::from_str(text).map_err(|_| "its YAML is not understood".to_owned())?;
+    let mut documents = file.documents();
+    let (document, others) = (documents.next(), documents.count());
+    if others > 0 {
+        return Err("it has several documents".into());
+    }
+    let Some(root) = document.as_ref().and_then(Document::as_mapping) else { return Ok(appended(text, edit)) };
+    match *edit {
+        Edit::Set(section, key, word) => match inner(&root, section)? {
+            Some(own) => set(&own, key, word),
+            None => {
+                let own = Mapping::new();
+                set(&own, key, word);
+                root.set(section, &own);
+            }
+        },
+        Edit::Add(section, key, item) => {
+            let own = inner(&root, section)?.unwrap_or_else(|| {
+                root.set(section, Mapping::new());
+                root.get_mapping(section).unwrap_or_default()
+            });
+            match own.get_sequence(key) {
+                Some(list) => list.push(item),
+                None => {
+                    let list = if own.is_flow_style() { Sequence::new_flow() } else { Sequence::new() };
+                    list.push(item);
+                    own.set(key, &list);
+                }
+            }
+        }
+        Edit::Take(section, key, item) => {
+            let list = inner(&root, section)?.and_then(|own| own.get_sequence(key));
+            let Some(list) = list else { return Err(format!("{section}.{key} is no list")) };
+            while let Some(at) = list.values().position(|value| value.yaml_eq(&item)) {
+                drop(list.remove(at));
+            }
+        }
+        Edit::Drop(section, key, _) => {
+            let Some(own) = inner(&root, section)? else { return Ok(text.to_owned()) };
+            drop(own.remove(key));
+            if own.is_empty() {
+                drop(root.remove(section));
+            }
+        }
+        Edit::DropSection(section) => drop(root.remove(section)),
+    }
+    Ok(file.to_string())
+}
+
+/// The mapping of a section; none where it is missing or null.
+fn inner(root: &Mapping, section: &str) -> Result<Option<Mapping>, String> {
+    match root.get(section) {
+        None => Ok(None),
+        Some(value) if value.as_scalar().is_some_and(|scalar| scalar.is_null()) => Ok(None),
+        Some(value) => value.as_mapping().cloned().map(Some).ok_or_else(|| format!("{section} is no mapping")),
+    }
+}
+
+fn set(own: &Mapping, key: &str, word: Word) {
+    match word {
+        Word::Text(text) => own.set(key, text),
+        Word::True => own.set(key, true),
+    }
+}
+
+/// Returns a text without data with the section at its end.
+fn appended(text: &str, edit: &Edit) -> String {
+    let section = match *edit {
+        Edit::Set(section, key, word) => format!("{section}:\n  {key}: {}\n", word.yaml()),
+        Edit::Add(section, key, item) => format!("{section}:\n  {key}:\n    - {item}\n"),
+        Edit::Take(..) | Edit::Drop(..) | Edit::DropSection(_) => return text.to_owned(),
+    };
+    let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let between = if text.is_empty() || text.ends_with('\n') { "" } else { line_end };
+    format!("{text}{between}{}", section.replace('\n', line_end))
+}
