@@ -4,31 +4,12 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::ArchiveError;
 
-mod tables;
+/// The version of the first release. Files of earlier versions were never released.
+const FIRST: u32 = 19;
 
-/// The version of the first release; what came before it was never released.
-const FIRST: u32 = 4;
-
-/// The first step makes the tables of [`FIRST`]; each other one takes a file from one version to
-/// the next. Steps are only ever appended, and never changed: files of every version exist.
-const STEPS: &[&str] = &[
-    tables::TABLES,
-    tables::TEXTS_APART,
-    tables::STEMS,
-    tables::IMPORTS,
-    tables::VECTORS,
-    tables::UNDO,
-    tables::NODES,
-    tables::PINS_AND_DISCARDS,
-    tables::EPOCH,
-    tables::OPENED,
-    tables::EPISODES,
-    tables::REWRITTEN,
-    tables::MAPPED,
-    tables::SHIPPED,
-    tables::HANDED,
-    tables::LEDGER,
-];
+/// The first step makes the tables of [`FIRST`]; each other one takes a file from one version to the next. Steps are only
+/// ever appended, and never changed, because files of every version exist.
+const STEPS: &[&str] = &[include_str!("schema/19.sql")];
 
 /// The newest version.
 pub(crate) fn known() -> u32 {
@@ -39,7 +20,7 @@ fn newest(steps: &[&str]) -> u32 {
     u32::try_from(steps.len()).map_or(u32::MAX, |steps| steps + FIRST - 1)
 }
 
-/// How many steps a file of a version has behind it.
+/// The number of steps that a file of a version has had.
 fn steps_behind(version: u32) -> usize {
     usize::try_from((version + 1).saturating_sub(FIRST)).unwrap_or(usize::MAX)
 }

@@ -31,6 +31,12 @@ pub enum SharedError {
         /// What is needed.
         needed: i32,
     },
+    /// Its tables have a version from before the first release.
+    #[error(
+        "the tables of the shared database have version {0}, which was never released: export each space with the herma that \
+         made them, drop the schema `herma`, run `herma shared init` and import the spaces"
+    )]
+    UnreleasedTables(i32),
     /// Its tables are those of a later version.
     #[error(
         "the tables of the shared database have version {found}, and this version of herma knows them up to {known}; \

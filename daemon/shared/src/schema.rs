@@ -7,13 +7,11 @@ use crate::error::SharedError;
 /// The version that this program needs, and makes.
 pub const VERSION: i32 = 4;
 
-/// What makes each version of the one before, the first from nothing.
-const STEPS: [&str; 4] = [
-    include_str!("schema/1.sql"),
-    include_str!("schema/2.sql"),
-    include_str!("schema/3.sql"),
-    include_str!("schema/4.sql"),
-];
+/// The version of the first release. Tables of earlier versions were never released.
+const FIRST: i32 = 4;
+
+/// The first step makes the tables of [`FIRST`] from nothing, each other one those of the next version.
+const STEPS: [&str; 1] = [include_str!("schema/4.sql")];
 
 /// Names the lock under which the tables are made: two who do it at one time do it once.
 const LOCK: i64 = 0x6865_726d_6100;
@@ -25,8 +23,8 @@ const FOUND: &str = "SELECT to_regclass('herma.version')::text";
 #[must_use]
 pub fn sql() -> String {
     let step =
-        |(at, step): (usize, &&str)| format!("{step}\nINSERT INTO herma.version (version) VALUES ({});\n", at + 1);
-    format!("BEGIN;\n{}COMMIT;\n", STEPS.iter().enumerate().map(step).collect::<String>())
+        |(version, step): (i32, &str)| format!("{step}\nINSERT INTO herma.version (version) VALUES ({version});\n");
+    format!("BEGIN;\n{}COMMIT;\n", (FIRST..).zip(STEPS).map(step).collect::<String>())
 }
 
 /// What a role needs to use a space, and nothing more.
@@ -69,9 +67,12 @@ pub(crate) async fn make(client: &mut Client, grant: Option<(&str, &str)>) -> Re
     if found > VERSION {
         return Err(SharedError::NewTables { found, known: VERSION });
     }
-    for (at, step) in (1_i32..).zip(STEPS).skip(usize::try_from(found).unwrap_or_default()) {
+    if (1..FIRST).contains(&found) {
+        return Err(SharedError::UnreleasedTables(found));
+    }
+    for (version, step) in (FIRST..).zip(STEPS).filter(|(version, _)| *version > found) {
         transaction.batch_execute(step).await.map_err(refused)?;
-        transaction.execute("INSERT INTO herma.version (version) VALUES ($1)", &[&at]).await.map_err(refused)?;
+        transaction.execute("INSERT INTO herma.version (version) VALUES ($1)", &[&version]).await.map_err(refused)?;
     }
     // Who may use a space already may use what is new in it.
     for member in transaction.query(MEMBERS, &[]).await.map_err(refused)? {
@@ -97,6 +98,7 @@ pub(crate) async fn check(client: &Client) -> Result<(), SharedError> {
     let newest = client.query_one(NEWEST, &[]).await.map_err(|error| SharedError::of_question(&error))?;
     match newest.get(0) {
         0 => Err(SharedError::NoTables),
+        found if found < FIRST => Err(SharedError::UnreleasedTables(found)),
         found if found < VERSION => Err(SharedError::OldTables { found, needed: VERSION }),
         found if found > VERSION => Err(SharedError::NewTables { found, known: VERSION }),
         _ => Ok(()),
@@ -122,6 +124,6 @@ mod tests {
     fn names_and_texts_stay_what_they_are() {
         let grants = grants("te\"am", "it's \\ a space");
         assert!(grants.contains("TO \"te\"\"am\";") && grants.contains("E'it''s \\\\ a space'"), "{grants}");
-        assert!(sql().starts_with("BEGIN;") && sql().contains("VALUES (1);") && sql().contains("VALUES (4);"));
+        assert!(sql().starts_with("BEGIN;") && sql().contains("VALUES (4);"));
     }
 }

@@ -1,3 +1,148 @@
+-- Stores that several hosts share. PostgreSQL 13 and later.
+CREATE SCHEMA IF NOT EXISTS herma;
+
+-- Which versions were made.
+CREATE TABLE herma.version (
+    version int4 PRIMARY KEY,
+    made_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+-- Which role may use which space.
+CREATE TABLE herma.member (
+    role text NOT NULL,
+    space text NOT NULL,
+    PRIMARY KEY (role, space)
+);
+
+-- A store: what it holds, and at which revision. `born` tells a database that was made anew, or put back
+-- from a backup of another one, from the one that a host knew.
+CREATE TABLE herma.store (
+    space text NOT NULL,
+    profile text NOT NULL,
+    target text NOT NULL,
+    revision int8 NOT NULL,
+    entries jsonb NOT NULL,
+    born uuid NOT NULL DEFAULT gen_random_uuid(),
+    changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (space, profile, target)
+) WITH (fillfactor = 50);
+
+-- Each change of a store, with what it held before and after. A revision is given once, and so is the id of
+-- a write: who asks again, after a connection broke, finds it.
+CREATE TABLE herma.journal (
+    space text NOT NULL,
+    profile text NOT NULL,
+    target text NOT NULL,
+    revision int8 NOT NULL,
+    at timestamptz NOT NULL,
+    host text NOT NULL,
+    action text NOT NULL,
+    session text,
+    agent text,
+    write_id text NOT NULL,
+    before jsonb NOT NULL,
+    after jsonb NOT NULL,
+    PRIMARY KEY (space, profile, target, revision),
+    UNIQUE (space, write_id)
+);
+
+-- A role sees the spaces that it is a member of, whatever it asks for; the owner of the tables sees all.
+ALTER TABLE herma.member ENABLE ROW LEVEL SECURITY;
+ALTER TABLE herma.store ENABLE ROW LEVEL SECURITY;
+ALTER TABLE herma.journal ENABLE ROW LEVEL SECURITY;
+CREATE POLICY member_own ON herma.member USING (role = current_user);
+CREATE POLICY store_own ON herma.store
+    USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
+CREATE POLICY journal_own ON herma.journal
+    USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
+
+-- Messages that were said on any host, to be found on all of them. `archive` tells those of a host's archive from
+-- those of one that it had before; `tokens` are herma's own, so that the same words find the same here and there;
+-- they stand in the row itself as far as they fit, for a search looks at those of thousands.
+CREATE TABLE herma.message (
+    space text NOT NULL,
+    host text NOT NULL,
+    archive int8 NOT NULL,
+    number int8 NOT NULL,
+    profile text NOT NULL,
+    session text NOT NULL,
+    agent text,
+    role text NOT NULL,
+    at float8 NOT NULL,
+    body text NOT NULL,
+    tokens tsvector,
+    words int4 NOT NULL DEFAULT 0,
+    marks int2 NOT NULL DEFAULT 0,
+    terms bytea,
+    PRIMARY KEY (space, host, archive, number)
+) WITH (toast_tuple_target = 8160);
+CREATE INDEX message_tokens ON herma.message USING gin (tokens);
+CREATE INDEX message_session ON herma.message (session, space, host, archive, number);
+
+-- How far each archive was brought: a host that finds less here than it brought brings the rest again, and one that finds
+-- more than it ever sent knows that its archive was put back from a backup.
+CREATE TABLE herma.shipped (
+    space text NOT NULL,
+    host text NOT NULL,
+    archive int8 NOT NULL,
+    through int8 NOT NULL,
+    PRIMARY KEY (space, host, archive)
+);
+
+ALTER TABLE herma.message ENABLE ROW LEVEL SECURITY;
+ALTER TABLE herma.shipped ENABLE ROW LEVEL SECURITY;
+CREATE POLICY shipped_own ON herma.shipped
+    USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
+CREATE POLICY message_own ON herma.message
+    USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
+
+-- Whether whoever is connected may see a space. Below the policy above no index can answer `@@`, for PostgreSQL
+-- does not know that this operator tells nobody of the rows that it is asked about; so what follows searches as the
+-- owner of the tables, and asks this first.
+CREATE FUNCTION herma.may_see(wanted text) RETURNS bool
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT EXISTS (SELECT 1 FROM herma.member WHERE member.space = wanted AND member.role = session_user)
+        OR pg_has_role(session_user, current_user, 'USAGE')
+$$;
+
+REVOKE ALL ON FUNCTION herma.may_see FROM PUBLIC;
+
+-- Outputs of tools that were kept on any host: who has which, and their texts by content. A text is here, in `body`,
+-- or in an object store, by its sha256; one without either is on its host alone. A text that no row names for an hour
+-- is removed: `touched_at` says when somebody was about to name it.
+CREATE TABLE herma.content (
+    space text NOT NULL,
+    sha256 bytea NOT NULL CHECK (length(sha256) = 32),
+    bytes int8 NOT NULL,
+    body bytea,
+    touched_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (space, sha256)
+);
+ALTER TABLE herma.content ALTER COLUMN body SET STORAGE EXTERNAL;
+CREATE TABLE herma.output (
+    space text NOT NULL,
+    host text NOT NULL,
+    handle text NOT NULL,
+    sha256 bytea NOT NULL,
+    profile text NOT NULL,
+    session text NOT NULL,
+    tool text NOT NULL,
+    call text NOT NULL,
+    is_shared bool NOT NULL,
+    at float8 NOT NULL,
+    PRIMARY KEY (space, host, handle),
+    FOREIGN KEY (space, sha256) REFERENCES herma.content (space, sha256)
+);
+CREATE INDEX output_handle ON herma.output (handle, space);
+CREATE INDEX output_content ON herma.output (sha256, space);
+
+ALTER TABLE herma.content ENABLE ROW LEVEL SECURITY;
+ALTER TABLE herma.output ENABLE ROW LEVEL SECURITY;
+CREATE POLICY content_own ON herma.content
+    USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
+CREATE POLICY output_own ON herma.output
+    USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
+
 -- Sessions that hosts hand to each other: who has which, until when nobody else may take it, and all that its host
 -- kept of it, in parts. `birth` tells a session from another one of its id; `term` grows by one with each host that
 -- takes it; `lease` is the beginning of 1970 where its host let it go; `archives` are those that its messages came to first, where their texts are found by their numbers.
@@ -34,8 +179,8 @@ CREATE POLICY session_part_own ON herma.session_part
     USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
 
 -- What is searched may leave out what came to whoever asks with sessions: messages of an archive in one up to a number.
-DROP FUNCTION herma.count_messages;
-DROP FUNCTION herma.find_messages;
+-- In how many messages each of some expressions is, counted up to a limit; none of one archive are counted. The space
+-- is compared in a way that no index knows: it would be gone through as a whole.
 CREATE FUNCTION herma.count_messages(
     in_space text, not_host text, not_archive int8, came_archives int8[], came_sessions text[], came_through int8[],
     of_profiles text[], of_session text, since float8, until float8, queries tsquery[], most int8
@@ -58,6 +203,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     ORDER BY place
 $$;
 
+-- The best messages for an expression by what each of some others is worth, with the terms of those around them in
+-- their sessions: so many before and behind, the nearest first.
 CREATE FUNCTION herma.find_messages(
     in_space text, not_host text, not_archive int8, came_archives int8[], came_sessions text[], came_through int8[],
     of_profiles text[], of_session text, since float8, until float8,
