@@ -223,16 +223,11 @@ impl Client {
             line.extend(rest);
         }
         match jsonrpc::read_reply(&line, Method::Ping) {
-            // The daemon of version 1 says only what it expected.
-            Ok((_, Err(error))) if error.message == PREFACE_OF_1 => mismatch(1).into(),
             Ok((_, Err(error))) => error.into(),
             _ => ClientError::Answer("it is no frame".into()),
         }
     }
 }
-
-/// What a daemon of version 1 says to the preface of any other version.
-const PREFACE_OF_1: &str = "the preface is not HERMA\\0 with framing version 1 and codec 1";
 
 /// Refuses the version that a daemon offers in answer to this build's own.
 fn check_version(offered: u32) -> Result<(), RpcError> {

@@ -12,9 +12,6 @@ use herma_protocol::version::{OLDEST, PREFACE, PROTOCOL};
 use herma_tests::{Cli, Daemon, Home, kind};
 use serde_json::{Value, json};
 
-/// What the daemon of version 1 answers to the preface of another version, byte for byte.
-const VERSION_1: &str = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"the preface is not HERMA\\\\0 with framing version 1 and codec 1\",\"data\":{\"kind\":\"parse_error\",\"retry\":false,\"fault\":\"caller\"}}}\n";
-
 /// What a daemon of a later version may answer to this one.
 const VERSION_9: &str = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"this client speaks protocol 2, the daemon 9: the client is the older one; upgrade it\",\"data\":{\"kind\":\"invalid_request\",\"retry\":false,\"fault\":\"caller\"}}}\n";
 
@@ -52,49 +49,36 @@ fn a_client_of_an_older_or_newer_version_reads_why_it_is_refused() {
         );
         assert!(line["error"]["message"].as_str().unwrap().starts_with(words), "{answer}");
     }
-    // The client that waits for a frame takes the line's first bytes for a length that no
-    // frame has; so did that of version 1.
+    // The client that waits for a frame takes the line's first bytes for a length that no frame
+    // has.
     let length = u32::from_le_bytes(*b"{\"js");
     assert!(usize::try_from(length).unwrap() > herma_protocol::limits::FRAME_CEILING);
     daemon.assert_serves();
 }
 
 #[test]
-fn a_daemon_of_an_older_or_newer_version_is_named_by_the_client() {
-    for (answer, words) in [
-        (VERSION_1, "the daemon 1: the daemon is the older one; restart it with the newer program: herma daemon stop"),
-        (VERSION_9, "the daemon 9: the client is the older one; upgrade it"),
-    ] {
-        let home = Home::new();
-        // The daemon may read the preface only, or the request behind it too.
-        for reads in [PREFACE.len(), PREFACE.len() + 4] {
-            let daemon = fake(&home, 20, reads, answer);
-            for _ in 0..20 {
-                let refused = Client::connect(&home.place()).and_then(|mut client| client.ping(PingParams {}));
-                let Err(ClientError::Rpc(error)) = refused else { panic!("{refused:?}") };
-                assert_eq!(error.kind, ErrorKind::InvalidRequest);
-                assert!(
-                    error.message.starts_with("this client speaks protocol 2, ") && error.message.ends_with(words),
-                    "{error}"
-                );
-            }
-            daemon.join().unwrap();
-            std::fs::remove_file(home.socket()).unwrap();
+fn a_daemon_of_a_newer_version_is_named_by_the_client() {
+    let home = Home::new();
+    // The daemon may read the preface only, or the request after it too.
+    for reads in [PREFACE.len(), PREFACE.len() + 4] {
+        let daemon = fake(&home, 20, reads, VERSION_9);
+        for _ in 0..20 {
+            let refused = Client::connect(&home.place()).and_then(|mut client| client.ping(PingParams {}));
+            let Err(ClientError::Rpc(error)) = refused else { panic!("{refused:?}") };
+            assert_eq!(error.kind, ErrorKind::InvalidRequest);
+            assert!(
+                error.message.starts_with("this client speaks protocol 2, the daemon 9: ")
+                    && error.message.ends_with("the client is the older one; upgrade it"),
+                "{error}"
+            );
         }
+        daemon.join().unwrap();
+        std::fs::remove_file(home.socket()).unwrap();
     }
 }
 
 #[test]
-fn the_command_line_says_what_to_do_about_a_daemon_of_version_1() {
-    let home = Home::new();
-    let daemon = fake(&home, 1, PREFACE.len(), VERSION_1);
-    let ran = Cli::new(&home).run(&["memory", "list"]);
-    assert!(ran.code != 0 && ran.err.contains("restart it with the newer program: herma daemon stop"), "{ran:?}");
-    daemon.join().unwrap();
-}
-
-#[test]
-fn the_command_line_stops_a_daemon_of_version_1() {
+fn the_command_line_stops_a_daemon_of_another_version() {
     let home = Home::new();
     std::fs::create_dir_all(home.socket().parent().unwrap()).unwrap();
     let listener = UnixListener::bind(home.socket()).unwrap();
