@@ -1,4 +1,4 @@
-//! Configuration, profiles, errors: what all other floors know.
+//! Configuration, profiles and errors: the types that all other floors use.
 
 pub(crate) mod clock;
 pub mod config;

@@ -1,10 +1,10 @@
-//! What must hold for every input of the private parts. Only with the feature `fuzzing`.
+//! Properties that must hold for every input of private parts. Only with the feature `fuzzing`.
 #![allow(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a panic is the finding")]
 
 use crate::Config;
 use crate::config::{as_file, settings};
 
-/// The text of a configuration: what is in force is shown as a file that says the same.
+/// The text of a configuration: the settings in force, shown as a file, read back as the same settings.
 pub fn config(text: &str) {
     let Ok(config) = Config::read(text) else { return };
     let shown = as_file(&settings(&config, Some(text), &[]));

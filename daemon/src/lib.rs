@@ -1,16 +1,16 @@
 //! The daemon: one process that owns what several agents share.
 //!
-//! [`program::main`] is the program `hermad`, whose `main.rs` the root package builds, next to `herma`. [`run`] serves a
-//! listener until it is told to stop; [`instance::lock_home`] makes sure that there is one daemon for a
-//! home. The code stands on four floors, and each imports only from
-//! those below it (`tests/floors` checks that):
+//! [`program::main`] is the program `hermad`. The root package builds its `main.rs`, next to `herma`. [`run`] serves a
+//! listener until it gets a signal to stop. [`instance::lock_home`] makes sure that a home has only one daemon.
+//!
+//! The code has four floors. Each imports only from those below it (`tests/floors` checks that):
 //!
 //! * `wire`: server, connections, the order of requests, handlers; wire types live here only;
 //! * `service`: what the daemon does: sessions, compression, recall, retention, approvals;
-//! * `owners`: the threads and clients that own something: stores, archive, events, summarizers;
+//! * `owners`: the threads and clients that own a resource: stores, archive, events, summarizers;
 //! * `data`: configuration, profiles, errors.
 //!
-//! Beside them, `sync` is what threads meet at.
+//! In addition, `sync` contains the locks, channels and counters of the threads.
 
 mod data;
 #[cfg(feature = "fuzzing")]

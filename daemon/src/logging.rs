@@ -1,4 +1,4 @@
-//! The log: standard error in the foreground, a file when detached.
+//! The log, which goes to standard error in the foreground, and to a file when detached.
 
 use std::fmt::Debug;
 use std::io::IsTerminal;
@@ -16,15 +16,15 @@ use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use crate::data::config::{LogConfig, LogFormat};
 
-/// Why there can be no log.
+/// The error for a log that can't be started.
 #[derive(Debug, thiserror::Error)]
 pub enum LoggingError {
-    /// The level or filter is not one.
+    /// The level or filter is invalid.
     #[error("`log.level` {level:?} is not a level or filter: {words}")]
     Level {
-        /// What was given.
+        /// The level or filter from the configuration.
         level: String,
-        /// What is wrong with it.
+        /// Why it is invalid.
         words: String,
     },
     /// The file can't be opened.
@@ -32,13 +32,13 @@ pub enum LoggingError {
     Disk(#[from] herma_disk::DiskError),
 }
 
-/// The levels that may be given instead of a filter.
+/// The allowed levels, which may replace a filter.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 /// Checks the level or filter.
 ///
 /// # Errors
-/// One that is neither.
+/// The value is neither a level nor a filter.
 pub fn check(config: &LogConfig) -> Result<(), LoggingError> {
     filter(config).map(drop)
 }
@@ -52,8 +52,8 @@ fn filter(config: &LogConfig) -> Result<EnvFilter, LoggingError> {
     EnvFilter::try_new(&config.level).map_err(|error| wrong(error.to_string()))
 }
 
-/// How the fields of a line are written: ids, paths and words of others stay in their line, and do
-/// nothing to the terminal on which somebody reads the log.
+/// Writes the fields of a line. Ids, paths and foreign text stay within their line and can't control the terminal of a
+/// person who reads the log.
 fn fields() -> impl for<'writer> FormatFields<'writer> {
     let field = |writer: &mut Writer<'_>, field: &Field, value: &dyn Debug| {
         let value = format!("{value:?}");
@@ -65,10 +65,10 @@ fn fields() -> impl for<'writer> FormatFields<'writer> {
     debug_fn(field).delimited(" ")
 }
 
-/// Starts to log, to `file` or to standard error.
+/// Starts the log, in `file` or on standard error.
 ///
 /// # Errors
-/// A level that is not one, or a file that can't be opened.
+/// The level is invalid, or the file can't be opened.
 pub fn start(config: &LogConfig, file: Option<&Path>) -> Result<(), LoggingError> {
     let filter = filter(config)?;
     let (writer, colours) = match file {
@@ -78,14 +78,14 @@ pub fn start(config: &LogConfig, file: Option<&Path>) -> Result<(), LoggingError
             (BoxMakeWriter::new(std::io::stderr), colours)
         }
     };
-    // A log on a full disk would complain on standard error, which is a pipe
-    // without a reader when detached: that would end the daemon.
+    // On a full disk, the log would report errors on standard error. When detached, that is a pipe without a reader,
+    // and the write would end the daemon.
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(writer)
         .with_ansi(colours)
         .log_internal_errors(false);
-    // A second call in one process, as in tests, keeps the first log.
+    // A second call in the same process, as in tests, keeps the first log.
     drop(match config.format {
         LogFormat::Text => builder.with_target(false).fmt_fields(fields()).try_init(),
         LogFormat::Json => builder.json().try_init(),

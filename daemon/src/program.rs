@@ -1,4 +1,4 @@
-//! `hermad`: the daemon's process, a shell round [`run`].
+//! The program `hermad`: the process around [`run`].
 
 mod look;
 mod transfer;
@@ -19,17 +19,16 @@ use crate::config::Config;
 use crate::instance::{self, HomeLockError};
 use crate::{Shutdown, logging, run, transport};
 
-/// Exit code when another daemon serves the home.
+/// The exit code if another daemon serves the home.
 const TAKEN: u8 = 3;
 
-/// Threads for work that waits for the disk or takes long; what comes then waits.
+/// The number of threads for work that waits for the disk or takes long. Further work waits.
 const BLOCKING: usize = 32;
 
-/// How long work that nobody waits for any more may go on after the end.
+/// How long work without a waiting client may continue after the end.
 const GOODBYE: Duration = Duration::from_secs(5);
 
-/// Keeps what several agents share: memories, large tool outputs, compressed
-/// conversations.
+/// Keeps what several agents share: memories, large tool outputs, compressed conversations.
 #[derive(Debug, Parser)]
 #[command(
     name = "hermad",
@@ -46,11 +45,11 @@ struct Arguments {
     /// Which events to log: error, warn, info, debug, trace or a filter
     #[arg(long, value_name = "LEVEL", env = "HERMA_LOG")]
     log: Option<String>,
-    /// How to log
+    /// The format of the log
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
     log_format: Option<String>,
-    /// Log to herma/hermad.log in the home, print one line when ready, ignore
-    /// the terminal's hang-up: how the CLI starts a daemon
+    /// Log to herma/hermad.log in the home, print one line when ready and ignore the terminal's hang-up; the CLI starts
+    /// the daemon this way
     #[arg(long)]
     detached: bool,
     /// Read the configuration from this file [default: herma/config.toml in the home]
@@ -59,21 +58,21 @@ struct Arguments {
     /// Check the configuration and exit
     #[arg(long, group = "look")]
     check: bool,
-    /// Print the configuration in force, and where each value came from, and exit
+    /// Print the configuration in force with the source of each value, and exit
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], group = "look")]
     show_config: Option<String>,
-    /// Write a configuration file with every key at its default, if there is none yet, and exit
+    /// Write a configuration file with every key at its default, unless there is one, and exit
     #[arg(long, group = "look", conflicts_with = "config")]
     init_config: bool,
-    /// Write all that the shared space has to standard output, and exit
+    /// Write the whole shared space to standard output, and exit
     #[arg(long, group = "look")]
     shared_export: bool,
-    /// Take such a file from standard input into the shared space, which must be empty, and exit
+    /// Import such a file from standard input into the shared space, which must be empty, and exit
     #[arg(long, group = "look")]
     shared_import: bool,
 }
 
-/// Runs the program that the arguments describe, to its end. `version` is what `--version` tells.
+/// Runs the program until it ends. `version` is the text for `--version`.
 #[must_use]
 pub fn main(version: &'static str) -> ExitCode {
     herma_heap::keep_little();
@@ -82,7 +81,7 @@ pub fn main(version: &'static str) -> ExitCode {
     match serve(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Standard error may be a pipe that nobody reads any more.
+            // Standard error may be a pipe that no longer has a reader.
             drop(writeln!(std::io::stderr(), "hermad: {}", words(&error)));
             match error.downcast_ref() {
                 Some(HomeLockError::Taken { .. }) => ExitCode::from(TAKEN),
@@ -92,7 +91,7 @@ pub fn main(version: &'static str) -> ExitCode {
     }
 }
 
-/// The error and its causes, each once: some say their cause themselves.
+/// Joins the error and its causes. A cause that is already part of the text is not repeated.
 fn words(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |words, cause| match words.as_str() {
         "" => cause,
@@ -149,7 +148,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
         let _hang_up = arguments.detached.then(|| signal(SignalKind::hangup())).transpose()?;
         if arguments.detached {
             let mut out = std::io::stdout();
-            // The one who started it may be gone already.
+            // The process that started the daemon may have ended already.
             drop(writeln!(out, "ready {}", config.socket.display()).and_then(|()| out.flush()));
         }
         notify(NotifyState::Ready);
@@ -170,21 +169,21 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Tells the service manager, if there is one that wants to know.
+/// Notifies the service manager, if there is one.
 fn notify(state: NotifyState<'_>) {
     if let Err(error) = sd_notify::notify(&[state]) {
         tracing::warn!("the service manager was not told: {error}");
     }
 }
 
-/// Without `.` and a slash at the end, so that one place has one name.
+/// Returns the absolute path without `.` and trailing slash, so that each place has only one name.
 fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
     let path = std::path::absolute(path).with_context(|| format!("the path {:?}", path.display()))?;
     Ok(path.components().collect())
 }
 
-/// Lets this process have as many files as it may: a thousand connections would
-/// otherwise leave none for the stores. Where that fails the usual limit stays.
+/// Raises the limit of open files of this process to the maximum. Otherwise a thousand connections would leave no files
+/// for the stores. If this fails, the usual limit remains.
 fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {

@@ -1,8 +1,8 @@
-//! What threads meet at: locks, channels, counters, and the time that they wait.
+//! The locks, channels, counters and waiting times of the threads.
 //!
-//! With the feature `shuttle` they are those of the crate of that name, which runs one thread at a
-//! time and decides at each of them who goes on: the tests `schedules` try thousands of orders of
-//! the very code that the daemon runs. Such a build serves nobody.
+//! With the feature `shuttle`, they come from the crate of that name. It runs one thread at a time, and decides at each
+//! of these operations which thread goes on. So the tests `schedules` try thousands of interleavings of the daemon's
+//! own code. A daemon built this way serves no requests.
 
 #[cfg(not(feature = "shuttle"))]
 pub(crate) use real::*;
@@ -17,35 +17,35 @@ mod real {
 
     use tokio::runtime::Handle;
 
-    /// A lock that is only tried, never waited for, and that is there as long as the process.
+    /// A lock that is only tried, never waited for. It lives as long as the process.
     pub(crate) type Gate = Mutex<()>;
 
-    /// What o'clock it is.
+    /// Returns the current time.
     pub(crate) fn now() -> Instant {
         Instant::now()
     }
 
-    /// What comes within this time.
+    /// Receives a message within this time.
     pub(crate) fn receive<T>(from: &mpsc::Receiver<T>, patience: Duration) -> Result<T, mpsc::RecvTimeoutError> {
         from.recv_timeout(patience)
     }
 
-    /// Starts a thread of this name.
+    /// Starts a thread with this name.
     pub(crate) fn spawn(name: String, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
         std::thread::Builder::new().name(name).spawn(run).map(drop)
     }
 
-    /// Waits for so long.
+    /// Sleeps for this time.
     pub(crate) fn sleep(time: Duration) {
         std::thread::sleep(time);
     }
 
-    /// Whether this thread may wait for a disk a moment, for others serve connections too.
+    /// Whether this thread may wait for a disk for a moment, because other threads serve connections too.
     pub(crate) fn has_others() -> bool {
         Handle::current().metrics().num_workers() > 1
     }
 
-    /// Does what may take long; meanwhile another thread serves this one's connections.
+    /// Runs work that may take long. Meanwhile another thread serves this one's connections.
     pub(crate) fn may_take_long<T>(work: impl FnOnce() -> T) -> T {
         tokio::task::block_in_place(work)
     }
@@ -63,17 +63,17 @@ mod tried {
 
     pub(crate) type Gate = std::sync::Mutex<()>;
 
-    /// How far the clock goes on whenever somebody looks at it, in milliseconds.
+    /// How far each reading advances the clock, in milliseconds.
     const TICK: u64 = 7;
 
-    /// A clock that goes on by being looked at, so that what waits for a time comes to it soon.
+    /// A clock that each reading advances, so that a wait for a point in time ends soon.
     pub(crate) fn now() -> Instant {
         static START: LazyLock<Instant> = LazyLock::new(Instant::now);
         static TICKS: AtomicU64 = AtomicU64::new(0);
         *START + Duration::from_millis(TICK * TICKS.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// What comes before the time is over, which is after a few looks, or sooner.
+    /// Receives a message before the time is over, which ends after a few tries at random.
     pub(crate) fn receive<T>(from: &mpsc::Receiver<T>, _patience: Duration) -> Result<T, mpsc::RecvTimeoutError> {
         loop {
             match from.try_recv() {

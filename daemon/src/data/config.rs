@@ -1,5 +1,5 @@
-//! The configuration in force: one tree of sections, whose keys are declared in `config/`, one
-//! file for each section. What is read, shown and written as a template follows from that.
+//! The configuration: a tree of sections. Each file in `config/` declares the keys of one section. How the
+//! configuration is read, shown and written as a template follows from these declarations.
 
 mod archive;
 mod context;
@@ -41,36 +41,36 @@ pub use self::show::{Setting, Source, as_file, settings};
 pub use self::summarizer::{CommandConfig, EndpointConfig, ModelChoice, SummarizerConfig};
 pub use self::template::template;
 
-/// Largest configuration file, in bytes.
+/// The largest configuration file, in bytes.
 const FILE_LIMIT: u64 = 1 << 20;
 
-/// Everything that can be configured, checked. A key `x` of the section `s` is the field `s.x`;
-/// the default is the configuration of a home without a file, but for home and socket.
+/// The whole configuration, checked. The key `x` of the section `s` is the field `s.x`. The default is the
+/// configuration of a home without a file, except for `home` and `socket`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
-    /// The home, absolute.
+    /// The home, an absolute path.
     pub home: PathBuf,
-    /// The socket.
+    /// The path of the socket.
     pub socket: PathBuf,
-    /// The stores.
+    /// The memory stores.
     pub memory: MemoryConfig,
     /// Memory files.
     pub files: FilesConfig,
-    /// Secrets and poison.
+    /// Masking of secrets, and treatment of poison.
     pub guard: GuardConfig,
-    /// Outputs of tools.
+    /// Tool outputs.
     pub output: OutputConfig,
-    /// How long closed sessions stay.
+    /// How long closed sessions are kept.
     pub archive: ArchiveConfig,
-    /// What a session starts with.
+    /// The settings that a new session gets.
     pub context: ContextConfig,
-    /// What writes summaries.
+    /// The summarizers.
     pub summarizer: SummarizerConfig,
-    /// What a search finds beside words.
+    /// Vectors for recall, in addition to words.
     pub recall: RecallConfig,
-    /// One memory on several hosts, where there is a database for it.
+    /// Memory shared by several hosts; `None` without a database for it.
     pub shared: Option<SharedConfig>,
-    /// The limits of the wire.
+    /// Limits of the wire.
     pub limits: LimitsConfig,
     /// The log.
     pub log: LogConfig,
@@ -114,34 +114,33 @@ impl Section for Config {
     }
 }
 
-/// Why a configuration can't be used.
+/// The error for a configuration that can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file can't be read.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// The file is no TOML, has an unknown key, or a value that is out of its range.
+    /// The file is not TOML, has an unknown key, or has a value that is out of range.
     #[error("{}: {words}", path.display())]
     Content {
         /// The file.
         path: PathBuf,
-        /// The line, the key and what is wrong; secrets in it are masked.
+        /// The line, the key and the mistake; secrets in it are masked.
         words: String,
     },
 }
 
 impl Config {
-    /// Where the file of a home is.
+    /// Returns the path of a home's configuration file.
     #[must_use]
     pub fn file(home: &Path) -> PathBuf {
         home.join("herma").join("config.toml")
     }
 
-    /// Reads a file, and gives its text too; one that is missing changes nothing.
+    /// Reads a configuration file and returns it with its text. A missing file changes nothing.
     ///
     /// # Errors
-    /// A file that can't be read, that another user owns or may write, an unknown key, or a value
-    /// out of its range.
+    /// The file can't be read, another user owns it or may write to it, a key is unknown, or a value is out of range.
     pub fn load_from(home: PathBuf, socket: PathBuf, path: &Path) -> Result<(Self, Option<String>), ConfigError> {
         let config = Self { home, socket, ..Self::default() };
         match file::read_trusted_text(path, FILE_LIMIT)? {
@@ -150,9 +149,9 @@ impl Config {
         }
     }
 
-    /// The same with what the text of a file says.
+    /// Applies the text of a file to this configuration.
     fn with(mut self, text: &str, path: &Path) -> Result<Self, ConfigError> {
-        // What is wrong may quote the file, where somebody pasted a secret by mistake.
+        // The error text may quote the file, into which somebody may have pasted a secret by mistake.
         let content = |words: String| ConfigError::Content {
             path: path.to_owned(),
             words: redact(words.trim_end(), RedactOptions::default()).text.into_owned(),
@@ -166,14 +165,14 @@ impl Config {
         Ok(self)
     }
 
-    /// What a file with this text makes of the defaults, or why it can't be used.
+    /// Applies a file with this text to the defaults; the error text says why it can't be used.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         Self::default().with(text, Path::new("config.toml")).map_err(|error| error.to_string())
     }
 }
 
-/// The line of a key, or of the innermost table round it that the file has.
+/// Returns the line of a key. If the file lacks the key, returns the line of the innermost table around it.
 fn line(text: &str, path: &[String]) -> usize {
     let root = DeTable::parse(text).ok();
     let mut table = root.as_ref().map(|root| root.get_ref());

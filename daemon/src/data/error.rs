@@ -1,5 +1,4 @@
-//! Why something could not be done, in the daemon's own words. What a client is told of it is
-//! decided in `wire/rpc_error.rs` alone.
+//! The errors of the daemon. Only `wire/rpc_error.rs` decides what a client sees of them.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -11,10 +10,10 @@ use herma_memory::files::{FileDenied, FileRefusal};
 use herma_shared::SharedError;
 use herma_spill::SpillError;
 
-/// What a service answers.
+/// The result of a service.
 pub(crate) type Outcome<T> = Result<T, Error>;
 
-/// Why something could not be done. Texts are for people and name what to do next.
+/// An error of the daemon. The texts are for people and name the next step.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum Error {
     /// An argument that can't be used.
@@ -28,16 +27,16 @@ pub(crate) enum Error {
     /// Arguments that can't be used together.
     #[error("{0}")]
     Params(String),
-    /// Nothing has that name.
+    /// No item has this name.
     #[error("{0}")]
     NotFound(String),
-    /// No write of that id waits for approval.
+    /// No write with this id waits for approval.
     #[error("no write {id:?} waits for approval; nothing was done")]
     NoPendingWrite {
-        /// Its beginning, for it came from outside.
+        /// The beginning of the id, because it came from a client.
         id: String,
     },
-    /// It has changed, or belongs to something else.
+    /// The item has changed, or belongs to something else.
     #[error("{0}")]
     Conflict(String),
     /// A store is at another revision than the caller saw.
@@ -45,60 +44,60 @@ pub(crate) enum Error {
     StaleRevision {
         /// The file's name.
         file: &'static str,
-        /// The one that the caller saw.
+        /// The revision that the caller saw.
         expected: u64,
-        /// The one there is.
+        /// The current revision.
         revision: u64,
-        /// What the store holds now, as a model may see it.
+        /// The current entries of the store, as a model may see them.
         entries: Vec<String>,
     },
-    /// A transcript goes on elsewhere.
+    /// A transcript continues at another position.
     #[error("{words}")]
     StalePosition {
-        /// Where.
+        /// The message, which names the position.
         words: String,
         /// The session's generation.
         generation: u64,
         /// The position of the next message.
         position: u64,
     },
-    /// The connection that staged a write can't approve it.
+    /// A connection must not approve the write that it staged.
     #[error("{id} was staged on this very connection; somebody else has to approve it")]
     OwnWrite {
-        /// The write.
+        /// The id of the write.
         id: String,
     },
-    /// Over a named limit.
+    /// The size exceeds a named limit.
     #[error("{0}")]
     TooLarge(String),
-    /// A full queue, or something that is being done already.
+    /// A queue is full, or the work is already in progress.
     #[error("{0}")]
     Busy(String),
-    /// Nobody waits for it any more.
+    /// The caller no longer waits for the answer.
     #[error("{0}")]
     Cancelled(&'static str),
-    /// A part that is needed is not in use.
+    /// A part that the request needs is not in use.
     #[error("{0}")]
     Unavailable(String),
-    /// A fault of herma itself; the log says more.
+    /// A bug in herma; the log has the details.
     #[error("{0} failed inside herma; its log says more")]
     Internal(String),
-    /// A file operation that failed.
+    /// A failed file operation.
     #[error(transparent)]
     Disk(Arc<DiskError>),
-    /// A store that can't be used.
+    /// A memory store that can't be used.
     #[error(transparent)]
     Store(Arc<StoreError>),
-    /// An output that can't be given.
+    /// An output that can't be read.
     #[error(transparent)]
     Output(Arc<SpillError>),
-    /// What the shared database says.
+    /// An error of the shared database.
     #[error("{}", shared_words(.0))]
     Shared(SharedError),
-    /// What may not be done with memory files.
+    /// A refused operation on memory files.
     #[error("{0}")]
     Files(Arc<FileRefusal>),
-    /// What the shared database says to somebody who reads.
+    /// An error of the shared database while reading from it.
     #[error("{0}")]
     Unread(SharedError),
     /// A failure of the archive.
@@ -107,22 +106,22 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// An argument that can't be used.
+    /// Creates the error for an argument that can't be used.
     pub(crate) fn param(name: &str, words: impl Display) -> Self {
         Self::Param { name: name.to_owned(), words: words.to_string() }
     }
 
-    /// A full queue.
+    /// Creates the error for a full queue.
     pub(crate) fn overloaded(what: &str) -> Self {
         Self::Busy(format!("{what} has too much to do; try again in a moment"))
     }
 
-    /// A fault of herma itself.
+    /// Creates the error for a bug in herma.
     pub(crate) fn internal(what: &str) -> Self {
         Self::Internal(what.to_owned())
     }
 
-    /// Whether there is nothing of that name.
+    /// Whether the item does not exist.
     pub(crate) fn is_missing(&self) -> bool {
         match self {
             Self::NotFound(_) => true,
@@ -131,7 +130,7 @@ impl Error {
         }
     }
 
-    /// Whether the caller asked for what can't be, so that the same call will fail again.
+    /// Whether the caller caused the error, so that the same call would fail again.
     pub(crate) fn is_callers(&self) -> bool {
         match self {
             Self::Archive(error) => matches!(**error, ArchiveError::NoSession { .. } | ArchiveError::Misfit { .. }),

@@ -1,4 +1,4 @@
-//! What happens in the daemon that a client may want to know without asking.
+//! Events in the daemon about which it can notify clients.
 
 use std::sync::Arc;
 
@@ -10,25 +10,25 @@ use herma_spill::outputs::Expired;
 
 use super::summarizer_kind::Kind;
 
-/// Something that happened.
+/// An event.
 #[derive(Debug, Clone)]
 pub(crate) enum Event {
     /// A store has a new revision.
     MemoryChanged(MemoryChange),
     /// The memory files of a profile have a new revision.
     FilesChanged(Arc<FilesChange>),
-    /// An output is gone.
+    /// An output was removed.
     OutputExpired(Arc<Expired>),
-    /// A session is gone.
+    /// A session was removed.
     SessionExpired(Arc<GoneSession>),
-    /// A compression has come to its next phase.
+    /// A compression entered its next phase.
     CompressionProgress {
         /// The session.
         session: String,
-        /// What it does now.
+        /// The phase that begins.
         phase: Phase,
     },
-    /// A compression is over.
+    /// A compression ended.
     CompressionDone(Arc<CompressionReport>),
 }
 
@@ -41,9 +41,9 @@ pub(crate) struct MemoryChange {
     pub target: Target,
     /// Its new revision.
     pub revision: u64,
-    /// What made it.
+    /// The kind of change that made it.
     pub action: Action,
-    /// The session that wrote, where one was named.
+    /// The session that wrote, if the request named one.
     pub session: Option<String>,
 }
 
@@ -54,52 +54,52 @@ pub(crate) struct FilesChange {
     pub profile: String,
     /// Their new revision.
     pub revision: u64,
-    /// What made it.
+    /// The kind of change that made it.
     pub action: FileAction,
     /// The files that changed.
     pub paths: Vec<FilePath>,
-    /// The session that wrote, where one was named.
+    /// The session that wrote, if the request named one.
     pub session: Option<String>,
 }
 
-/// A session that is gone, with all that was kept of it.
+/// A session that was removed, with all its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GoneSession {
     /// Its id.
     pub session: String,
-    /// Its messages.
+    /// The number of its messages.
     pub messages: u64,
-    /// Bytes of their JSON texts.
+    /// The size of their JSON texts, in bytes.
     pub bytes: u64,
-    /// Why.
+    /// Why it was removed.
     pub reason: Reason,
 }
 
-/// What a compression does.
+/// The phase of a compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Old tool outputs are made shorter.
+    /// It shortens old tool outputs.
     Prune,
-    /// A summarizer writes.
+    /// A summarizer writes the summary.
     Summarise,
-    /// What it wrote is checked.
+    /// It checks the summary.
     Check,
-    /// The new list is put together, and what leaves the old one is archived.
+    /// It builds the new list, and archives the messages that leave the old one.
     Assemble,
 }
 
-/// What a compression did, or why it did nothing.
+/// The result of a compression, or why it changed nothing.
 #[derive(Debug, Clone)]
 pub(crate) struct CompressionReport {
-    /// Why the input came back; `None` where it was compressed.
+    /// Why the input was returned unchanged; `None` if it was compressed.
     pub reason: Option<String>,
-    /// The session to go on with.
+    /// The session with which the client continues.
     pub session: String,
-    /// Its generation after it.
+    /// The session's generation after the compression.
     pub generation: u64,
-    /// The list before.
+    /// The size of the list before the compression.
     pub before: Size,
-    /// The list after.
+    /// The size of the list after it.
     pub after: Size,
     /// Messages kept at the front.
     pub head: usize,
@@ -107,65 +107,65 @@ pub(crate) struct CompressionReport {
     pub tail: usize,
     /// Messages that pruning changed.
     pub pruned: usize,
-    /// Messages that the handoff replaces.
+    /// Messages that the handoff replaced.
     pub dropped: usize,
     /// Rules quoted in the handoff.
     pub constraints: usize,
-    /// Exact things indexed in the handoff.
+    /// Exact values indexed in the handoff.
     pub anchors: usize,
-    /// Names what left the list, with the number of its messages.
+    /// The reference to the archived messages, and their number.
     pub archived: Option<(String, usize)>,
-    /// What wrote the summary; where nothing was compressed, what would have.
+    /// The summarizer that wrote the summary. If nothing was compressed, the one that would have.
     pub summarizer: Kind,
-    /// Another summarizer than the configured one wrote it.
+    /// Whether a summarizer other than the configured one wrote it.
     pub fallback: bool,
-    /// The run gave up.
+    /// Whether the run gave up.
     pub aborted: bool,
-    /// The summary model that failed and was left.
+    /// The summary model that failed, so that the run went on without it.
     pub aux_failure: Option<AuxFailure>,
     /// Why the summary failed.
     pub error: Option<String>,
-    /// What was saved, in percent of the tokens before.
+    /// The tokens saved, in percent of the tokens before.
     pub savings_pct: f64,
-    /// Compressions in a row that saved too little.
+    /// The number of compressions in a row that saved too little.
     pub ineffective_count: u32,
-    /// Compressions of the session so far.
+    /// The number of compressions of the session so far.
     pub compression_count: u64,
-    /// Seconds until a failed summarizer is asked again.
+    /// Seconds until the daemon tries a failed summarizer again.
     pub cooldown_s: f64,
-    /// Quotations that don't occur in what the summary came from.
+    /// Quotations that do not occur in the source of the summary.
     pub unverified: Vec<String>,
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
-    /// Seconds that it took.
+    /// The duration, in seconds.
     pub elapsed_s: f64,
-    /// What keeps the list over the threshold, if it is.
+    /// Why the list is still over the threshold, if it is.
     pub over: Option<Over>,
-    /// Messages between head and tail that stay word for word.
+    /// Messages between head and tail that are kept word for word.
     pub verbatim: Vec<Scored>,
-    /// Outputs of the tail that became short to make room for the handoff.
+    /// Outputs of the tail that were shortened to make room for the handoff.
     pub shortened: Vec<Scored>,
-    /// Tokens of the list of before that a prompt cache has no use for any more.
+    /// Tokens of the old list that are no longer of use in a prompt cache.
     pub invalidated_tokens: u64,
-    /// Calls after which it has paid for itself where prompts are cached, if it ever does.
+    /// The number of calls after which the compression pays for itself if prompts are cached; `None` if it never does.
     pub pays_after_calls: Option<u64>,
-    /// Messages of the list that stay because they or their pairs are pinned.
+    /// Messages that remain in the list because they or their pairs are pinned.
     pub pinned: usize,
-    /// Outputs of the list that are only a line any more because the agent was done with them.
+    /// Outputs that are now only one line in the list, because the agent was done with them.
     pub discarded: usize,
-    /// Closed episodes of which messages left the list.
+    /// Closed episodes from which messages left the list.
     pub episodes: usize,
-    /// Nodes that were open in the list, and are closed.
+    /// Nodes that were open in the list and are now closed.
     pub folded: Vec<String>,
 }
 
-/// How large a list is.
+/// The size of a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// Its messages.
+    /// The number of its messages.
     pub messages: usize,
-    /// Their chars.
+    /// The number of their chars.
     pub chars: usize,
-    /// Their tokens, estimated.
+    /// The estimated number of their tokens.
     pub tokens: u64,
 }

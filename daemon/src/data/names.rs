@@ -1,4 +1,4 @@
-//! Names that come from outside: ids of sessions, tools, titles, holders.
+//! Checks of names from outside: ids of sessions, tools, titles, holders.
 
 use herma_protocol::limits;
 
@@ -25,7 +25,7 @@ fn check_up_to(most: usize, param: &str, name: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Checks those that were given.
+/// Checks all names that are present.
 pub(crate) fn check_all(names: &[(&str, Option<&String>)]) -> Outcome<()> {
     names.iter().try_for_each(|(param, name)| name.map_or(Ok(()), |name| check(param, name)))
 }

@@ -1,11 +1,11 @@
-//! Counts between memory and the wire.
+//! Conversions between counts in memory and on the wire.
 
-/// A count of something in memory.
+/// Converts a count in memory, saturating.
 pub(crate) fn wide(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }
 
-/// A count that came from outside, as far as memory can have so many.
+/// Converts a count from outside, saturating at the largest count in memory.
 pub(crate) fn narrow(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

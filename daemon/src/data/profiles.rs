@@ -9,7 +9,7 @@ use super::error::{Error, Outcome};
 /// The profile of a request that names none.
 pub(crate) const DEFAULT_PROFILE: &str = "default";
 
-/// Chars of a profile's name.
+/// The longest name of a profile, in chars.
 const LONGEST: usize = 64;
 
 /// The profiles of a home.
@@ -19,12 +19,12 @@ pub(crate) struct Profiles {
 }
 
 impl Profiles {
-    /// Those of this home.
+    /// Returns the profiles of this home.
     pub(crate) fn of(home: &Path) -> Self {
         Self { home: home.to_owned() }
     }
 
-    /// Makes a profile's folder; false when it was there before.
+    /// Creates a profile's folder. Returns false if it existed before.
     pub(crate) fn create(&self, name: &str) -> Outcome<bool> {
         let folder = self.folder(name)?.join("memories");
         let is_new = name != DEFAULT_PROFILE && !folder.is_dir();
@@ -32,14 +32,14 @@ impl Profiles {
         Ok(is_new)
     }
 
-    /// The profiles that were made, `default` first.
+    /// Returns the existing profiles, `default` first.
     pub(crate) fn all(&self) -> Outcome<Vec<String>> {
         let named = folder::names(&self.home.join("profiles"))?;
         let named = named.into_iter().filter(|name| name != DEFAULT_PROFILE && self.existing(name).is_ok());
         Ok([DEFAULT_PROFILE.to_owned()].into_iter().chain(named).collect())
     }
 
-    /// The folder of a profile that was made.
+    /// Returns the folder of an existing profile.
     pub(crate) fn existing(&self, name: &str) -> Outcome<PathBuf> {
         let folder = self.folder(name)?;
         if name != DEFAULT_PROFILE && !folder.join("memories").is_dir() {
@@ -61,7 +61,7 @@ impl Profiles {
     }
 }
 
-/// Whether a profile can have this name; it becomes a folder.
+/// Whether a profile can have this name, which becomes the name of a folder.
 pub(crate) fn is_name(name: &str) -> bool {
     let plain = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '-';
     !name.is_empty() && name.len() <= LONGEST && name.chars().all(plain)

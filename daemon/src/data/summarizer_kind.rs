@@ -1,9 +1,9 @@
 //! The names of the summarizers.
 
-/// What writes a summary.
+/// The kind of a summarizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// The daemon itself, from the words of the conversation.
+    /// The daemon itself, which extracts words of the conversation.
     Extractive,
     /// Any endpoint for chat completions.
     OpenAi,
@@ -11,15 +11,15 @@ pub enum Kind {
     Anthropic,
     /// A program.
     Command,
-    /// The agent that asked for the compression.
+    /// The agent that requested the compression.
     Client,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub(crate) const ALL: [Self; 5] = [Self::Extractive, Self::OpenAi, Self::Anthropic, Self::Command, Self::Client];
 
-    /// Its name, in the configuration and on the wire.
+    /// Returns its name in the configuration and on the wire.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Extractive => "extractive",
@@ -30,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// The summarizer of a name, exactly as it is written.
+    /// Returns the summarizer with exactly this name.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 
-/// What was written.
+/// The bytes written to the log.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
 

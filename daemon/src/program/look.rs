@@ -1,4 +1,4 @@
-//! The configuration, to be looked at: what `herma config` asks for.
+//! The options that only show or write the configuration, as `herma config` uses them.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,14 +11,14 @@ use serde_json::json;
 use super::Arguments;
 use crate::config::{self, Config, LogFormat, Source};
 
-/// The variable by which agents of the Hermes family switch the masking of secrets.
+/// The variable with which agents of the Hermes family turn the masking of secrets on or off.
 const REDACT: &str = "HERMES_REDACT_SECRETS";
-/// How the file is called until it is whole.
+/// The name of the file until it is complete.
 const TEMPORARY: Temporary = Temporary { prefix: ".config_", suffix: ".tmp" };
-/// The variable of the log's level.
+/// The variable for the log level.
 const LOG: &str = "HERMA_LOG";
 
-/// Lays flags and environment over what the file said; tells what they set.
+/// Applies flags and environment to the configuration, and returns the keys that they set.
 pub(crate) fn overridden(mut config: Config, arguments: &Arguments) -> (Config, Vec<(&'static str, Source)>) {
     let mut set = Vec::new();
     if let Some(switch) = std::env::var_os(REDACT) {
@@ -38,7 +38,7 @@ pub(crate) fn overridden(mut config: Config, arguments: &Arguments) -> (Config, 
     (config, set)
 }
 
-/// Prints what is in force.
+/// Prints the configuration in force.
 pub(crate) fn show(
     config: &Config,
     text: Option<&str>,
@@ -71,7 +71,7 @@ pub(crate) fn show(
     std::io::stdout().write_all(words.as_bytes()).context("standard output")
 }
 
-/// Writes a file with every key at its default; never over one that is there.
+/// Writes a file with every key at its default; never overwrites an existing file.
 pub(crate) fn init(path: &Path) -> anyhow::Result<()> {
     let parent = path.parent().context("the path of the configuration has no folder")?;
     folder::create_private(parent)?;

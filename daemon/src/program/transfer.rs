@@ -1,4 +1,5 @@
-//! What `herma shared export` and `import` ask for: all that a space has, to standard output, and from standard input.
+//! Export and import of a whole shared space, through standard output and input, for `herma shared export` and
+//! `import`.
 
 use std::io::{BufWriter, Write};
 
@@ -8,10 +9,10 @@ use serde_json::json;
 use crate::config::Config;
 use crate::owners::sharing;
 
-/// Rows between two words on how far it is.
+/// The number of rows between two progress messages.
 const STEP: u64 = 10_000;
 
-/// Writes all that the space of the configuration has.
+/// Writes the whole shared space of the configuration to standard output.
 pub(crate) fn export(config: &Config) -> anyhow::Result<()> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut progress = Progress::new();
@@ -25,7 +26,7 @@ pub(crate) fn export(config: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Takes what [`export`] wrote into the space of the configuration, and says how many rows of each table.
+/// Imports the output of [`export`] into the shared space, and prints the number of rows of each table.
 pub(crate) fn import(config: &Config) -> anyhow::Result<()> {
     let mut progress = Progress::new();
     let counts = runtime()?.block_on(database(config)?.import(std::io::stdin().lock(), |rows| progress.are(rows)))?;
@@ -42,7 +43,7 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().context("no runtime")
 }
 
-/// How far it is, at the start of a line again and again.
+/// The progress, printed over and over at the start of the same line.
 struct Progress {
     rows: u64,
     told: u64,

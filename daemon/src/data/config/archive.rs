@@ -1,4 +1,4 @@
-//! `[archive]`: how long closed sessions stay.
+//! `[archive]`: how long closed sessions are kept.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::format::{bytes, time};
 use super::key::section;
 
 section! {
-    /// How long closed sessions stay.
+    /// How long closed sessions are kept.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct ArchiveConfig {
         /// How long a closed session stays; 0s for ever.

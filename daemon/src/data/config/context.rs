@@ -1,4 +1,4 @@
-//! `[context]`: when and how conversations get shorter.
+//! `[context]`: when and how conversations are shortened.
 
 use std::ops::Bound::{Excluded, Included};
 
@@ -8,7 +8,7 @@ use super::format::{fraction, switch, whole, word};
 use super::key::section;
 
 section! {
-    /// What a session starts with, unless `context.configure` says otherwise.
+    /// The settings of a new session; `context.configure` can override them.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct ContextConfig {
         /// Whether `context.check` ever says that a compression is due.
@@ -30,7 +30,7 @@ section! {
             word(&[("in_place", CompressionMode::InPlace), ("continue", CompressionMode::Continue)]);
         /// Whether a list comes back as it is when no model can write a summary.
         ///
-        /// Otherwise the extractive summary stands in.
+        /// Otherwise the extractive summarizer writes the summary.
         pub abort_on_summary_failure: bool = false, switch();
         /// Automatic ones of a session; 0: any number.
         pub max_per_hour: u32 = 6, whole(0..=MAX_PER_HOUR, "compressions an hour");
@@ -45,14 +45,14 @@ section! {
     }
 }
 
-/// The largest rate limit: a breaker remembers so many runs.
+/// The largest rate limit. A breaker remembers this many runs.
 const MAX_PER_HOUR: i64 = 1_000;
 
-/// What a compression does to its session.
+/// The session that continues after a compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompressionMode {
-    /// The same session goes on, one generation later.
+    /// The same session continues, with its generation raised by one.
     InPlace,
-    /// The session ends, and a new one goes on.
+    /// The session ends and a new one continues.
     Continue,
 }

@@ -6,7 +6,7 @@ use super::format::{bytes, whole};
 use super::key::section;
 
 section! {
-    /// Memory files: what models keep with the tool `memory_20250818`.
+    /// Memory files, which models write with the tool `memory_20250818`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct FilesConfig {
         /// What one file may have.
@@ -19,7 +19,7 @@ section! {
 }
 
 impl FilesConfig {
-    /// How much is kept, with so many revisions of it.
+    /// Returns the limits of the files, with this number of revisions to keep.
     #[must_use]
     pub const fn limits(&self, revisions: usize) -> FileLimits {
         FileLimits { file_bytes: self.file_limit, total_bytes: self.quota, count: self.count, revisions }

@@ -1,4 +1,4 @@
-//! How values stand in the file, and which of them are allowed.
+//! How values are written in the file, and which values are allowed.
 
 use std::ops::{Bound, RangeBounds};
 use std::time::Duration;
@@ -8,11 +8,11 @@ use toml::Value;
 use super::key::{self, Field, Held, Mistake, Section};
 use super::units::{self, BYTES, MILLISECONDS};
 
-/// How a value of one type stands in the file.
+/// The file format of one type of value.
 pub(super) struct Format<T> {
-    /// What it must be; empty when the range says it.
+    /// The form that a value must have, for error messages. Empty if `range` describes it.
     form: &'static str,
-    /// Its unit, and which values it may have; empty when the form says it.
+    /// The unit and the allowed values. Empty if `form` describes them.
     range: String,
     is_required: bool,
     read: Read<T>,
@@ -21,11 +21,11 @@ pub(super) struct Format<T> {
 
 type Read<T> = Box<dyn Fn(&Value) -> Result<T, Mistake>>;
 
-/// None: nothing would stand in the file.
+/// Returns the value as the file would have it; `None` for an absent value.
 type Show<T> = Box<dyn Fn(&T) -> Option<Value>>;
 
 impl<T: 'static> Format<T> {
-    /// A format whose mistakes tell form, range and the value.
+    /// Creates a format whose error messages name the form, the range and the value.
     pub(super) fn new<V: Into<Value>>(
         form: &'static str,
         range: impl Into<String>,
@@ -38,7 +38,7 @@ impl<T: 'static> Format<T> {
         Self::with_mistakes(form, range, read, show)
     }
 
-    /// A format with mistakes of its own.
+    /// Creates a format with its own error messages.
     pub(super) fn with_mistakes<V: Into<Value>>(
         form: &'static str,
         range: String,
@@ -49,12 +49,12 @@ impl<T: 'static> Format<T> {
         Self { form, range, is_required: false, read: Box::new(read), show: Box::new(show) }
     }
 
-    /// The same for a key without which its section can't be.
+    /// Returns this format for a key that its section requires.
     pub(super) fn required(self) -> Self {
         Self { is_required: true, ..self }
     }
 
-    /// The same for a key that may be absent.
+    /// Returns this format for a key that may be absent.
     pub(super) fn optional(self) -> Format<Option<T>> {
         let Self { form, range, read, show, .. } = self;
         Format {
@@ -71,7 +71,7 @@ impl<T: 'static> Format<T> {
         (self.read)(said)
     }
 
-    /// What a key with this format holds in a field.
+    /// Binds this format to the field that it reads and shows.
     pub(super) fn bind(self, field: &mut T) -> Held<'_> {
         let Self { form, range, is_required, read, show } = self;
         let needed = is_required.then(|| must_be(form, &range));
@@ -94,7 +94,7 @@ pub(super) fn switch() -> Format<bool> {
     Format::new("true or false", "", Value::as_bool, |held| *held)
 }
 
-/// A whole number in this range, and its unit.
+/// A whole number in this range. `unit` is shown in error messages.
 pub(super) fn whole<T>(range: impl RangeBounds<i64> + 'static, unit: &str) -> Format<T>
 where
     T: TryFrom<i64> + TryInto<i64> + Copy + 'static,
@@ -104,7 +104,7 @@ where
     Format::new("a whole number", words, read, |held: &T| (*held).try_into().unwrap_or(i64::MAX))
 }
 
-/// A fraction in this range, and of what.
+/// A fraction in this range. `of` names the whole, such as "of the window".
 pub(super) fn fraction(range: impl RangeBounds<f64> + 'static, of: &str) -> Format<f64> {
     let words = limits(of, &range, f64::to_string);
     #[expect(clippy::cast_precision_loss, reason = "no large number is in any range")]
@@ -112,7 +112,7 @@ pub(super) fn fraction(range: impl RangeBounds<f64> + 'static, of: &str) -> Form
     Format::new("a fraction", words, move |said| number(said).filter(|number| range.contains(number)), |held| *held)
 }
 
-/// A number of bytes in this range, with a unit.
+/// A number of bytes in this range, written with a unit.
 pub(super) fn bytes<T>(range: impl RangeBounds<u64> + 'static) -> Format<T>
 where
     T: TryFrom<u64> + TryInto<u64> + Copy + 'static,
@@ -123,7 +123,7 @@ where
     Format::new("a size like \"64MiB\" or \"2GiB\"", words, read, show)
 }
 
-/// A duration in this range, with a unit.
+/// A duration in this range, written with a unit.
 pub(super) fn time(range: impl RangeBounds<Duration> + 'static) -> Format<Duration> {
     let show = |held: &Duration| MILLISECONDS.show(held.as_millis().try_into().unwrap_or(u64::MAX));
     let words = limits("", &range, show);
@@ -133,7 +133,7 @@ pub(super) fn time(range: impl RangeBounds<Duration> + 'static) -> Format<Durati
     Format::new("a duration like \"7d\", \"12h\", \"3m\", \"90s\" or \"300ms\"", words, read, show)
 }
 
-/// A unit and a range in words.
+/// Describes a unit and a range in words.
 fn limits<T>(unit: &str, range: &impl RangeBounds<T>, show: impl Fn(&T) -> String) -> String {
     let words = |bound: Bound<&T>, included: &str, excluded: &str| match bound {
         Bound::Included(limit) => format!("{included} {}", show(limit)),
@@ -151,16 +151,16 @@ pub(super) fn word<T: Copy + PartialEq>(words: &'static [(&'static str, T)]) -> 
     Format::new("", range, read, |held| words.iter().find(|(_, value)| value == held).map_or("", |(word, _)| word))
 }
 
-/// Any text, and what it should be.
+/// Any text. `range` describes the expected text.
 pub(super) fn text(range: &str) -> Format<String> {
     Format::new("", range, |said| said.as_str().map(str::to_owned), |held| held.as_str().to_owned())
 }
 
-/// A section that is there when the file has it, and what it is in the template.
+/// An optional section: it exists only if the file has it. The value is its example in the template.
 pub(super) struct Optional<T>(pub T);
 
 impl<T: Section + Clone + Default + 'static> Optional<T> {
-    /// What a key holds in a field for such a section.
+    /// Binds such a section to its field.
     pub(super) fn bind(self, field: &mut Option<T>) -> Held<'_> {
         let held = field.clone().map(|section| Box::new(section) as Box<dyn Section>);
         let read = move |said: &Value| key::section_of(said).map(|section| *field = Some(section));
@@ -168,18 +168,18 @@ impl<T: Section + Clone + Default + 'static> Optional<T> {
     }
 }
 
-/// A table with names of the user's choice.
+/// A table whose names the user chooses.
 pub(super) struct Named<T> {
     /// Reads the whole table.
     pub read: fn(&Value) -> Result<T, Mistake>,
-    /// How many names stand before a value.
+    /// The number of names between the key and a value.
     pub depth: usize,
-    /// Lines that it could have.
+    /// Example lines for the template.
     pub example: &'static str,
 }
 
 impl<T> Named<T> {
-    /// What a key holds in a field for such a table.
+    /// Binds such a table to its field.
     pub(super) fn bind(self, field: &mut T) -> Held<'_> {
         let Self { read, depth, example } = self;
         let read = move |said: &Value| read(said).map(|value| *field = value);

@@ -1,4 +1,4 @@
-//! `[guard]`: secrets and poison.
+//! `[guard]`: masking of secrets, and treatment of poison.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use super::format::{Format, Named, switch, word};
 use super::key::{self, Mistake, section};
 
 section! {
-    /// Secrets and poison.
+    /// Masking of secrets, and treatment of poison.
     #[derive(Debug, Clone, PartialEq)]
     pub struct GuardConfig {
         /// Whether secrets are masked; HERMES_REDACT_SECRETS=false turns it off too.
         ///
-        /// A call can say otherwise.
+        /// A call can override it.
         pub redact: bool = true, switch();
         /// By finding: "block", "warn" or "off"; or that by scope: all, context, strict.
         pub severity: Arc<Policy> = Arc::default(),
@@ -29,7 +29,7 @@ fn treatment() -> Format<Treatment> {
 
 const SCOPES: [(&str, Scope); 3] = [("all", Scope::All), ("context", Scope::Context), ("strict", Scope::Strict)];
 
-/// What differs from "everything blocks".
+/// Reads the treatments that differ from the default, which blocks every finding.
 fn severity(said: &Value) -> Result<Arc<Policy>, Mistake> {
     let mut policy = Policy::default();
     for (name, said) in key::table(said)? {
@@ -38,7 +38,7 @@ fn severity(said: &Value) -> Result<Arc<Policy>, Mistake> {
     Ok(Arc::new(policy))
 }
 
-/// Lays one treatment for all scopes, or one for each, over the policy.
+/// Sets the treatment of one finding, either for all scopes or for each scope.
 fn finding(policy: &mut Policy, name: &str, said: &Value) -> Result<(), Mistake> {
     let id: FindingId = name.parse().map_err(|_| {
         let near = most_like(name, FindingId::all().map(FindingId::as_str)).unwrap_or_default();

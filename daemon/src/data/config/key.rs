@@ -1,11 +1,11 @@
-//! The tree of keys: how a section is declared, and how a file is laid over it.
+//! The tree of keys: how a section is declared, and how a file is applied to it.
 
 use herma_protocol::nearest::most_like;
 use toml::{Table, Value};
 
-/// Declares a section: a struct with a field for each key, and with each field its default and
-/// its [`Format`](super::format::Format). The first line of a field's doc is the comment
-/// beside the key in the template; all else follows from the declaration too.
+/// Declares a section: a struct with one field per key. Each field has a default and a
+/// [`Format`](super::format::Format). The first line of a field's doc is the comment next to the key in the template;
+/// everything else follows from the declaration too.
 macro_rules! section {
     (
         $(#[$attribute:meta])*
@@ -42,9 +42,9 @@ macro_rules! section {
 }
 pub(super) use section;
 
-/// A table of the file.
+/// A table of the configuration file.
 pub(super) trait Section {
-    /// Its keys in the order in which they are shown, each bound to its field.
+    /// Returns its keys in the order in which they are shown, each bound to its field.
     fn keys(&mut self) -> Vec<Key<'_>>;
 }
 
@@ -52,59 +52,59 @@ pub(super) trait Section {
 pub(super) struct Key<'a> {
     /// Its name in the file.
     pub name: &'static str,
-    /// One sentence.
+    /// The comment in the template: one sentence, empty for a section that is always there.
     pub comment: &'static str,
-    /// What stands behind it.
+    /// The value, section or table of the key.
     pub held: Held<'a>,
 }
 
-/// What stands behind a key.
+/// The value, section or table of a key.
 pub(super) enum Held<'a> {
     /// One value.
     Value(Field<'a>),
-    /// A section that is always there.
+    /// A section that always exists.
     Section(&'a mut dyn Section),
-    /// A section that is there when the file has it.
+    /// A section that exists only if the file has it.
     Optional {
-        /// The section, if it is there.
+        /// The section, if the file has it.
         held: Option<Box<dyn Section>>,
-        /// What it is in the template.
+        /// Its example in the template.
         example: Box<dyn Section>,
-        /// Takes the whole section from the file.
+        /// Reads the whole section from the file.
         read: Read<'a>,
     },
-    /// A table with names of the user's choice.
+    /// A table whose names the user chooses.
     Named {
-        /// Takes the whole table from the file.
+        /// Reads the whole table from the file.
         read: Read<'a>,
-        /// How many names stand before a value.
+        /// The number of names between the key and a value.
         depth: usize,
-        /// Lines that it could have.
+        /// Example lines for the template.
         example: &'static str,
     },
 }
 
-/// Takes a value from the file.
+/// Reads a value from the file into a field.
 type Read<'a> = Box<dyn FnOnce(&Value) -> Result<(), Mistake> + 'a>;
 
 /// A field of a section.
 pub(super) struct Field<'a> {
-    /// Its unit, and which values it may have.
+    /// The unit and the allowed values.
     pub range: String,
-    /// What is wrong when the file has its section without it, if that is wrong.
+    /// The error message if the file has the section without this key; `None` if the key is not required.
     pub needed: Option<String>,
-    /// What it holds, as it would stand in the file. None: nothing would stand there.
+    /// The value as the file would have it; `None` for an absent value.
     pub shown: Option<Value>,
-    /// Takes a value from the file.
+    /// Reads a value from the file into the field.
     pub read: Read<'a>,
 }
 
-/// What is wrong in a file.
+/// A mistake in a configuration file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mistake {
-    /// The names that lead to it.
+    /// The path of the key, outermost name first.
     pub path: Vec<String>,
-    /// What is wrong, to be read after the key.
+    /// The error message, to be read after the key.
     pub words: String,
 }
 
@@ -113,19 +113,19 @@ impl Mistake {
         Self { path: Vec::new(), words: words.into() }
     }
 
-    /// The same mistake, seen from the table that has it under this name.
+    /// Puts the name of the key or table that contains the mistake in front of its path.
     pub(super) fn at(mut self, name: &str) -> Self {
         self.path.insert(0, name.to_owned());
         self
     }
 
-    /// The whole key.
+    /// Returns the whole key, with dots.
     pub(super) fn key(&self) -> String {
         self.path.iter().fold(String::new(), |path, name| join(&path, name))
     }
 }
 
-/// Lays a table of the file over the fields of a section.
+/// Applies a table of the file to the fields of a section.
 pub(super) fn read(section: &mut dyn Section, said: &Value) -> Result<(), Mistake> {
     let table = table(said)?;
     let keys = section.keys();
@@ -152,25 +152,25 @@ pub(super) fn read(section: &mut dyn Section, said: &Value) -> Result<(), Mistak
     Ok(())
 }
 
-/// A section of its own, with what a table of the file says.
+/// Reads a table of the file as a new section.
 pub(super) fn section_of<T: Section + Default>(said: &Value) -> Result<T, Mistake> {
     let mut section = T::default();
     read(&mut section, said)?;
     Ok(section)
 }
 
-/// A value that has to be a table.
+/// Returns a value as a table; the error is for any other value.
 pub(super) fn table(said: &Value) -> Result<&Table, Mistake> {
     said.as_table().ok_or_else(|| Mistake::new(format!("must be a table; it is {said}")))
 }
 
-/// The path of a name below another.
+/// Appends a name to a dotted path.
 pub(super) fn join(path: &str, name: &str) -> String {
     let gap = if path.is_empty() { "" } else { "." };
     format!("{path}{gap}{}", quoted(name))
 }
 
-/// A name as a key of TOML.
+/// Writes a name as a TOML key, with quotes if it needs them.
 pub(super) fn quoted(name: &str) -> String {
     let plain = |char: char| char.is_ascii_alphanumeric() || "_-".contains(char);
     if !name.is_empty() && name.chars().all(plain) { name.to_owned() } else { Value::from(name).to_string() }

@@ -1,10 +1,10 @@
-//! `[log]`: what the daemon tells of its work.
+//! `[log]`: the daemon's log.
 
 use super::format::{bytes, text, word};
 use super::key::section;
 
 section! {
-    /// The log.
+    /// The daemon's log.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct LogConfig {
         /// Which events; or HERMA_LOG.
@@ -16,11 +16,11 @@ section! {
     }
 }
 
-/// How log lines are written.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people.
+    /// Text for people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }

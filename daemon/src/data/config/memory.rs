@@ -1,4 +1,4 @@
-//! `[memory]`: the stores.
+//! `[memory]`: the memory stores.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::key::{self, Mistake, section};
 use crate::data::profiles::is_name;
 
 section! {
-    /// The stores.
+    /// The memory stores.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct MemoryConfig {
         /// What MEMORY.md may hold.
@@ -28,7 +28,7 @@ section! {
 }
 
 section! {
-    /// The limits of a profile. None: that of all profiles.
+    /// The limits of a profile; `None` means the limit of all profiles.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct ProfileConfig {
         /// What its MEMORY.md may hold.
@@ -39,7 +39,7 @@ section! {
 }
 
 impl MemoryConfig {
-    /// The limit of a profile's store, in chars.
+    /// Returns the limit of a profile's store, in chars.
     #[must_use]
     pub fn limit(&self, profile: &str, target: Target) -> usize {
         let own = self.profiles.get(profile);

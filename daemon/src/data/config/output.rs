@@ -1,4 +1,4 @@
-//! `[output]`: outputs of tools.
+//! `[output]`: tool outputs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::format::{Named, bytes, switch, time, whole};
 use super::key::{self, Mistake, section};
 
 section! {
-    /// Outputs of tools.
+    /// Tool outputs.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct OutputConfig {
         /// What of one result stays in the conversation.
@@ -37,7 +37,7 @@ section! {
 }
 
 impl OutputConfig {
-    /// The budgets before a call or a window changes them.
+    /// Returns the budgets, before a call or the size of the window changes them.
     #[must_use]
     pub fn budgets(&self) -> Budgets {
         Budgets {
@@ -51,7 +51,7 @@ impl OutputConfig {
         }
     }
 
-    /// How long outputs stay, and how many.
+    /// Returns how long outputs are kept, and the quota for all of them.
     #[must_use]
     pub const fn retention(&self) -> Retention {
         Retention { ttl_seconds: self.ttl.as_secs_f64(), quota_bytes: self.quota }

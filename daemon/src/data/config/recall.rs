@@ -1,4 +1,4 @@
-//! `[recall]`: what makes vectors of texts, so that a search finds what is said in other words.
+//! `[recall]`: the embedder that makes vectors of texts, so that a search also finds paraphrases.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::key::{Mistake, section};
 use super::summarizer::{arguments, base_url, url, variable};
 
 section! {
-    /// What a search finds beside words.
+    /// Vectors for search, in addition to words.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct RecallConfig {
         /// What makes vectors of texts; with one the texts of messages, outputs and notes are given to it.
@@ -52,10 +52,10 @@ section! {
 /// Where a model on this machine is served.
 const LOCAL: &str = "http://127.0.0.1:11434/v1";
 
-/// What makes vectors.
+/// The kind of the embedder, which makes vectors of texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmbedderKind {
-    /// Nothing.
+    /// No embedder.
     Off,
     /// An endpoint for embeddings.
     OpenAi,
@@ -74,7 +74,7 @@ impl EmbeddingEndpointConfig {
 }
 
 impl RecallConfig {
-    /// Whether the embedder has its table.
+    /// Checks that the configured embedder has its table.
     pub(super) fn check(&self) -> Result<(), Mistake> {
         let name = match self.embedder {
             EmbedderKind::OpenAi if self.openai.is_none() => "openai",

@@ -1,4 +1,4 @@
-//! `[shared]`: a database in which several hosts have one memory.
+//! `[shared]`: a database through which several hosts share one memory.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -66,22 +66,22 @@ section! {
     }
 }
 
-/// What is shown where a URL goes.
+/// The example URL in the template.
 const EXAMPLE: &str = "postgres://agents@db.example.org/herma";
 
-/// What becomes of a write while the database can't be reached.
+/// The fate of a write while the database can't be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offline {
-    /// It is refused, and may be tried again.
+    /// The write is refused. The caller may try again.
     Refuse,
-    /// It is kept here, and judged anew when the database is back.
+    /// The write is kept here and judged again when the database is back.
     Queue,
 }
 
 impl Offline {
     const NAMES: [(&'static str, Self); 2] = [("refuse", Self::Refuse), ("queue", Self::Queue)];
 
-    /// Its name in the file and on the wire.
+    /// Returns its name in the file and on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -99,7 +99,7 @@ impl SharedOutputsConfig {
 }
 
 impl SharedConfig {
-    /// All keys with what they could be.
+    /// Returns an example of all keys, for the template.
     pub(super) fn example() -> Self {
         Self {
             password_env: Some("HERMA_SHARED_PASSWORD".to_owned()),
@@ -110,7 +110,7 @@ impl SharedConfig {
         }
     }
 
-    /// Whether a profile's stores are to be shared.
+    /// Whether the configuration shares the stores of this profile.
     pub(crate) fn shares(&self, profile: &str) -> bool {
         self.profiles.iter().any(|name| name == profile)
     }

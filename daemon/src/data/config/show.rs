@@ -1,17 +1,17 @@
-//! What is in force, and where each value came from.
+//! The configuration in force, and the source of each value.
 
 use toml::{Table, Value};
 
 use super::Config;
 use super::key::{Field, Held, Key, Section, join};
 
-/// Column at which the sources stand.
+/// The column of the sources.
 const COLUMN: usize = 44;
 
-/// Where a value came from.
+/// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// Nobody said anything else.
+    /// The default, which nothing overrides.
     Default,
     /// The configuration file.
     File,
@@ -26,14 +26,14 @@ pub enum Source {
 pub struct Setting {
     /// Section and key, as in `memory.user_limit`.
     pub key: String,
-    /// As it would stand in the file.
+    /// The value as the file would have it.
     pub value: Value,
-    /// Where it came from.
+    /// The source of the value.
     pub source: Source,
 }
 
-/// All values in force. `text` is the file that they were read from, if there is one;
-/// `overridden` says which keys something else has set since.
+/// Returns all values in force. `text` is the configuration file, if there is one. `overridden` lists the keys that a
+/// flag or a variable set after that.
 #[must_use]
 pub fn settings(config: &Config, text: Option<&str>, overridden: &[(&str, Source)]) -> Vec<Setting> {
     let file: Table = text.and_then(|text| text.parse().ok()).unwrap_or_default();
@@ -47,7 +47,7 @@ pub fn settings(config: &Config, text: Option<&str>, overridden: &[(&str, Source
     all
 }
 
-/// The settings of a section that is at `path`, where the file has this table.
+/// Gathers the settings of the section at `path`. `file` is its table in the file.
 fn gather(section: &mut dyn Section, path: &str, file: Option<&Table>, all: &mut Vec<Setting>) {
     for Key { name, held, .. } in section.keys() {
         let key = join(path, name);
@@ -67,7 +67,7 @@ fn gather(section: &mut dyn Section, path: &str, file: Option<&Table>, all: &mut
     }
 }
 
-/// The values that are so many names below a value of the file.
+/// Gathers the values that are at most `depth` names below a value of the file.
 fn leaves(key: String, said: &Value, depth: usize, all: &mut Vec<Setting>) {
     match said.as_table().filter(|_| depth > 0) {
         Some(table) => table.iter().for_each(|(name, said)| leaves(join(&key, name), said, depth - 1, all)),
@@ -75,7 +75,7 @@ fn leaves(key: String, said: &Value, depth: usize, all: &mut Vec<Setting>) {
     }
 }
 
-/// The settings as a file that would say the same, with the sources as comments.
+/// Returns the settings as a configuration file with the same values; comments name the sources.
 #[must_use]
 pub fn as_file(settings: &[Setting]) -> String {
     let mut text = String::new();
@@ -94,7 +94,7 @@ pub fn as_file(settings: &[Setting]) -> String {
 }
 
 impl Source {
-    /// As a person reads it.
+    /// Returns the source as words for people.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
@@ -105,7 +105,7 @@ impl Source {
     }
 }
 
-/// Section and name of a key; a name in quotes may have dots.
+/// Splits a key into section and name. A name in quotes may contain dots.
 fn split(key: &str) -> (&str, &str) {
     let end = if key.ends_with('"') { key.rfind(".\"") } else { key.rfind('.') };
     end.map_or(("", key), |at| (key.get(..at).unwrap_or(""), key.get(at + 1..).unwrap_or("")))

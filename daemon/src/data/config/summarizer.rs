@@ -1,4 +1,4 @@
-//! `[summarizer]`: what writes summaries.
+//! `[summarizer]`: the summarizers, which write the summaries of compressions.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::key::{Mistake, section};
 use crate::data::summarizer_kind::Kind;
 
 section! {
-    /// What writes summaries.
+    /// The summarizers.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct SummarizerConfig {
         /// Tried in this order, each with the table that it needs.
@@ -28,7 +28,7 @@ section! {
 }
 
 section! {
-    /// A model behind HTTP.
+    /// A model that is reached through HTTP.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct EndpointConfig {
         /// What paths are appended to.
@@ -65,24 +65,23 @@ section! {
     }
 }
 
-/// Where a model on this machine is served.
+/// The address of a model server on this machine.
 const LOCAL: &str = "http://127.0.0.1:11434/v1";
 
-/// A window for examples, in tokens.
+/// The window of the examples, in tokens.
 const WINDOW: Option<u64> = Some(128_000);
 
-/// For a whole call, and for a program.
+/// The time limit of a whole call, and of a program.
 const TOTAL: Duration = Duration::from_secs(180);
 
-/// Which model an endpoint is asked for.
+/// The model that a call to an endpoint names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {
-    /// The session's model where its runtime is this very endpoint, else the one that the
-    /// endpoint takes by itself.
+    /// The session's model if the session uses this very endpoint, else the endpoint's default model.
     Auto,
-    /// The model that the session uses at the moment of the call.
+    /// The model that the session uses at the time of the call.
     Main,
-    /// This one.
+    /// The model with this name.
     Named(String),
 }
 
@@ -99,7 +98,7 @@ impl ModelChoice {
 }
 
 impl SummarizerConfig {
-    /// The endpoint of a summarizer that has one.
+    /// Returns the endpoint of a summarizer; `None` if it has none.
     pub(crate) const fn endpoint(&self, kind: Kind) -> Option<&EndpointConfig> {
         match kind {
             Kind::OpenAi => self.openai.as_ref(),
@@ -108,7 +107,7 @@ impl SummarizerConfig {
         }
     }
 
-    /// Whether a summarizer has all that it needs from the file.
+    /// Whether the file has the table that this summarizer needs.
     pub(crate) const fn has(&self, kind: Kind) -> bool {
         match kind {
             Kind::Extractive | Kind::Client => true,
@@ -117,7 +116,7 @@ impl SummarizerConfig {
         }
     }
 
-    /// Whether each of the chain has its table.
+    /// Checks that each summarizer of the chain has its table.
     pub(super) fn check(&self) -> Result<(), Mistake> {
         self.chain.iter().find(|kind| !self.has(**kind)).map_or(Ok(()), |kind| {
             let name = kind.name();
@@ -151,7 +150,7 @@ fn response() -> Format<usize> {
     bytes(1 << 10..=64 << 20)
 }
 
-/// Names of summarizers: at least one, none twice.
+/// The names of summarizers: at least one, none twice.
 fn chain() -> Format<Vec<Kind>> {
     let read = |said: &Value| {
         let mut kinds = Vec::new();
@@ -172,7 +171,7 @@ fn chain() -> Format<Vec<Kind>> {
     Format::with_mistakes("", Kind::ALL.map(Kind::name).join(", "), read, show)
 }
 
-/// A URL that paths can be appended to. Mistakes don't repeat it, for it may hold a key.
+/// A URL to which paths can be appended. Error messages don't repeat it, because it may hold a key.
 pub(super) fn base_url() -> Format<Url> {
     const FORM: &str = "a URL like \"http://127.0.0.1:11434/v1\"";
     let read = |said: &Value| {
@@ -192,7 +191,7 @@ pub(super) fn base_url() -> Format<Url> {
     Format::with_mistakes(FORM, "http or https".to_owned(), read, |held| held.as_str().to_owned())
 }
 
-/// The name of a model, or how it is chosen.
+/// The name of a model, `auto` or `main`.
 fn model() -> Format<ModelChoice> {
     let show = |held: &ModelChoice| match held {
         ModelChoice::Auto => "auto".to_owned(),
@@ -202,7 +201,7 @@ fn model() -> Format<ModelChoice> {
     Format::new("", "a name, \"auto\" or \"main\"", |said| ModelChoice::parse(said.as_str()?), show)
 }
 
-/// The name of an environment variable. Mistakes don't repeat it, for it may be the key.
+/// The name of an environment variable. Error messages don't repeat it, because it may be the key itself.
 pub(super) fn variable() -> Format<String> {
     const FORM: &str = "the name of an environment variable, never the key itself";
     let is_plain = |char: char| char.is_ascii_alphanumeric() || char == '_';
@@ -215,7 +214,7 @@ pub(super) fn variable() -> Format<String> {
     Format::with_mistakes(FORM, String::new(), read, String::clone)
 }
 
-/// A program and its arguments. These may be keys: they are never shown, nor repeated.
+/// A program and its arguments. The arguments may be keys, so they are never shown or repeated.
 pub(super) fn arguments() -> Format<Vec<String>> {
     const RANGE: &str = "a program and its arguments, like [\"llm\", \"-m\", \"some-model\"]";
     let argument = |said: &Value| said.as_str().filter(|text| !text.contains('\0')).map(str::to_owned);

@@ -1,27 +1,27 @@
-//! The file that [`Config::file`] begins with: every key, commented out, at its default.
+//! The initial text of [`Config::file`]: every key at its default, commented out.
 
 use toml::Value;
 
 use super::key::{Field, Held, Key, Section, join};
 use super::{Config, units};
 
-/// What stands above all keys.
+/// The text above all keys.
 const HEAD: &str = "\
 # The configuration of herma. Every line is a default; take the `#` away to change it.
 # `herma config check` looks for mistakes, `herma config show` prints what is in force.
 # The daemon reads this file when it starts.
 ";
 
-/// Column at which the comments stand.
+/// The column of the comments.
 const COLUMN: usize = 32;
 
-/// The whole file.
+/// Returns the whole file.
 #[must_use]
 pub fn template() -> String {
     format!("{HEAD}\n{}", sections("#"))
 }
 
-/// All sections, with this mark before each line but those that begin a section.
+/// Returns all sections. `mark` precedes each line except the headings of sections.
 fn sections(mark: &str) -> String {
     let mut text = String::new();
     write(&mut Config::default(), "", mark, &mut text);

@@ -1,10 +1,10 @@
 //! Sizes and durations with units.
 
-/// Units, the largest first.
+/// Units, largest first.
 pub(super) struct Units {
-    /// Each with how many of the smallest it is.
+    /// Each unit, with its size in the smallest unit.
     all: &'static [(&'static str, u64)],
-    /// The unit of nothing.
+    /// The unit that is shown for zero.
     zero: &'static str,
 }
 
@@ -26,7 +26,7 @@ impl Units {
         number.checked_mul(*size)
     }
 
-    /// As [`Self::read`] reads it, in the largest unit that leaves no rest.
+    /// Writes a number for [`Self::read`], in the largest unit that divides it.
     pub(super) fn show(&self, count: u64) -> String {
         match self.all.iter().find(|(_, size)| count > 0 && count.is_multiple_of(*size)) {
             Some((unit, size)) => format!("{}{unit}", count / size),
@@ -35,7 +35,7 @@ impl Units {
     }
 }
 
-/// A number with a mark between its thousands.
+/// Writes a number with `mark` between its groups of three digits.
 pub(super) fn grouped(number: i64, mark: char) -> String {
     let digits = number.to_string();
     let gap = |at: usize| (at > 0 && (digits.len() - at).is_multiple_of(3)).then_some(mark);

@@ -37,7 +37,7 @@ fn every_key_is_there() {
     check(&mut Config::default());
 }
 
-/// `HERMA_BLESS=1` writes the blocks anew.
+/// `HERMA_BLESS=1` rewrites the blocks.
 #[test]
 fn the_documents_show_the_keys_as_they_are_declared() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
