@@ -1,5 +1,5 @@
-//! What owns something and does one thing after the other with it: the workers of the stores,
-//! the thread of the archive, those who are told of events, and the summarizers.
+//! The owners of shared resources, each of which does one thing after the other: the workers of the stores, the thread
+//! of the archive, the event channel and the summarizers.
 
 pub(crate) mod archive;
 pub(crate) mod blocking;

@@ -1,9 +1,8 @@
-//! The archive's owner: one thread writes, some connections beside it read.
+//! The archive's owner: one thread writes, and a few other connections read.
 //!
-//! Everything that the daemon wants of the archive is a method with a name, in the files below
-//! by what it is about, so that another storage can stand behind them. What must be the same
-//! in memory and on disk is changed by a function that the method runs on the archive's thread
-//! right after the change was kept: the caller may be gone by then.
+//! Each use of the archive is a named method, in the files below by topic, so that another storage could replace
+//! SQLite. Some data is both in memory and on disk. A closure changes it in memory: the method runs it on the archive's
+//! thread right after the change is on disk, because the caller may be gone by then.
 
 mod compressions;
 mod constraints;
@@ -53,37 +52,37 @@ use crate::data::error::{Error, Outcome};
 use crate::owners::in_place::Crowd;
 use crate::owners::slot::slot;
 
-/// Jobs that may wait.
+/// The number of jobs that may wait.
 const QUEUE: usize = 1024;
 
-/// How often something that must be noted is tried, and the pause between.
+/// How often an important note is tried, and the pause between two tries.
 const TRIES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How long is waited for what is good to know.
+/// How long a caller waits for optional information.
 const SOON: Duration = Duration::from_millis(200);
 
-/// What the thread is asked for.
+/// A job for the archive's thread.
 enum Job {
-    /// Something to be done by itself, and when it was asked for.
+    /// A job of its own, and the time of its request.
     Alone(Work, Instant),
-    /// Messages that are synced together with those that wait beside them.
+    /// Messages that are synced together with the appends that wait next to them.
     Append(Append),
-    /// Messages were appended in place.
+    /// A notice that messages were appended in place.
     Appended,
 }
 
-/// Done with the archive, or told what keeps it from being done.
+/// Work with the archive. It gets the archive, or the error that prevents its use.
 type Work = Box<dyn FnOnce(Result<&mut Archive, Arc<ArchiveError>>) -> Finished + Send>;
 
-/// A write that a caller waits for. Its result goes to a slot.
+/// A write for which a caller waits. Its result goes to a slot.
 type WriteJob = Box<dyn FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send>;
 
-/// What a job came to.
+/// The result of a job.
 struct Finished {
-    /// What failed, for the thread, which sets a damaged file aside.
+    /// The failure, for the thread, which sets a damaged file aside.
     failure: Result<(), Arc<ArchiveError>>,
-    /// Tells who waits, once the thread knows whether what was written is in the file.
+    /// Answers the caller, once the thread knows whether the written data is in the file.
     answer: Option<Box<dyn FnOnce(Outcome<()>)>>,
 }
 
@@ -93,7 +92,7 @@ impl From<Result<(), Arc<ArchiveError>>> for Finished {
     }
 }
 
-/// Fills an archive that took the place of a damaged one.
+/// Fills a new archive that replaces a damaged one.
 type Refill = Box<dyn Fn(&mut Archive) + Send>;
 
 /// Sends jobs to the archive's thread.
@@ -104,48 +103,48 @@ pub(crate) struct ArchiveHandle {
     shared: Arc<Shared>,
 }
 
-/// What the thread and those who ask it both know.
+/// The state that the thread and its callers share.
 #[derive(Debug)]
 struct Shared {
     path: PathBuf,
     condition: RwLock<Condition>,
-    /// Which file this is: one more each time a damaged one was set aside.
+    /// The number of the file. It grows by one each time a damaged file is set aside.
     epoch: AtomicU64,
-    /// Connections that nobody reads with right now, with their file.
+    /// Idle read connections, each with the epoch of its file.
     readers: Mutex<Vec<(u64, Reader)>>,
-    /// Readers wait here, not on a thread that others need.
+    /// Readers wait here, and not on a thread that others need.
     reading: Arc<Semaphore>,
-    /// Where messages are appended; who does anything with the archive holds it.
+    /// Receives appended messages. Each use of the archive holds this lock.
     intake: Mutex<Intake>,
-    /// Whether several append at the same time.
+    /// Whether several callers append at the same time.
     crowd: Crowd,
-    /// How often messages were appended by way of the log.
+    /// The number of writes to the log of appended messages.
     appended: AtomicU64,
-    /// How many of these times the archive itself has.
+    /// The number of those writes whose messages are now in the archive itself.
     taken_over: watch::Sender<u64>,
-    /// The daemon before this one was killed, and what ended with it is not noted yet.
+    /// The previous daemon was killed, and the sessions that ended with it are not noted yet.
     owes_note: AtomicBool,
-    /// Another program had the archive locked when it was written last.
+    /// Whether another program had the archive locked at the last write.
     is_locked: AtomicBool,
 }
 
-/// How far the archive can be used.
+/// Whether and how the archive can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Condition {
-    /// It is in use. After damage: what happened.
+    /// It is in use. After damage, the text says what happened.
     InUse(Option<String>),
-    /// It can be read only.
+    /// It can only be read.
     ReadOnly(String),
-    /// One is there and can't be read now; it is tried again.
+    /// An archive exists that can't be read now; the thread tries again.
     Unreadable(String),
-    /// There is none, and none can be made; it is tried again.
+    /// No archive exists and none can be created; the thread tries again.
     Broken(String),
 }
 
 impl ArchiveHandle {
-    /// Opens the archive. A damaged one is set aside, never deleted, and a new one begun and
-    /// given what `in_use` answers; one that a newer herma wrote is only read; without one that
-    /// can be opened the daemon goes on, every call says so, and it is tried again.
+    /// Opens the archive. A damaged file is set aside, never deleted, and a new archive starts with the sessions that
+    /// `in_use` returns. An archive of a newer herma is only read. If no archive can be opened, the daemon runs on
+    /// without it: each call returns an error, and the thread keeps trying to open it.
     #[must_use]
     pub(crate) fn open(path: PathBuf, in_use: impl Fn() -> Vec<KeptSession> + Send + 'static) -> Self {
         let was_killed = has_log(&path);
@@ -188,7 +187,7 @@ impl ArchiveHandle {
         handle
     }
 
-    /// `ok`, or what is wrong with it.
+    /// Returns `ok`, or the problem of the archive.
     #[must_use]
     pub(crate) fn state(&self) -> String {
         match self.shared.condition() {
@@ -200,35 +199,35 @@ impl ArchiveHandle {
         }
     }
 
-    /// Refuses what must not begin anew while an archive is there that may hold it.
+    /// Refuses to create an item that an unreadable archive may already contain.
     ///
     /// # Errors
-    /// One is there and can't be read.
+    /// An archive exists and can't be read.
     pub(crate) fn check_readable(&self) -> Outcome<()> {
         if self.shared.is_unreadable() { Err(self.unavailable()) } else { Ok(()) }
     }
 
-    /// Whether anything can be kept in it.
+    /// Whether the archive accepts writes.
     #[must_use]
     pub(crate) fn is_in_use(&self) -> bool {
         matches!(self.shared.condition(), Condition::InUse(_))
     }
 
-    /// Whether another program had it locked when it was written last. What can be left out is left out then.
+    /// Whether another program had the archive locked at the last write. Callers then omit optional work.
     pub(crate) fn is_locked(&self) -> bool {
         self.shared.is_locked.load(Ordering::Acquire)
     }
 
-    /// Gives back memory that is only kept for the next time, on the thread that asks where that can be done.
+    /// Releases memory that is only cached for later. The readers do so on the calling thread.
     pub(crate) fn keep_little(&self) {
         self.post_if_in_use(|archive| archive.keep_little());
         for (_, reader) in self.shared.readers().iter() {
-            // It keeps what it has, then.
+            // On failure, the reader keeps its memory.
             drop(reader.keep_little());
         }
     }
 
-    /// Size of the archive in bytes, with its log.
+    /// Returns the size of the archive in bytes, with its log.
     #[must_use]
     pub(crate) fn bytes(&self) -> u64 {
         let path = &self.shared.path;
@@ -239,7 +238,7 @@ impl ArchiveHandle {
             .sum()
     }
 
-    /// Lets the jobs that wait finish, then closes the file.
+    /// Lets the waiting jobs finish, then closes the file.
     pub(crate) fn close(&self) {
         self.shared.end_reading();
         drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
@@ -250,7 +249,7 @@ impl ArchiveHandle {
         }
     }
 
-    /// Has the archive's thread do a job, and waits for what it comes to.
+    /// Runs a job on the archive's thread, and waits for its result.
     async fn write<T, F>(&self, job: F) -> Outcome<T>
     where
         T: Send + 'static,
@@ -267,7 +266,7 @@ impl ArchiveHandle {
             Box::new(move |archive| {
                 let failure = archive.and_then(|archive| job(archive).map_err(Arc::new));
                 let done = failure.clone().map_err(Error::from);
-                // Nobody listens any more when the caller went away.
+                // The send fails if the caller has gone away.
                 let answer = Box::new(move |kept: Outcome<()>| drop(answer.send(kept.and(done))));
                 Finished { failure, answer: Some(answer) }
             }),
@@ -276,7 +275,7 @@ impl ArchiveHandle {
         answered.await.unwrap_or_else(|_| Err(Error::internal("the archive")))
     }
 
-    /// The same for what is in memory too: without an archive nothing is done.
+    /// Like `write`, for data that is in memory too. Does nothing while the archive is not in use.
     async fn write_if_in_use<F>(&self, job: F) -> Outcome<()>
     where
         F: FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static,
@@ -284,13 +283,13 @@ impl ArchiveHandle {
         if self.is_in_use() { self.write(job).await } else { Ok(()) }
     }
 
-    /// Has the archive's thread look whether its files are still those that it opened, which it does
-    /// after every job; no longer than [`SOON`], for it may have much to do.
+    /// Makes the archive's thread check whether its files are still those that it opened, which it does after every
+    /// job. Waits no longer than [`SOON`], because the thread may be busy.
     pub(crate) async fn look(&self) {
         drop(tokio::time::timeout(SOON, self.write_if_in_use(|_| Ok(()))).await);
     }
 
-    /// Has the archive's thread do a job for which nobody waits.
+    /// Runs a job on the archive's thread without waiting for it.
     fn post(&self, job: impl FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static) {
         let job = move |archive: Result<&mut Archive, Arc<ArchiveError>>| {
             archive.and_then(|archive| job(archive).map_err(Arc::new)).into()
@@ -300,14 +299,14 @@ impl ArchiveHandle {
         }
     }
 
-    /// The same for what matters only while the archive is in use.
+    /// Like `post`, for jobs that only matter while the archive is in use.
     fn post_if_in_use(&self, job: impl FnOnce(&mut Archive) -> Result<(), ArchiveError> + Send + 'static) {
         if self.is_in_use() {
             self.post(job);
         }
     }
 
-    /// As [`Self::write_if_in_use`], tried again while the archive has too much to do.
+    /// Like [`Self::write_if_in_use`], but tries again while the archive's queue is full.
     async fn retry<F>(&self, job: F)
     where
         F: Fn(&mut Archive) -> Result<(), ArchiveError> + Clone + Send + 'static,
@@ -337,11 +336,11 @@ impl ArchiveHandle {
         }
     }
 
-    /// Waits until the archive itself has all that was appended so far; not for long while another program has it
-    /// locked.
+    /// Waits until the archive itself has all messages that were appended so far. Waits at most `SOON` while another
+    /// program has it locked.
     ///
     /// # Errors
-    /// It can't take it.
+    /// The archive can't store them.
     async fn take_over(&self) -> Outcome<()> {
         if !self.is_locked() {
             return self.taken_over().await;
@@ -356,7 +355,7 @@ impl ArchiveHandle {
         if *taken_over.borrow() >= wanted {
             return Ok(());
         }
-        // Any job will do: it is done before the first one.
+        // Any job will do, because the thread moves the log into the archive before it runs one.
         let asked = async {
             for _ in 0..TRIES {
                 match self.write(|_| Ok(())).await {
@@ -383,8 +382,8 @@ impl Shared {
         self.intake.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends here and now, beside the archive's thread; `None` where that has to do it. Whether the thread is
-    /// to be told comes with it.
+    /// Appends on the calling thread, without the archive's thread; `None` if that thread has to do it. Also returns
+    /// whether to notify the thread.
     fn append_in_place(&self, append: &Append) -> Option<(Appended, bool)> {
         if self.crowd.is_here() {
             return None;
@@ -407,7 +406,7 @@ impl Shared {
         matches!(self.condition(), Condition::Unreadable(_))
     }
 
-    /// Takes another condition on, and says so in the log unless it is the same.
+    /// Sets the condition, and logs it if it changed.
     fn become_(&self, condition: Condition) {
         let mut now = self.condition.write().unwrap_or_else(PoisonError::into_inner);
         if *now != condition {

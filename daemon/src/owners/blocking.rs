@@ -1,20 +1,20 @@
-//! Threads for long work, beside those that serve connections.
+//! Threads for long work, separate from those that serve connections.
 
 use tokio::sync::{Semaphore, oneshot};
 
 use super::slot::slot;
 use crate::data::error::{Error, Outcome};
 
-/// Work that may run at the same time.
+/// How many pieces of work may run at the same time.
 const TURNS: usize = 24;
 
-/// What waits for its turn waits with its request, and ends with it.
+/// Waiting work waits with its request, and ends with it.
 static AT_WORK: Semaphore = Semaphore::const_new(TURNS);
 
-/// Work without the type of its result, so that what runs it is compiled once.
+/// Work without the type of its result, so that the code that runs it is compiled once.
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Does long work where it keeps nobody waiting. `what` names it where it fails.
+/// Runs long work on a thread where it blocks nobody else. `what` names it in an error.
 pub(crate) async fn blocking<T: Send + 'static>(
     what: &str,
     work: impl FnOnce() -> Outcome<T> + Send + 'static,
@@ -37,20 +37,19 @@ async fn run_in_turn(what: &str, work: Work) -> Outcome<()> {
     Err(Error::internal(what))
 }
 
-/// Does work on a thread that may wait for the disk, whether or not anybody waits for it; `None`
-/// where it panicked.
+/// Runs work on a thread that may wait for the disk, even if the caller goes away; `None` if it panicked.
 pub(crate) async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (filler, done) = slot();
     run(Box::new(move || filler.fill(work()))).await;
     done.take()
 }
 
-/// Runs work on a thread of its own and returns whether it came to its end.
+/// Runs work on its own thread and returns whether it finished.
 async fn run(work: Work) -> bool {
     let (sender, done) = oneshot::channel();
     let work: Work = Box::new(move || {
         work();
-        // The caller may be gone.
+        // The caller may have gone away.
         let _ = sender.send(());
     });
     drop(tokio::task::spawn_blocking(work));
@@ -72,7 +71,7 @@ mod tests {
     #[tokio::test]
     async fn work_that_panics_has_no_result_and_gives_its_turn_back() {
         assert_eq!(on_thread(|| -> u8 { panic!("on purpose") }).await, None);
-        // More often than there are turns: if one was kept, the last call would wait for ever.
+        // This is more often than there are turns: if one was lost, the last call would wait for ever.
         for _ in 0..=TURNS {
             let panicked = blocking::<u8>("test", || panic!("on purpose")).await;
             assert!(panicked.is_err_and(|error| error.to_string() == Error::internal("test").to_string()));

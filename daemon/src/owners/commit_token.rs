@@ -1,34 +1,34 @@
-//! Who was first: the one who does a change, or the one who gives it up.
+//! Decides a race between doing a change and giving it up.
 
 use crate::sync::atomic::{AtomicU8, Ordering};
 use std::sync::Arc;
 
-/// Neither happened yet.
+/// The change was neither started nor given up.
 const OPEN: u8 = 0;
 
-/// The change is being done.
+/// The change has started.
 const TAKEN: u8 = 1;
 
 /// The change was given up.
 const GIVEN_UP: u8 = 2;
 
-/// A change that waits: it is either done or given up, never both, so that a
-/// caller who is told that it ran out of time can rely on it.
+/// A change that waits. It is either done or given up, never both, so a caller that gets a timeout error can rely on
+/// it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CommitToken(Arc<AtomicU8>);
 
 impl CommitToken {
-    /// Takes the change, to do it; false when it was given up.
+    /// Claims the change in order to do it. Returns false if it was given up.
     pub(crate) fn take(&self) -> bool {
         self.set(TAKEN)
     }
 
-    /// Gives the change up; false when it is being done.
+    /// Gives the change up. Returns false if it has started.
     pub(crate) fn give_up(&self) -> bool {
         self.set(GIVEN_UP)
     }
 
-    /// Whether nobody wants the change any more.
+    /// Whether the change was given up.
     pub(crate) fn is_given_up(&self) -> bool {
         self.0.load(Ordering::Acquire) == GIVEN_UP
     }
@@ -41,7 +41,7 @@ impl CommitToken {
     }
 }
 
-/// Gives a change up when its caller is gone.
+/// Gives a change up when its caller goes away.
 #[derive(Debug)]
 pub(crate) struct CancelOnDrop(pub(crate) CommitToken);
 

@@ -1,7 +1,7 @@
-//! What makes vectors of texts: an endpoint for embeddings, or a program.
+//! The embedder, which makes vectors of texts: an endpoint for embeddings, or a program.
 //!
-//! One call is for a few texts and ends within its time. What comes back is looked at before it is believed: a vector
-//! for each text, all of one size, of real numbers.
+//! One call is for a few texts and has a time limit. The answer is checked: it must have a vector for each text, all of
+//! the same size, of real numbers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,17 +22,17 @@ use crate::data::config::{
     RecallConfig,
 };
 
-/// Largest answer, in bytes: 32 vectors of 8,192 numbers with 20 chars each.
+/// The largest answer, in bytes: 32 vectors of 8,192 numbers with 20 chars each.
 const LARGEST: usize = 8 << 20;
 
-/// How long a connection may take.
+/// The time limit for connecting.
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// A configured embedder.
 #[derive(Debug)]
 pub(crate) struct Embedder {
     way: Way,
-    /// Which vectors can be compared: those of one name.
+    /// The name of its vectors. Only vectors with the same name can be compared.
     name: String,
 }
 
@@ -50,7 +50,7 @@ struct Request<'a> {
 }
 
 impl Embedder {
-    /// The one that is configured, with its key from the environment; none where it is off.
+    /// Returns the configured embedder, with its key from the environment; `None` if the embedder is off.
     pub(crate) fn configured(config: &RecallConfig) -> Option<Self> {
         match config.embedder {
             EmbedderKind::Off => None,
@@ -80,7 +80,8 @@ impl Embedder {
 
     fn command(config: &EmbeddingCommandConfig) -> Self {
         let EmbeddingCommandConfig { argv, timeout } = config.clone();
-        // Arguments may be keys: another program is known by its name, another model by the number of dimensions.
+        // Arguments may be keys. So only the program's name identifies it; a change of the model shows in the number of
+        // dimensions.
         let program = argv.first().map_or("", String::as_str);
         let program = Path::new(program).file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
         let config = CommandConfig { argv, timeout, max_response: LARGEST, ..CommandConfig::default() };
@@ -88,12 +89,12 @@ impl Embedder {
         Self { way: Way::Command(Command::new(config, masker)), name: format!("command {program}") }
     }
 
-    /// Names the vectors that can be compared.
+    /// Returns the name of its vectors. Only vectors with the same name can be compared.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// A vector for each text, all of one size.
+    /// Returns a vector for each text, all of the same size.
     pub(crate) async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Failure> {
         let answer = match &self.way {
             Way::Endpoint { endpoint, model } => {
@@ -116,7 +117,7 @@ fn wrong(words: &str) -> Failure {
     Failure::new(FailureKind::Json, format!("bad answer: {words}"))
 }
 
-/// The vectors of an answer, in the order of their texts.
+/// Returns the vectors of an answer, in the order of their texts.
 fn vectors(answer: &Value, texts: usize) -> Result<Vec<Vec<f32>>, String> {
     let rows = answer.get("data").and_then(Value::as_array).ok_or("it has no `data`")?;
     if rows.len() != texts {

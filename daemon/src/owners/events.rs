@@ -1,15 +1,15 @@
-//! Who is told what happens: a bounded broadcast.
+//! A bounded broadcast of events.
 
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use crate::data::event::Event;
 
-/// Events that a subscriber may be behind; one that is slower misses the oldest, which it
-/// can tell by the gap in the revisions.
+/// How many events a subscriber may lag. A slower one misses the oldest, which it notices through the gap in the
+/// revisions.
 const BACKLOG: usize = 1024;
 
-/// Where events go.
+/// The sending end of the broadcast.
 #[derive(Debug, Clone)]
 pub(crate) struct Events {
     sender: broadcast::Sender<Event>,
@@ -22,26 +22,26 @@ impl Default for Events {
 }
 
 impl Events {
-    /// Tells all subscribers.
+    /// Sends an event to all subscribers.
     pub(crate) fn publish(&self, event: Event) {
-        // Nobody listening is no error.
+        // It is no error if there are no subscribers.
         drop(self.sender.send(event));
     }
 
-    /// Events from now on.
+    /// Returns a subscription to the events from now on.
     pub(crate) fn subscribe(&self) -> Subscription {
         Subscription { receiver: self.sender.subscribe() }
     }
 }
 
-/// The events since one subscribed.
+/// The events since the subscription began.
 #[derive(Debug)]
 pub(crate) struct Subscription {
     receiver: broadcast::Receiver<Event>,
 }
 
 impl Subscription {
-    /// The next event, if there is one already.
+    /// Returns the next event, if there already is one.
     pub(crate) fn next_now(&mut self) -> Option<Event> {
         loop {
             match self.receiver.try_recv() {
@@ -52,7 +52,7 @@ impl Subscription {
         }
     }
 
-    /// The next event; `None` when there will be none any more.
+    /// Waits for the next event; `None` once there will be no more.
     pub(crate) async fn next(&mut self) -> Option<Event> {
         loop {
             match self.receiver.recv().await {

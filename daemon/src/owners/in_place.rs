@@ -1,24 +1,23 @@
-//! A single writer waits for no other thread: what it asks of an owner with nothing to do is done where
-//! it is asked for. Several at one time are better off together, behind one sync.
+//! Writes on the caller's own thread. If the owner of a resource is idle, a single writer need not wait for another
+//! thread. Several writers at the same time are faster together, with one sync.
 
 use std::time::{Duration, Instant};
 
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{self, Gate};
 
-/// How long writers do not go ahead alone after several wrote at the same time, in
-/// milliseconds.
+/// How long writers do not write directly after several wrote at the same time, in milliseconds.
 const CROWD_MS: u64 = 20;
 
-/// A write that takes less is done on the caller's own thread, without handing the connections
-/// that its thread serves over to another, which takes longer than it spares them.
+/// A faster write is done on the caller's thread directly. Otherwise that thread first hands its connections over to
+/// another one, which would take longer than such a write.
 const QUICK: Duration = Duration::from_millis(2);
 
-/// Held during such a write: one thread at a time may wait for a disk, so that a
-/// disk that suddenly hangs stops none of the others. Nobody waits for it.
+/// Held during a direct write. Only one thread at a time may wait for a disk, so a disk that suddenly hangs stops no
+/// other thread. It is never waited for.
 static IN_PLACE: Gate = Gate::new(());
 
-/// Does a write on this thread; `took` is how long the last one took, and the next time this one.
+/// Runs a write on this thread. `took` is the duration of the last write; returns the duration of this one.
 pub(super) fn in_place<T>(took: Duration, work: impl FnOnce() -> T) -> (T, Duration) {
     let is_quick = sync::has_others() && took < QUICK;
     let began = sync::now();
@@ -29,11 +28,11 @@ pub(super) fn in_place<T>(took: Duration, work: impl FnOnce() -> T) -> (T, Durat
     (done, sync::now().duration_since(began))
 }
 
-/// Whether several write at the same time; then they are better off together.
+/// Detects whether several clients write at the same time, in which case writing together is faster.
 #[derive(Debug)]
 pub(super) struct Crowd {
     since: Instant,
-    /// When it was last seen, in milliseconds of `since`.
+    /// The time of the last detection, in milliseconds since `since`.
     seen_ms: AtomicU64,
 }
 
@@ -46,7 +45,7 @@ impl Crowd {
         u64::try_from(sync::now().duration_since(self.since).as_millis()).unwrap_or(u64::MAX) + CROWD_MS
     }
 
-    /// Several are here now.
+    /// Notes that several writers are here now.
     pub(super) fn seen(&self) {
         self.seen_ms.store(self.now_ms(), Ordering::Relaxed);
     }

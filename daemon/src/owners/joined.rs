@@ -1,5 +1,5 @@
-//! Which profiles' stores this host shares: what `herma shared join` and `leave` decided, kept in a file of
-//! the home. It alone says whether a store's revisions are given by a database.
+//! The profiles whose stores this host shares. A file in the home records what `herma shared join` and `leave` decided.
+//! Only this file says whether a database gives a store its revisions.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,28 +11,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::error::Outcome;
 
-/// Largest file that is read, in bytes.
+/// The largest file that is read, in bytes.
 const LIMIT: u64 = 1 << 20;
 
 const TEMPORARY: Temporary = Temporary { prefix: ".shared_", suffix: ".tmp" };
 
-/// Which profiles share, and with which stores of the database.
+/// The profiles that share, and their stores in the database.
 #[derive(Debug)]
 pub(crate) struct Joined {
     path: PathBuf,
     kept: Mutex<Kept>,
-    /// Why the file can't be read: then nobody knows.
+    /// Why the file can't be read. Then it is unknown which profiles share.
     pub(crate) unknown: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Kept {
-    /// For each profile the stores of the database, by what tells them from others.
+    /// The birth mark of each store in the database, by profile and name. It differs if the store was created again.
     profiles: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl Joined {
-    /// What was decided in this home.
+    /// Reads the decisions of this home.
     pub(crate) fn of(home: &Path) -> Self {
         let path = home.join("herma/shared.json");
         let read = file::read_text(&path, LIMIT).map_err(|error| error.to_string());
@@ -50,27 +50,27 @@ impl Joined {
         Self { path, kept: Mutex::new(kept), unknown }
     }
 
-    /// Whether a profile's stores are shared. Where nobody knows they are not written.
+    /// Whether a profile's stores are shared. If that is unknown, they must not be written.
     pub(crate) fn has(&self, profile: &str) -> bool {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).profiles.contains_key(profile)
     }
 
-    /// The profiles that share.
+    /// Returns the profiles that share.
     pub(crate) fn profiles(&self) -> Vec<String> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).profiles.keys().cloned().collect()
     }
 
-    /// What tells the database's store of a profile from another one.
+    /// Returns the birth mark of a profile's store in the database.
     pub(crate) fn born(&self, profile: &str, target: &str) -> Option<String> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).profiles.get(profile)?.get(target).cloned()
     }
 
-    /// A profile shares from now on, with these stores.
+    /// Notes that a profile shares from now on, with these stores.
     pub(crate) fn join(&self, profile: &str, stores: BTreeMap<String, String>) -> Outcome<()> {
         self.change(|kept| drop(kept.profiles.insert(profile.to_owned(), stores)))
     }
 
-    /// A profile shares no more.
+    /// Notes that a profile no longer shares.
     pub(crate) fn leave(&self, profile: &str) -> Outcome<()> {
         self.change(|kept| drop(kept.profiles.remove(profile)))
     }

@@ -1,5 +1,5 @@
-//! The memory files that are served: those of each profile are used by one request at a time, and looked at when
-//! another program changes them.
+//! The served memory files. One request at a time uses the files of a profile. When another program changes them, they
+//! are read again.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,13 +21,13 @@ use crate::data::error::{Error, Outcome};
 use crate::data::event::{Event, FilesChange};
 use crate::data::profiles::Profiles;
 
-/// Profiles whose files are served at one time.
+/// The number of profiles whose files are served at the same time.
 const MOST: usize = 512;
 
-/// Folders of a profile that are watched; what is changed in others is seen at the next request.
+/// The number of folders of a profile that are watched. A change in any other folder is seen at the next request.
 const WATCHED: usize = 200;
 
-/// How long changes by other programs are gathered before they are looked at.
+/// How long changes by other programs are gathered before the files are read again.
 const GATHER: Duration = Duration::from_millis(30);
 
 /// The memory files of all profiles.
@@ -41,11 +41,11 @@ pub(crate) struct MemoryFiles {
     events: Events,
     served: Arc<Table>,
     watch: Arc<Watch>,
-    /// Where looks are started that nobody asked for.
+    /// The runtime for reads that no request started.
     runtime: Arc<OnceLock<Handle>>,
 }
 
-/// The files that are served, by profile.
+/// The served files, by profile.
 type Table = Mutex<HashMap<String, Arc<Served>>>;
 
 /// The files of a profile.
@@ -53,15 +53,15 @@ type Table = Mutex<HashMap<String, Arc<Served>>>;
 struct Served {
     profile: String,
     root: PathBuf,
-    /// Whoever waits for a turn holds no thread meanwhile.
+    /// A request that waits for its turn occupies no thread.
     store: Arc<Turns<Store>>,
     events: Events,
     watch: Arc<Watch>,
-    /// A look is on its way.
+    /// Whether a read is already scheduled.
     is_due: AtomicBool,
 }
 
-/// The files, and whether somebody is in the middle of something with them.
+/// The files, and whether an operation on them has begun and not finished.
 #[derive(Debug)]
 struct Store {
     files: FileStore,
@@ -69,7 +69,7 @@ struct Store {
 }
 
 impl MemoryFiles {
-    /// Those of the configured home; their changes are published.
+    /// Creates the memory files of the configured home. Their changes are published.
     pub(crate) fn new(config: &Config, events: Events) -> Self {
         let served: Arc<Table> = Arc::default();
         let runtime: Arc<OnceLock<Handle>> = Arc::default();
@@ -87,17 +87,17 @@ impl MemoryFiles {
         }
     }
 
-    /// How much is kept.
+    /// Returns the limits of the files.
     pub(crate) const fn limits(&self) -> FileLimits {
         self.limits
     }
 
-    /// What the guard blocks.
+    /// Returns the guard's policy.
     pub(crate) const fn policy(&self) -> &Arc<Policy> {
         &self.policy
     }
 
-    /// Works with the files of a profile, where it keeps nobody waiting but others that want them.
+    /// Works with the files of a profile, on a thread where only other requests for the same files wait.
     pub(crate) async fn with<T: Send + 'static>(
         &self,
         profile: &str,
@@ -107,8 +107,8 @@ impl MemoryFiles {
         self.get(profile)?.with(work).await
     }
 
-    /// Serves the files of all profiles that have any, so that edits by other programs are seen in those too that
-    /// nobody asked for yet.
+    /// Serves the files of all profiles that have any, so that edits by other programs are noticed even before the
+    /// first request.
     pub(crate) fn serve_all(&self) {
         self.runtime.get_or_init(Handle::current);
         for profile in folder::names(&self.root).unwrap_or_default() {
@@ -119,7 +119,7 @@ impl MemoryFiles {
         }
     }
 
-    /// Notes in all journals that everything is in its place, but for those that somebody is still at work with.
+    /// Notes in all journals that everything is in its place, except for files that are still in use.
     pub(crate) fn close(&self) {
         let served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         served.values().for_each(|files| files.close());
@@ -172,10 +172,10 @@ impl Served {
     fn work<T>(&self, mut turn: OwnedMutexGuard<Store>, work: impl FnOnce(&mut FileStore) -> Outcome<T>) -> Outcome<T> {
         let Store { files, is_at_work } = &mut *turn;
         if std::mem::replace(is_at_work, true) {
-            // The one before panicked over it: what is known may be half of something.
+            // The previous operation panicked, so the state in memory may be incomplete.
             files.begin_anew();
         }
-        // From now on a change is told of, and what was changed before is looked at.
+        // From now on the watch reports changes, and earlier changes are found by reading.
         self.watch.ensure(&self.root);
         let done = work(files);
         self.tell(files);
@@ -191,7 +191,7 @@ impl Served {
         }
     }
 
-    /// Tells of new revisions, and watches folders that are new.
+    /// Publishes new revisions, and watches new folders.
     fn tell(&self, store: &mut FileStore) {
         let events = store.take_events();
         if !events.is_empty() {
@@ -209,7 +209,7 @@ impl Served {
     }
 }
 
-/// Has the files looked at that a change of this path concerns, soon.
+/// Schedules a read of the files that a change of this path concerns.
 fn hint(table: &Arc<Table>, runtime: &OnceLock<Handle>, path: &Path) {
     let Some(runtime) = runtime.get() else { return };
     let concerned: Vec<Arc<Served>> = {

@@ -1,7 +1,7 @@
-//! The stores that several hosts share in a database: who writes to them, what comes from other hosts, and
-//! whether the database is there. [`link`] knows that, [`writer`] gives writes their revisions, one store
-//! after the other by itself, [`poll`] looks what is new, [`joining`] brings a profile there and back, [`outbox`] brings
-//! messages and [`sessions`] the sessions that they are of, and [`finding`] finds messages of other hosts.
+//! The stores that several hosts share in a database. [`link`] knows whether the database is reachable. [`writer`]
+//! gives writes their revisions, one store at a time. [`poll`] looks for changes by other hosts. [`joining`] moves a
+//! profile to the database and back. [`outbox`] uploads messages, [`sessions`] publishes their sessions, and
+//! [`finding`] finds messages of other hosts.
 
 mod brought;
 mod finding;
@@ -41,39 +41,39 @@ use crate::owners::joined::Joined;
 use crate::owners::store::{Proposed, StoreHandle, Write, Written};
 use crate::owners::stores::Stores;
 
-/// Largest file with a password or certificates, in bytes.
+/// The largest file with a password or certificates, in bytes.
 const SECRET_LIMIT: u64 = 1 << 20;
 
-/// Writes of one store that may wait.
+/// The number of writes of one store that may wait.
 const QUEUE: usize = 1024;
 
-/// What this host shares, and by which way.
+/// The sharing of this host: its configuration, database and writers.
 #[derive(Debug)]
 pub(crate) struct Sharing {
-    /// What is configured, or would be by default.
+    /// The configuration, or the default if there is none.
     config: SharedConfig,
     is_configured: bool,
-    /// Revisions of which the history is kept.
+    /// The number of revisions whose history is kept.
     revisions: usize,
-    /// Or why it can't be used; `None` where nothing is shared.
+    /// The database, or why it can't be used; `None` if nothing is shared.
     database: Option<Result<Arc<Database>, String>>,
     stores: Arc<Stores>,
     joined: Arc<Joined>,
-    /// Where texts of outputs are besides the database.
+    /// The object store for texts of outputs, in addition to the database.
     objects: Option<Objects>,
     link: Link,
     brought: Brought,
     /// How often a profile joined.
     joins: AtomicU64,
-    /// Something is to be brought soon.
+    /// Wakes the upload of messages and sessions.
     changed: Notify,
-    /// When a question about a session had no answer in time.
+    /// The time at which a question about a session last timed out.
     slow_since: Mutex<Option<Instant>>,
     writers: Mutex<HashMap<(String, Target), mpsc::Sender<WriterJob>>>,
 }
 
 impl Sharing {
-    /// What is configured. Nothing is connected before something is asked.
+    /// Creates the sharing of a configuration. It connects only when a request needs it.
     pub(crate) fn new(config: &Config, stores: Arc<Stores>, joined: Arc<Joined>) -> Arc<Self> {
         let database = config.shared.as_ref().map(database);
         if let Some(Err(words)) = &database {
@@ -96,12 +96,12 @@ impl Sharing {
         })
     }
 
-    /// What is configured, or would be by default.
+    /// Returns the configuration, or the default if there is none.
     pub(crate) const fn config(&self) -> &SharedConfig {
         &self.config
     }
 
-    /// Whether there is a database for it.
+    /// Whether a database is configured.
     pub(crate) const fn is_configured(&self) -> bool {
         self.is_configured
     }
@@ -111,22 +111,22 @@ impl Sharing {
         self.is_configured && self.config.shares(profile)
     }
 
-    /// Whether a profile's stores are to be written through the database, or were, and nobody decided otherwise.
+    /// Whether a profile's stores may be shared: the configuration says so, the profile joined, or it is unknown.
     pub(crate) fn covers(&self, profile: &str) -> bool {
         self.shares(profile) || self.joined.has(profile) || self.joined.unknown.is_some()
     }
 
-    /// What is wrong with rows of the database that were left out.
+    /// Returns the problems of database rows that were left out.
     pub(crate) fn left_out(&self) -> Vec<String> {
         self.database().map(|database| database.left_out()).unwrap_or_default()
     }
 
-    /// Whether a profile was brought to the database.
+    /// Whether a profile was moved to the database.
     pub(crate) fn has_joined(&self, profile: &str) -> bool {
         self.joined.has(profile)
     }
 
-    /// The database, if there is one that can be used.
+    /// Returns the database, or an error if none can be used.
     pub(crate) fn database(&self) -> Outcome<&Arc<Database>> {
         match &self.database {
             Some(Ok(database)) => Ok(database),
@@ -137,73 +137,74 @@ impl Sharing {
         }
     }
 
-    /// How the database is.
+    /// Returns the state of the connection to the database.
     pub(crate) fn link(&self) -> LinkState {
         self.link.state()
     }
 
-    /// Why a store can't be written whatever becomes of the database.
+    /// Returns why a store can't be written, regardless of the state of the database.
     pub(crate) fn trouble(&self, profile: &str, target: Target) -> Option<SharedError> {
         self.link.own_trouble(profile, target.name())
     }
 
-    /// How a store is in the database, as it was seen last.
+    /// Returns the state of a store in the database, as it was last seen.
     pub(crate) fn standing(&self, profile: &str, target: Target) -> Option<Standing> {
         self.link.standing(profile, target.name())
     }
 
-    /// Seconds since a store was known to be as the database has it; `None` where it never was since the start.
+    /// Returns the seconds since a store was last known to equal that of the database; `None` if it never was since the
+    /// start.
     pub(crate) fn stale_s(&self, profile: &str, target: Target) -> Option<f64> {
         self.link.stale_s(profile, target.name())
     }
 
-    /// Why messages can't be brought to the database.
+    /// Returns why messages can't be uploaded to the database.
     pub(crate) fn outbox_trouble(&self) -> Option<SharedError> {
         self.brought.trouble()
     }
 
-    /// Why sessions can't be told to other hosts.
+    /// Returns why sessions can't be published to other hosts.
     pub(crate) fn sessions_trouble(&self) -> Option<SharedError> {
         self.brought.sessions_trouble()
     }
 
-    /// Why outputs can't be brought where other hosts find them.
+    /// Returns why outputs can't be uploaded for other hosts.
     pub(crate) fn outputs_trouble(&self) -> Option<SharedError> {
         self.brought.outputs_trouble()
     }
 
-    /// Where texts of outputs go besides the database.
+    /// Returns the URL of the object store for texts of outputs.
     pub(crate) fn outputs_url(&self) -> Option<&str> {
         self.objects.as_ref().map(Objects::url)
     }
 
-    /// How often the database came, and a profile joined: what was seen there before may be no more.
+    /// Counts how often the database came back and a profile joined. If either changes, earlier findings are obsolete.
     fn returned(&self) -> (u64, u64) {
         (*self.link.returns().borrow(), self.joins.load(Ordering::Acquire))
     }
 
-    /// Tells when the database is there again: how often it came.
+    /// Returns a receiver that is notified when the database comes back. Its value counts how often that happened.
     pub(crate) fn returns(&self) -> tokio::sync::watch::Receiver<u64> {
         self.link.returns()
     }
 
-    /// The profiles that were brought to the database.
+    /// Returns the profiles that were moved to the database.
     pub(crate) fn joined_profiles(&self) -> Vec<String> {
         self.joined.profiles()
     }
 
-    /// Whether a profile was brought to the database, or nobody knows.
+    /// Whether a profile was moved to the database, or that is unknown.
     pub(crate) fn may_share(&self, profile: &str) -> bool {
         self.joined.has(profile) || self.joined.unknown.is_some()
     }
 
-    /// Whether a write of this name was done.
+    /// Whether the write with this id was done.
     pub(crate) async fn was_written(&self, profile: &str, target: Target, id: &str) -> Outcome<bool> {
         self.check_ready(profile, target)?;
         self.database()?.was_written(id).await.map_err(Error::Shared)
     }
 
-    /// Takes what is new in a store, and waits for that.
+    /// Adopts the new revisions of a store, and waits for that.
     pub(crate) async fn catch_up(&self, profile: &str, target: Target) -> Outcome<()> {
         self.check_ready(profile, target)?;
         let store = self.stores.get(profile, target)?;
@@ -211,7 +212,8 @@ impl Sharing {
         store.adopt(rows).await
     }
 
-    /// What is new in a store. One whose history does not go on where this host's ends is another one.
+    /// Returns the new revisions of a store. The error for a history that does not continue where this host's ends says
+    /// that it is another store.
     async fn pull(&self, database: &Database, store: &StoreHandle, key: &StoreKey) -> Outcome<Vec<Row>> {
         if let Some(error) = self.link.trouble(&key.profile, key.target).filter(|error| !error.is_passing()) {
             return Err(Error::Shared(error));
@@ -223,11 +225,11 @@ impl Sharing {
         if goes_on(known, &entries, &mut rows) { Ok(rows) } else { Err(Error::Shared(self.is_another(key))) }
     }
 
-    /// Notes whether the database answered. Where it went away the connections to it are as good as gone.
+    /// Notes whether the database answered. If it went away, closes the connections to it.
     fn heard<T>(&self, said: Result<T, SharedError>) -> Result<T, SharedError> {
         match &said {
             Ok(_) => self.link.answered(),
-            // It answered, and another store may be free.
+            // The database answered, and other stores may be free.
             Err(SharedError::Contended(_)) => self.link.answered(),
             Err(error) if error.is_passing() => {
                 self.link.failed(error);
@@ -245,7 +247,7 @@ impl Sharing {
         error
     }
 
-    /// Has a write get a revision. `id` names it where it may have been done before.
+    /// Gives a write a revision. `id` names a write that may have been done before.
     pub(crate) async fn write(
         self: &Arc<Self>,
         profile: &str,
@@ -261,7 +263,7 @@ impl Sharing {
         answered.await.map_err(|_| Error::internal("the shared store"))?
     }
 
-    /// Why a store can't be written now, as far as that is known without asking.
+    /// Returns why a store can't be written now, as far as that is known without asking.
     fn check_ready(&self, profile: &str, target: Target) -> Outcome<()> {
         if self.database.is_none() {
             return Err(Error::Unavailable(format!(
@@ -284,7 +286,7 @@ impl Sharing {
         }
     }
 
-    /// Has a store looked at soon; with a revision only if that is newer than what is known.
+    /// Schedules a look at a store. With a revision, only if that is newer than the known one.
     fn sync(self: &Arc<Self>, profile: &str, target: Target, hinted: Option<u64>) {
         if let Ok(writer) = self.writer(profile, target) {
             drop(writer.try_send(WriterJob::Sync(hinted)));
@@ -305,7 +307,7 @@ impl Sharing {
     }
 }
 
-/// Does something with the database for somebody who does not wait longer than this.
+/// Runs work with the database for a caller that waits no longer than `limit`.
 async fn within<T>(limit: Duration, work: impl Future<Output = Result<T, SharedError>>) -> Result<T, SharedError> {
     timeout(limit, work).await.unwrap_or_else(|_| Err(late(limit)))
 }
@@ -314,12 +316,12 @@ fn late(limit: Duration) -> SharedError {
     SharedError::Unreachable(format!("no answer within {} s", limit.as_secs_f64()))
 }
 
-/// A store as the database names it.
+/// Returns a store's key in the database.
 fn key(profile: &str, target: Target) -> StoreKey {
     StoreKey { profile: profile.to_owned(), target: target.name() }
 }
 
-/// The object store that is configured. One that can't be used is as good as none, and that is said.
+/// Returns the configured object store. One that can't be used counts as none, and is logged.
 fn objects(config: &Config) -> Option<Objects> {
     let outputs = config.shared.as_ref()?.outputs.as_ref()?;
     let variable = |name: &String| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -338,14 +340,14 @@ fn objects(config: &Config) -> Option<Objects> {
     }
 }
 
-/// The database that is configured; or why it can't be used.
+/// Returns the configured database; the error text says why it can't be used.
 pub(crate) fn database(config: &SharedConfig) -> Result<Arc<Database>, String> {
     let address = address(config, &config.url, None)?;
     let space = Space { name: config.space.clone(), host: config.host.clone() };
     Ok(Database::new(address, space, config.timeout))
 }
 
-/// An address with what the configuration says of passwords and certificates.
+/// Returns an address with the configured password and certificates.
 fn address(config: &SharedConfig, url: &str, password: Option<String>) -> Result<Address, String> {
     let password = match (password, &config.password_env, &config.password_file) {
         (Some(password), _, _) => Some(password),
@@ -378,8 +380,8 @@ fn secret(path: &Path, key: &str) -> Result<String, String> {
     }
 }
 
-/// Whether what is new in a store goes on where this host's knowledge of it ends. Takes the revision away that is
-/// known; where that is not kept there any more nobody can say.
+/// Whether the new revisions of a store continue where this host's knowledge ends. Removes the known revision from
+/// `rows`. If the database no longer keeps that revision, only the next revision can be compared.
 fn goes_on(known: u64, entries: &[Entry], rows: &mut Vec<Row>) -> bool {
     let before = rows.iter().position(|row| row.revision > known).unwrap_or(rows.len());
     let known_rows: Vec<Row> = rows.drain(..before).collect();
@@ -388,7 +390,7 @@ fn goes_on(known: u64, entries: &[Entry], rows: &mut Vec<Row>) -> bool {
     is_same && follows
 }
 
-/// What is said of a store that is not the one that this host joined.
+/// Returns the error for a store that is not the one that this host joined.
 fn another(key: &StoreKey, words: &str) -> SharedError {
     SharedError::Refused(format!(
         "{}'s {} is not the store that this host shared: {words}. Nothing is written; `herma shared join` brings what \

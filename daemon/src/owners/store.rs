@@ -1,5 +1,4 @@
-//! Who owns a store: its thread, or, while that has nothing to do, the one writer who
-//! found it so.
+//! The owner of a store: its thread, or a single writer while the thread is idle.
 
 #[cfg(all(test, feature = "shuttle"))]
 mod schedules;
@@ -28,31 +27,31 @@ use crate::sync::atomic::AtomicBool;
 use crate::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use crate::sync::{self, Mutex};
 
-/// Jobs that may wait; past it the answer is `busy`.
+/// The number of jobs that may wait. With more, the answer is `busy`.
 const QUEUE: usize = 1024;
 
-/// What is asked of a store.
+/// A job of a store.
 #[derive(Debug)]
 enum Job {
-    /// What it holds.
+    /// Returns the contents.
     View(oneshot::Sender<Outcome<View>>),
-    /// A change.
+    /// Makes a change.
     Write(Box<Write>, oneshot::Sender<Outcome<Written>>),
-    /// Its history.
+    /// Returns a part of the history.
     Log(Page, oneshot::Sender<Outcome<Log>>),
-    /// Its file may have changed.
+    /// Notes that the file may have changed.
     Hint,
-    /// It is time to look at its file.
+    /// Reads the file, because it is due.
     Look,
-    /// It is time to put on the disk what was given elsewhere.
+    /// Writes revisions given by the database to the disk, because it is due.
     Settle,
-    /// There is something to be done later.
+    /// Wakes the thread, because work became due later.
     Wake,
-    /// What only a store that several hosts share is asked.
+    /// A job that only a store shared by several hosts has.
     Shared(SharedJob),
-    /// There is something to do that nobody waits for.
+    /// Does maintenance for which no caller waits.
     Maintain,
-    /// The daemon stops; what its last word was.
+    /// Closes the store, because the daemon stops. The sender is used when that is done.
     Flush(SyncSender<()>),
 }
 
@@ -61,7 +60,7 @@ enum Job {
 pub(crate) struct Write {
     /// What to change.
     pub edit: Edit,
-    /// Who wants it.
+    /// The author of the change.
     pub author: Author,
     /// The revision that the caller saw.
     pub expected_revision: Option<u64>,
@@ -69,70 +68,69 @@ pub(crate) struct Write {
     pub token: CommitToken,
 }
 
-/// What a write came to.
+/// The result of a write.
 #[derive(Debug)]
 pub(crate) struct Written {
-    /// The store after it.
+    /// The store after the write.
     pub view: View,
-    /// What was done, or why nothing was.
+    /// The change that was made, or why there was none.
     pub outcome: Result<Applied, Refusal>,
 }
 
-/// Which part of a history.
+/// A part of a history to return.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Page {
-    /// Only revisions below this one.
+    /// Limits the part to revisions below this one.
     pub before: Option<u64>,
-    /// Rows at most.
+    /// The largest number of rows.
     pub limit: usize,
 }
 
 /// A part of a history.
 #[derive(Debug)]
 pub(crate) struct Log {
-    /// Newest first.
+    /// The rows, newest first.
     pub rows: Vec<Row>,
-    /// Older ones are kept.
+    /// Whether older rows are kept.
     pub more: bool,
-    /// Lines of the journal that can't be read.
+    /// The number of journal lines that can't be read.
     pub damaged: u64,
 }
 
-/// Which store a thread owns, and whom it tells.
+/// The store that a thread owns, and its surroundings.
 #[derive(Debug)]
 pub(crate) struct StoreContext {
     /// The profile of the store.
     pub profile: String,
     /// The store.
     pub target: Target,
-    /// Where it is.
+    /// The paths of its files.
     pub paths: Paths,
-    /// What it may hold and keeps.
+    /// The limits of its contents and its history.
     pub limits: Limits,
-    /// What is kept out of it.
+    /// The policy for texts that are kept out of it.
     pub policy: Arc<Policy>,
-    /// Who is told of new revisions.
+    /// The receiver of events about new revisions.
     pub events: Events,
-    /// What watches its folder.
+    /// The watch for its folder.
     pub watch: Arc<Watch>,
-    /// Its revisions are given by a database.
+    /// Whether a database gives its revisions.
     pub is_shared: bool,
 }
 
-/// Sends jobs to a store's thread, or does a write itself while the store has
-/// nothing else to do: a single writer then waits for no other thread.
+/// Sends jobs to a store's thread. While the store is idle, does a write directly, so that a single writer need not
+/// wait for another thread.
 #[derive(Debug, Clone)]
 pub(crate) struct StoreHandle {
     jobs: SyncSender<Job>,
     worker: Arc<Mutex<StoreWorker>>,
     crowd: Arc<Crowd>,
-    /// It may have entries that never leave this host.
+    /// Whether the store may have entries that never leave this host.
     may_have_bound: Arc<AtomicBool>,
 }
 
 impl StoreHandle {
-    /// Starts the thread. It ends when the last sender is gone and what waits is
-    /// done.
+    /// Starts the thread. It ends when the last sender is gone and the waiting jobs are done.
     pub(crate) fn start(context: StoreContext) -> std::io::Result<Self> {
         let (sender, receiver) = sync_channel(QUEUE);
         let name = format!("store-{}", context.target);
@@ -144,12 +142,12 @@ impl StoreHandle {
         Ok(Self { jobs: sender, worker, crowd, may_have_bound })
     }
 
-    /// What the store holds.
+    /// Returns the contents of the store.
     pub(crate) async fn view(&self) -> Outcome<View> {
         self.ask(Job::View).await
     }
 
-    /// Changes the store. An answer means that the change is on the disk.
+    /// Changes the store. After the answer, the change is on the disk.
     pub(crate) async fn write(&self, write: Write) -> Outcome<Written> {
         if let Some(written) = self.write_alone(&write) {
             return written;
@@ -157,8 +155,7 @@ impl StoreHandle {
         self.ask(|answer| Job::Write(Box::new(write), answer)).await
     }
 
-    /// Does a write here and now; `None` when somebody else is at the store, or the
-    /// lock of its file can't be had at once.
+    /// Does a write directly; `None` if the store is busy, or the lock of its file is not free.
     fn write_alone(&self, write: &Write) -> Option<Outcome<Written>> {
         if self.crowd.is_here() {
             return None;
@@ -178,21 +175,21 @@ impl StoreHandle {
         written
     }
 
-    /// A part of the store's history.
+    /// Returns a part of the store's history.
     pub(crate) async fn log(&self, page: Page) -> Outcome<Log> {
         self.ask(|answer| Job::Log(page, answer)).await
     }
 
-    /// Has the store look at its file soon. One with much to do will look anyway.
+    /// Makes the store read its file soon. If its queue is full, it will do so anyway.
     pub(crate) fn hint(&self) {
         drop(self.jobs.try_send(Job::Hint));
     }
 
-    /// Closes the store in peace, and waits for that.
+    /// Closes the store cleanly, and waits for that up to `patience`.
     pub(crate) fn flush(&self, patience: Duration) {
         let (done, settled) = sync_channel(1);
         if self.jobs.try_send(Job::Flush(done)).is_ok() {
-            // A disk that hangs is no reason not to stop.
+            // A disk that hangs must not prevent the daemon from stopping.
             let _ = sync::receive(&settled, patience);
         }
     }
@@ -207,7 +204,7 @@ impl StoreHandle {
     }
 }
 
-/// A caller who saw another revision is told the one there is.
+/// Checks the revision that the caller saw. The error contains the current one.
 pub(crate) fn check_revision(expected: Option<u64>, view: &View) -> Outcome<()> {
     let View { target, shown, revision, .. } = view;
     match expected {

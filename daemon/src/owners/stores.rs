@@ -1,4 +1,4 @@
-//! The stores that are served: a worker for each, started when it is first asked for.
+//! The served stores. Each has a worker, which starts at the first request.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::data::config::{Config, MemoryConfig};
 use crate::data::error::{Error, Outcome};
 use crate::data::profiles::{DEFAULT_PROFILE, Profiles};
 
-/// Stores that are served at one time; each has a thread.
+/// The largest number of stores served at the same time. Each has a thread.
 const MOST: usize = 512;
 
 /// All stores of a home.
@@ -32,10 +32,10 @@ pub(crate) struct Stores {
     joined: Arc<Joined>,
 }
 
-/// The stores that are served, by profile and target.
+/// The served stores, by profile and target.
 type Table = Mutex<HashMap<(String, Target), Served>>;
 
-/// A store that is served.
+/// A served store.
 #[derive(Debug)]
 struct Served {
     file: PathBuf,
@@ -43,12 +43,12 @@ struct Served {
 }
 
 impl Stores {
-    /// What keeps a text from a model.
+    /// Returns the policy for texts that are kept from models.
     pub(crate) fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// Those of the configured home; their changes are published.
+    /// Creates the stores of the configured home. Their changes are published.
     pub(crate) fn new(config: &Config, events: Events, joined: Arc<Joined>) -> Self {
         let served: Arc<Table> = Arc::default();
         let watched = Arc::clone(&served);
@@ -64,8 +64,7 @@ impl Stores {
         }
     }
 
-    /// The handle of a store. A profile that doesn't exist is not made here, for a typo in a
-    /// write would make one.
+    /// Returns the handle of a store. Does not create a missing profile, because a typo in a write would create one.
     pub(crate) fn get(&self, profile: &str, target: Target) -> Outcome<StoreHandle> {
         let profile_folder = self.profiles.existing(profile);
         let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,7 +101,7 @@ impl Stores {
         Ok(handle)
     }
 
-    /// The stores that were used since the start, and those of the default profile.
+    /// Returns the stores that were used since the start, and those of the default profile.
     pub(crate) fn in_use(&self) -> Vec<(String, Target)> {
         let served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         let mut keys: Vec<(String, Target)> = served.keys().cloned().collect();
@@ -115,8 +114,7 @@ impl Stores {
         keys
     }
 
-    /// Serves the stores of all profiles, so that edits by other programs are seen in
-    /// those too that nobody asked for yet.
+    /// Serves the stores of all profiles, so that edits by other programs are noticed even before the first request.
     pub(crate) fn serve_all(&self) {
         for profile in self.profiles.all().unwrap_or_default() {
             self.serve(&profile);
@@ -132,22 +130,22 @@ impl Stores {
         }
     }
 
-    /// Closes all stores in peace, as far as that is done within `patience` each.
+    /// Closes all stores cleanly, waiting up to `patience` for each.
     pub(crate) fn close(&self, patience: Duration) {
         let served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         let handles: Vec<StoreHandle> = served.values().map(|store| store.handle.clone()).collect();
-        // A store's thread may need the list while it is waited for.
+        // A store's thread may need the table before it has finished.
         drop(served);
         handles.iter().for_each(|handle| handle.flush(patience));
     }
 
-    /// Chars that a store may have.
+    /// Returns the limit of a store, in chars.
     pub(crate) fn limit(&self, profile: &str, target: Target) -> usize {
         self.config.limit(profile, target)
     }
 }
 
-/// Has the stores look that a change of this path may concern.
+/// Makes the stores that a change of this path may concern read their files.
 fn hint(served: &Table, path: &Path) {
     let served = served.lock().unwrap_or_else(PoisonError::into_inner);
     let concerned = served.values().filter(|store| store.file == path || store.file.parent() == Some(path));

@@ -1,10 +1,9 @@
-//! The summarizers that ask something outside this process: a model behind HTTP, or a program.
+//! The summarizers outside this process: a model that is reached through HTTP, or a program.
 //!
-//! [`Summarizers::write`] does one call and says how it ended. Which summarizer comes next, how
-//! long a failed one is left alone and whether a summary is good enough is its caller's to decide:
-//! nothing is tried a second time here, except a request that names its own repair
-//! ([`openai`]). Keys are read from the environment once and appear in no text that leaves this
-//! module but the header of a request.
+//! [`Summarizers::write`] makes one call and returns its result. The caller decides which summarizer comes next, how
+//! long a failed one is skipped and whether a summary is good enough. This module never tries again, except for a
+//! request whose error names its own repair ([`openai`]). Keys are read from the environment once. They leave this
+//! module only in the header of a request.
 
 mod anthropic;
 pub(in crate::owners) mod command;
@@ -26,28 +25,28 @@ use crate::data::config::{EndpointConfig, SummarizerConfig};
 use crate::data::error::{Error, Outcome};
 use crate::data::summarizer_kind::Kind;
 
-/// The live runtime of a session: what its agent uses at the moment of the call.
+/// The live runtime of a session: the model and endpoint that its agent uses at the time of the call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Main {
     /// The model's name.
     pub model: Option<String>,
-    /// Who serves it.
+    /// The provider that serves the model.
     pub provider: Option<String>,
-    /// Where it is served.
+    /// The URL at which it is served.
     pub base_url: Option<String>,
-    /// How it is spoken to.
+    /// The API that is used to call it.
     pub api_mode: Option<String>,
 }
 
-/// What is asked of a summarizer.
+/// A call of a summarizer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call<'a> {
-    /// The whole prompt; it goes out as one user message, or to a program's standard input.
+    /// The whole prompt. It is sent as one user message, or to a program's standard input.
     pub prompt: &'a str,
-    /// Most tokens of the answer. A program isn't told.
+    /// The largest number of tokens of the answer. A program does not get it.
     pub max_tokens: u64,
-    /// The summary model that the session was given: a name, `auto` or `main`. It wins over the
-    /// configured one; a program isn't told.
+    /// The summary model of the session: a name, `auto` or `main`. It overrides the configured one. A program does not
+    /// get it.
     pub model: Option<&'a str>,
     /// The session's live runtime.
     pub main: &'a Main,
@@ -56,25 +55,24 @@ pub(crate) struct Call<'a> {
 /// A summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Written {
-    /// Its text: trimmed, not empty, as the model wrote it. Not redacted.
+    /// Its text as the model wrote it: trimmed, not empty, not redacted.
     pub text: String,
-    /// The model that was asked for, or, where none was named, the one that answered. Of a
-    /// command the program's name.
+    /// The requested model or, if none was named, the model that answered. For a command, the program's name.
     pub model: String,
 }
 
-/// Why there is no summary.
+/// The reason why there is no summary.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Failure {
-    /// The status of the HTTP answer, where there was one that said no.
+    /// The status of an HTTP answer that refused the call, if there was one.
     pub status: Option<u16>,
-    /// What kind of failure it is.
+    /// The kind of the failure.
     pub kind: FailureKind,
-    /// Seconds to wait before the next call, where the endpoint said so: 0 to a day.
+    /// Seconds to wait before the next call, if the endpoint named them: 0 to a day.
     pub retry_after_s: Option<f64>,
-    /// What happened, in one line of at most 220 chars; safe to show.
+    /// A description in one line of at most 220 chars, safe to show.
     pub text: String,
-    /// The model that was asked for; empty where none was named.
+    /// The requested model; empty if none was named.
     pub model: String,
 }
 
@@ -98,7 +96,7 @@ pub(crate) struct Summarizers {
 }
 
 impl Summarizers {
-    /// Takes the keys from the environment.
+    /// Creates the configured summarizers, with their keys from the environment.
     pub(crate) fn new(config: &SummarizerConfig) -> Self {
         Self::with_keys(config, |name| std::env::var(name).ok())
     }
@@ -120,18 +118,18 @@ impl Summarizers {
         }
     }
 
-    /// The summarizers in the order in which they are to be tried.
+    /// Returns the summarizers in the order in which they are tried.
     pub(crate) fn chain(&self) -> &[Kind] {
         &self.config.chain
     }
 
-    /// Whether a summarizer can be used: `extractive` and `client` always, the others when they
-    /// have a table, in the chain or not.
+    /// Whether a summarizer can be used: `extractive` and `client` always, the others if they have a table, even
+    /// outside the chain.
     pub(crate) const fn is_configured(&self, kind: Kind) -> bool {
         self.config.has(kind)
     }
 
-    /// The summarizer of a name that can be used.
+    /// Returns the usable summarizer with this name.
     pub(crate) fn named(&self, name: Option<&str>) -> Outcome<Option<Kind>> {
         let Some(name) = name else { return Ok(None) };
         let usable: Vec<&str> =
@@ -150,7 +148,7 @@ impl Summarizers {
         }
     }
 
-    /// The window of the model behind a summarizer, in tokens, where the configuration tells it.
+    /// Returns the window of a summarizer's model, in tokens, if the configuration has it.
     pub(crate) fn context_length(&self, kind: Kind) -> Option<u64> {
         match kind {
             Kind::Command => self.config.command.as_ref()?.context_length,
@@ -158,8 +156,8 @@ impl Summarizers {
         }
     }
 
-    /// The model that a call without a summary model of its own would ask for; empty where the
-    /// endpoint takes one by itself, or nobody is there to be asked.
+    /// Returns the model that a call without its own summary model would request; empty if the endpoint chooses it, or
+    /// if the summarizer has no model.
     pub(crate) fn model(&self, kind: Kind, main: &Main) -> String {
         self.model_of(kind, None, main)
     }
@@ -176,12 +174,12 @@ impl Summarizers {
         self.endpoints.iter().find(|(of, _)| *of == kind).map(|(_, endpoint)| endpoint)
     }
 
-    /// Has a summary written. Dropping the future ends the call: the connection is closed, a
-    /// program and its process group are killed.
+    /// Writes a summary. Dropping the future ends the call: the connection is closed, and a program and its process
+    /// group are killed.
     ///
     /// # Errors
-    /// Whatever kept the summary from being written. `extractive` and `client` are not written
-    /// here, and answer [`FailureKind::NoProvider`].
+    /// Any failure of the summarizer. `extractive` and `client` are not written here, so they always fail with
+    /// [`FailureKind::NoProvider`].
     pub(crate) async fn write(&self, kind: Kind, call: Call<'_>) -> Result<Written, Failure> {
         let model = self.model_of(kind, call.model, call.main);
         let written = self.ask(kind, call).await;

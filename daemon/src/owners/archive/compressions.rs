@@ -1,4 +1,4 @@
-//! Compressions: what left a list, kept with the session's next generation in one transaction.
+//! Compressions: messages that left a list, stored with the session's next generation in one transaction.
 
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -25,35 +25,35 @@ use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::data::numbers::wide;
 
-/// How long the archive waits for the rest of a compression that it has begun to keep; far
-/// longer than any record takes.
+/// How long the archive waits for the rest of a compression that it has begun to store. This is far longer than the
+/// rest ever takes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A compression to be kept.
+/// A compression to be stored.
 pub(crate) struct NewList<T> {
     /// The session.
     pub session: String,
-    /// Names what leaves the list.
+    /// The handle of the messages that leave the list.
     pub handle: String,
-    /// The session's generation after it.
+    /// The session's generation after the compression.
     pub generation: u64,
-    /// When, in Unix seconds.
+    /// The time, in Unix seconds.
     pub time: f64,
-    /// The summary that stands for what leaves.
+    /// The summary that replaces the messages that leave.
     pub summary: String,
-    /// The list before.
+    /// The list before the compression.
     pub input: Arc<[Message]>,
-    /// The transcript that it was read from, if it was.
+    /// The transcript from which the list was read, if it was.
     pub transcript: Option<KnownTranscript>,
-    /// The list after, and what leaves it.
+    /// The list after the compression, and the messages that leave it.
     pub compressed: Arc<Compressed>,
-    /// Rules that may be new or changed; those that a person removed meanwhile stay so.
+    /// Rules that may be new or changed. A rule that a person removed meanwhile stays removed.
     pub constraints: Vec<ConstraintRow>,
-    /// What is frozen for a session that goes on; without it the same one does.
+    /// The frozen snapshot of a new session that continues; `None` if the same session continues.
     pub continuation: Option<SnapshotRow>,
-    /// What the engine remembers with it, as it is by then.
+    /// Returns the engine's state at the time of the write.
     pub engine: Box<dyn FnOnce() -> EngineRow + Send>,
-    /// Does the same in memory, once it is kept; it is given the session that goes on.
+    /// Makes the same change in memory, once it is on disk. Gets the session that continues.
     pub then: Box<dyn FnOnce(Option<SessionRow>) -> T + Send>,
 }
 
@@ -61,46 +61,46 @@ pub(crate) struct NewList<T> {
 pub(crate) struct EarlierList<T> {
     /// The session.
     pub session: String,
-    /// The generation whose list is wanted; that before the newest compression when absent.
+    /// The generation whose list is wanted; `None` for the generation before the newest compression.
     pub to: Option<u64>,
-    /// The caller's list; the transcript when absent.
+    /// The caller's list; `None` for the transcript.
     pub list: Option<Vec<String>>,
-    /// Names what leaves the list.
+    /// The handle of the messages that leave the list.
     pub handle: String,
-    /// What the engine remembers from now on, by what it did then.
+    /// Returns the engine's new state, given its state at that generation.
     pub engine: Box<dyn FnOnce(Option<EngineRow>) -> EngineRow + Send>,
-    /// Does the same in memory, once it is kept.
+    /// Makes the same change in memory, once it is on disk.
     pub then: Box<dyn FnOnce(Undone) -> T + Send>,
 }
 
-/// The part of a compression that is certain before its summary is written.
+/// The part of a compression that is final before its summary is written.
 pub(crate) struct CompressionStart {
     /// The session.
     pub session: String,
-    /// Names what leaves the list.
+    /// The handle of the messages that leave the list.
     pub handle: String,
-    /// The session's generation after it.
+    /// The session's generation after the compression.
     pub generation: u64,
-    /// Position of the first of these messages.
+    /// The position of the first of these messages.
     pub first: usize,
-    /// Messages in a row that leave the list whatever the rest will be.
+    /// Consecutive messages that leave the list in any case.
     pub messages: Vec<Message>,
 }
 
-/// A compression that the archive has begun to keep. Dropped, it is undone.
+/// A compression that the archive has begun to store. Dropping it undoes it.
 pub(crate) struct StagedCompression<T> {
     rest: SyncSender<NewList<T>>,
     kept: JoinHandle<Outcome<Option<T>>>,
 }
 
 impl ArchiveHandle {
-    /// Keeps a compression whole, or nothing of it.
+    /// Stores a compression completely, or not at all.
     pub(crate) async fn keep_compression<T: Send + 'static>(&self, list: NewList<T>) -> Outcome<T> {
         let shared = Arc::clone(&self.shared);
         self.write(move |archive| list.keep(archive.compression()?, shared.epoch())).await
     }
 
-    /// Undoes compressions, or changes nothing and says why not.
+    /// Undoes compressions, or changes nothing and returns the reason.
     pub(crate) async fn undo<T: Send + 'static>(&self, earlier: EarlierList<T>) -> Outcome<Result<T, NoUndo>> {
         self.write(move |archive| {
             let EarlierList { session, to, list, handle, engine, then } = earlier;
@@ -111,13 +111,13 @@ impl ArchiveHandle {
         .await
     }
 
-    /// The generation of the undo that took a compression back, if one did.
+    /// Returns the generation of the undo that reversed a compression, if there is one.
     pub(crate) async fn undone_by(&self, handle: &str) -> Outcome<Option<u64>> {
         let handle = handle.to_owned();
         self.read(move |reader| reader.undone_by(&handle)).await
     }
 
-    /// What an undo would bring back.
+    /// Returns the list that an undo would restore.
     pub(crate) async fn undone(
         &self,
         session: String,
@@ -131,8 +131,8 @@ impl ArchiveHandle {
         .await
     }
 
-    /// Begins to keep a compression whose rest comes soon: until then the archive does nothing
-    /// else. To be called within the runtime.
+    /// Begins to store a compression whose rest comes soon. Until then the archive does nothing else. Must be called
+    /// within the runtime.
     pub(crate) fn begin_compression<T: Send + 'static>(
         self: &Arc<Self>,
         start: CompressionStart,
@@ -146,7 +146,7 @@ impl ArchiveHandle {
                     start.begin(&mut keeping)?;
                     drop(start);
                     let list = comes.recv_timeout(PATIENCE).ok();
-                    // Not for the next one to find its place taken.
+                    // A late `send` must fail, and not leave the list in a channel without a receiver.
                     drop(comes);
                     list.map(|list| list.keep(keeping, shared.epoch())).transpose()
                 })
@@ -157,7 +157,7 @@ impl ArchiveHandle {
 }
 
 impl<T: Send + 'static> StagedCompression<T> {
-    /// Gives the rest, and has all of it kept.
+    /// Sends the rest, and waits until the whole compression is stored.
     pub(crate) async fn keep(self, archive: &ArchiveHandle, list: NewList<T>) -> Outcome<T> {
         match self.rest.send(list) {
             Ok(()) => match self.kept.await {
@@ -165,7 +165,7 @@ impl<T: Send + 'static> StagedCompression<T> {
                 Ok(Err(error)) => Err(error),
                 Ok(Ok(None)) | Err(_) => Err(Error::internal("context.compress")),
             },
-            // The archive could not begin, or has waited too long.
+            // The archive could not begin, or gave up waiting.
             Err(returned) => archive.keep_compression(returned.0).await,
         }
     }
@@ -198,7 +198,7 @@ impl<T> NewList<T> {
             Some(length) => Some(length),
             None => keep_up(&keeping, &self.session, self.generation.saturating_sub(1), input)?,
         };
-        // What was appended while it was being compressed goes on behind the new list.
+        // Messages appended during the compression follow the new list.
         let rest = wide(input.len())..transcript.unwrap_or_default();
         let slots: Vec<After<'_>> = self.compressed.slots.iter().map(after).collect();
         let texts: Vec<&str> = self.compressed.messages(input).map(Message::raw).collect();
@@ -234,7 +234,7 @@ impl<T> NewList<T> {
     }
 }
 
-/// The rules but those that a person removed while the list was being compressed.
+/// Returns the rules except those that a person removed during the compression.
 fn without_removed(
     keeping: &Keeping<'_>,
     session: &str,
@@ -245,7 +245,7 @@ fn without_removed(
     Ok(constraints)
 }
 
-/// A message that stays in another form, of the slot at a position.
+/// Returns the shortened message in the slot at a position.
 fn shortened((to, slot): (u64, &Slot)) -> Option<Shortened<'_>> {
     match slot {
         Slot::Replaced { index, message } => Some(Shortened { from: wide(*index), to, body: message.raw() }),
@@ -260,8 +260,8 @@ fn after(slot: &Slot) -> After<'_> {
     }
 }
 
-/// Appends to a session's transcript what the list has beyond it, and answers how long it
-/// is then; `None` when the list is another one.
+/// Appends to a session's transcript the messages that only the list has. Returns the transcript's length then; `None`
+/// if the transcript differs from the list.
 fn keep_up(keeping: &Keeping<'_>, id: &str, generation: u64, input: &[Message]) -> Result<Option<u64>, ArchiveError> {
     let kept = keeping.reader().transcript(id)?;
     let is_same = |kept: &str, sent: &str| kept == sent || normal(kept) == normal(sent);

@@ -1,27 +1,27 @@
-//! The rules of sessions' users.
+//! The rules that users gave their sessions.
 
 use herma_archive::constraint::ConstraintRow;
 
 use super::ArchiveHandle;
 use crate::data::error::Outcome;
 
-/// The state of a rule that is in force, as it is kept.
+/// The stored state of a rule that is in force.
 pub(crate) const ACTIVE: &str = "active";
 
-/// The state of one that a person removed.
+/// The stored state of a rule that a person removed.
 pub(crate) const REMOVED: &str = "removed";
 
-/// What became of an attempt to add a rule.
+/// The result of adding a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Added {
-    /// It is in force.
+    /// The rule is in force.
     Kept,
-    /// So many others are that it found no place.
+    /// The session has too many other rules in force.
     TooMany,
 }
 
 impl ArchiveHandle {
-    /// All rules that a session ever had; none without an archive.
+    /// Returns all rules that a session ever had; none without an archive.
     pub(crate) async fn constraints(&self, session: String) -> Outcome<Vec<ConstraintRow>> {
         if !self.is_in_use() {
             return Ok(Vec::new());
@@ -29,7 +29,7 @@ impl ArchiveHandle {
         self.read(move |reader| reader.constraints(&session)).await
     }
 
-    /// Puts a rule in force, unless `most` others are. One that holds already keeps its age.
+    /// Puts a rule in force, unless `most` others already are. A rule that is already in force keeps its age.
     pub(crate) async fn add_constraint(&self, session: String, rule: ConstraintRow, most: usize) -> Outcome<Added> {
         self.write(move |archive| {
             let known = archive.reader().constraints(&session)?;
@@ -45,7 +45,7 @@ impl ArchiveHandle {
         .await
     }
 
-    /// Takes a rule out of force; false where it is not.
+    /// Removes a rule. Returns false if it is not in force.
     pub(crate) async fn remove_constraint(&self, session: String, id: String) -> Outcome<bool> {
         self.write(move |archive| {
             let mut known = archive.reader().constraints(&session)?.into_iter();

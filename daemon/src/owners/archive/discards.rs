@@ -1,4 +1,4 @@
-//! The outputs of sessions that their agents are done with.
+//! The outputs that the agents of sessions have discarded.
 
 use herma_archive::discard::DiscardRow;
 
@@ -6,7 +6,7 @@ use super::ArchiveHandle;
 use crate::data::error::Outcome;
 
 impl ArchiveHandle {
-    /// The discarded outputs of a session; none without an archive.
+    /// Returns the discarded outputs of a session; none without an archive.
     pub(crate) async fn discards(&self, session: String) -> Outcome<Vec<DiscardRow>> {
         if !self.is_in_use() {
             return Ok(Vec::new());
@@ -14,7 +14,7 @@ impl ArchiveHandle {
         self.read(move |reader| reader.discards(&session)).await
     }
 
-    /// Remembers outputs that the agent is done with.
+    /// Stores that the agent is done with these outputs.
     pub(crate) async fn add_discards(&self, session: String, rows: Vec<DiscardRow>) -> Outcome<()> {
         self.write(move |archive| archive.save_discards(&session, &rows)).await
     }

@@ -1,4 +1,4 @@
-//! The sub-tasks of sessions.
+//! The episodes of sessions, which are their sub-tasks.
 
 use herma_archive::episode::EpisodeRow;
 
@@ -6,7 +6,7 @@ use super::ArchiveHandle;
 use crate::data::error::Outcome;
 
 impl ArchiveHandle {
-    /// The episodes of a session, oldest first; none without an archive.
+    /// Returns the episodes of a session, oldest first; none without an archive.
     pub(crate) async fn episodes(&self, session: String) -> Outcome<Vec<EpisodeRow>> {
         if !self.is_in_use() {
             return Ok(Vec::new());
@@ -14,12 +14,12 @@ impl ArchiveHandle {
         self.read(move |reader| reader.episodes(&session)).await
     }
 
-    /// Opens an episode; false if one of that title is open.
+    /// Opens an episode. Returns false if one with this title is already open.
     pub(crate) async fn open_episode(&self, session: String, row: EpisodeRow) -> Outcome<bool> {
         self.write(move |archive| archive.open_episode(&session, &row)).await
     }
 
-    /// Closes the open episode of a title; none if none is open.
+    /// Closes the open episode with a title; `None` if there is none.
     pub(crate) async fn close_episode(
         &self,
         session: String,

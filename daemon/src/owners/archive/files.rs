@@ -1,39 +1,39 @@
-//! Which files the archive is: its own, SQLite's log beside it, and the index of that.
+//! The identity of the archive's files: the archive itself, SQLite's log next to it, and the index of that log.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What SQLite appends to the archive's name for its log and the log's index.
+/// The suffixes that SQLite appends to the archive's name for its log and the log's index.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
-/// Device and inode of each file, as far as it is there.
+/// The device and inode of each file, if it exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Files {
     archive: Option<(u64, u64)>,
     beside: [Option<(u64, u64)>; 2],
 }
 
-/// What became of the files since they were opened.
+/// A change of the files since they were opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     /// The archive was removed.
     Removed,
     /// Another file has its name.
     Replaced,
-    /// It is there, but its log is not the one that was written.
+    /// The archive exists, but its log is not the one that the daemon wrote.
     LogLost,
 }
 
 impl Files {
-    /// The files that are there now.
+    /// Returns the files that exist now.
     pub(super) fn at(path: &Path) -> Self {
         Self { archive: identity(path), beside: BESIDE.map(|suffix| identity(&beside(path, suffix))) }
     }
 
-    /// What became of them. What was not there before may be there now: SQLite makes its log
-    /// when it needs it.
+    /// Returns how the files have changed. A file that is new is no change, because SQLite creates its log when it
+    /// needs it.
     pub(super) fn change(&mut self, path: &Path) -> Option<Change> {
         let now = Self::at(path);
         if now == *self {
@@ -50,8 +50,8 @@ impl Files {
         None
     }
 
-    /// Removes what is left of the log of an archive that is closed and was copied; what is
-    /// another one's log by now stays.
+    /// Removes the remaining log of an archive that was closed and copied. Keeps a log that now belongs to another
+    /// archive.
     pub(super) fn remove_log(&self, path: &Path) -> io::Result<()> {
         for (suffix, known) in BESIDE.iter().zip(&self.beside) {
             let name = beside(path, suffix);
@@ -63,30 +63,30 @@ impl Files {
     }
 }
 
-/// A file that can't be looked at counts as gone.
+/// A file that can't be examined counts as missing.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// The archive with its log and the log's index, which belong together.
+/// Returns the paths of the archive, its log and the log's index, which belong together.
 pub(super) fn all(path: &Path) -> [PathBuf; 3] {
     [path.to_owned(), beside(path, BESIDE[0]), beside(path, BESIDE[1])]
 }
 
-/// A name beside the archive's.
+/// Returns the archive's path with a suffix.
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// Whether SQLite's log is there, which a closed database has not. An empty one
-/// counts: a removal empties the log, and a reader writes nothing to it.
+/// Whether SQLite's log exists; a closed database has none. An empty log counts too: a removal empties the log, and a
+/// reader writes nothing to it.
 pub(super) fn has_log(path: &Path) -> bool {
     beside(path, BESIDE[0]).exists()
 }
 
-/// Whether something is there that may hold sessions: no empty file.
+/// Whether something exists here that may contain sessions. An empty file does not count.
 pub(super) fn is_something(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
         Ok(found) => !found.is_file() || found.len() > 0,

@@ -1,4 +1,4 @@
-//! Sessions that hosts hand to each other.
+//! Sessions that hosts hand over to each other.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::data::clock::unix_now;
 use crate::data::error::Outcome;
 use crate::data::snapshot_hash::snapshot_hash;
 
-/// What other hosts may have of a snapshot.
+/// Returns the part of a snapshot that other hosts may have.
 fn for_others(snapshot: SnapshotRow) -> SnapshotRow {
     let [memory, user] =
         [&snapshot.memory, &snapshot.user].map(|block| block.as_deref().and_then(bound::block_for_others));
@@ -24,102 +24,102 @@ fn for_others(snapshot: SnapshotRow) -> SnapshotRow {
 }
 
 impl ArchiveHandle {
-    /// Which sessions change is noted from now on; true if it was not before.
+    /// Starts to note which sessions change. Returns true if that is new.
     pub(crate) async fn begin_handing(&self) -> Outcome<bool> {
         self.write(|archive| archive.begin_handing()).await
     }
 
-    /// Sessions that changed since they were told to the others.
+    /// Returns sessions that changed since they were last published to other hosts.
     pub(crate) async fn unsent(&self, profiles: Vec<String>, most: usize) -> Outcome<Vec<Unsent>> {
         self.read(move |reader| reader.unsent(&profiles, most)).await
     }
 
-    /// Whether a session changed since it was told to the others.
+    /// Whether a session changed since it was last published to other hosts.
     pub(crate) async fn is_unsent(&self, session: String) -> Outcome<bool> {
         self.read(move |reader| reader.is_unsent(&session)).await
     }
 
-    /// How many there are.
+    /// Returns the number of changed sessions.
     pub(crate) async fn count_unsent(&self, profiles: Vec<String>) -> Outcome<u64> {
         self.read(move |reader| reader.count_unsent(&profiles)).await
     }
 
-    /// A session as it is told to other hosts, without the entries of the memories that never leave this one.
+    /// Returns a session in the form for other hosts, without the memory entries that never leave this host.
     pub(crate) async fn session_parts(&self, session: String) -> Outcome<Option<Parts>> {
         self.read(move |reader| reader.session_parts(&session, (for_others, bound::prompt_for_others))).await
     }
 
-    /// A session was told as it was at a count of its changes.
+    /// Notes that a session was published as of a count of its changes.
     pub(crate) async fn note_told(&self, unsent: Unsent) -> Outcome<()> {
         self.write(move |archive| archive.note_told(&unsent)).await
     }
 
-    /// The sessions that are not among these, by birth and term, are to be told again.
+    /// Marks the sessions that are not in `known`, by birth and term, for publishing again.
     pub(crate) async fn tell_again(&self, known: HashSet<(String, u64)>) -> Outcome<()> {
         self.write(move |archive| archive.tell_again(&known)).await
     }
 
-    /// The profiles of which any session is told.
+    /// Returns the profiles with published sessions.
     pub(crate) async fn told_profiles(&self) -> Outcome<Vec<String>> {
         self.read(|reader| reader.told_profiles()).await
     }
 
-    /// The sessions of a profile are not told any more.
+    /// Notes that the sessions of a profile are no longer published.
     pub(crate) async fn untell(&self, profile: String) -> Outcome<()> {
         self.write(move |archive| archive.untell(&profile)).await
     }
 
-    /// Messages that have other ids now, by those that they had.
+    /// Returns the former ids of messages that now have other ids.
     pub(crate) async fn strays(&self) -> Outcome<Vec<u64>> {
         self.read(|reader| reader.strays()).await
     }
 
-    /// They were removed where they had these.
+    /// Forgets former ids, once the database has removed their messages.
     pub(crate) async fn forget_strays(&self, numbers: Vec<u64>) -> Outcome<()> {
         self.write(move |archive| archive.forget_strays(&numbers)).await
     }
 
-    /// The names of the messages of a session that are here.
+    /// Returns the names of a session's messages that this archive has.
     pub(crate) async fn session_names(&self, session: String) -> Outcome<HashSet<Name>> {
         self.read(move |reader| reader.session_names(&session)).await
     }
 
-    /// Messages up to an id may be brought with secrets masked.
+    /// Notes that messages up to an id may have been uploaded with secrets masked.
     pub(crate) async fn note_masked(&self, identity: u32, through: u64) -> Outcome<()> {
         self.write(move |archive| archive.note_masked(identity, through)).await
     }
 
-    /// Who has a session.
+    /// Returns the host that holds a session.
     pub(crate) async fn held(&self, session: String) -> Outcome<Option<Held>> {
         self.read(move |reader| reader.held(&session)).await
     }
 
-    /// The sessions that are in use here.
+    /// Returns the sessions that are in use on this host.
     pub(crate) async fn held_in_use(&self, profiles: Vec<String>, since: f64) -> Outcome<Vec<Held>> {
         self.read(move |reader| reader.held_in_use(&profiles, since)).await
     }
 
-    /// The sessions that other hosts have.
+    /// Returns the sessions that other hosts hold.
     pub(crate) async fn elsewhere(&self) -> Outcome<Vec<Held>> {
         self.read(|reader| reader.elsewhere()).await
     }
 
-    /// Messages that came here with sessions.
+    /// Returns the sessions whose messages came here with them, and the archives they came from.
     pub(crate) async fn came(&self) -> Outcome<Vec<Came>> {
         self.read(|reader| reader.came()).await
     }
 
-    /// Another host has a session, or this one has it again.
+    /// Notes that another host holds a session, or that this host holds it again.
     pub(crate) async fn note_holder(&self, session: String, holder: Option<String>, term: u64) -> Outcome<()> {
         self.write(move |archive| archive.note_holder(&session, holder.as_deref(), term, unix_now())).await
     }
 
-    /// Takes a session as another host told it.
+    /// Takes over a session as another host published it.
     pub(crate) async fn take_session(&self, taking: Arc<Taking>) -> Outcome<Took> {
         self.write(move |archive| archive.take_session(&taking)).await
     }
 
-    /// Whether a session can be taken.
+    /// Checks whether a session can be taken over.
     pub(crate) async fn try_session(&self, taking: Arc<Taking>) -> Outcome<()> {
         self.write(move |archive| archive.try_session(&taking)).await
     }

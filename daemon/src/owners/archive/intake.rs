@@ -1,10 +1,10 @@
-//! Appends on their way into the archive: durable in a log of their own at once, and taken over together
-//! before anybody looks.
+//! The log of appended messages. It makes them durable at once; they move into the archive together, before anything
+//! reads it.
 //!
-//! A commit of the database writes a page for each table and index that a message touches; the log
-//! takes one write. Whatever else is done with the archive sees the messages in it: they are taken over
-//! before each other job, before a read, and when nobody appends for a while. What is refused, large, or not simply
-//! the next of its session goes the straight way.
+//! A commit of the database writes a page for each table and index that a message touches; the log needs one write. All
+//! other work still sees the messages in the archive. They are moved there before each other job, before each read, and
+//! after a short pause in appends. An append that is refused, large, or not simply the next one of its session goes
+//! directly into the archive.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,53 +23,53 @@ use crate::data::clock::unix_now;
 use crate::data::numbers::wide;
 use crate::owners::in_place::in_place;
 
-/// What the log is called, after the archive's name.
+/// The suffix of the log's file, after the archive's name.
 const SUFFIX: &str = "-appends";
 
-/// Bytes of messages of one append that may go into the log: larger ones would only be written twice.
+/// The largest append that may go into the log, in bytes of its messages. A larger one would only be written twice.
 const LARGEST: usize = 64 << 10;
 
-/// How long it is left at that after a log could not be made or written.
+/// How long the daemon works without a log after one could not be created or written.
 const PAUSE: Duration = Duration::from_secs(30);
 
-/// The log of an archive, and what waits in it.
+/// The log of an archive, and the messages in it.
 #[derive(Debug)]
 pub(super) struct Intake {
     path: PathBuf,
     log: Log,
     waiting: Vec<Waiting>,
-    /// Generation and next position of the sessions that were appended to since the last job of another kind.
+    /// The generation and next position of each session that had appends since the last job of another kind.
     places: HashMap<String, (u64, u64)>,
-    /// The archive's files as its thread saw them last.
+    /// The archive's files as its thread last saw them.
     files: Option<Files>,
-    /// What was appended in place since the archive's thread asked.
+    /// The messages that were appended in place since the thread last asked.
     beside: Beside,
 }
 
-/// What was appended beside the archive's thread.
+/// Appends that were done without the archive's thread.
 #[derive(Debug, Default)]
 struct Beside {
-    /// By [`Append::weight`].
+    /// Their size, as the sum of [`Append::weight`].
     weight: usize,
-    /// When the last one was.
+    /// The time of the last append.
     last: Option<Instant>,
-    /// The thread was told, and has not done anything since.
+    /// Whether the thread was notified and has done nothing since.
     is_told: bool,
-    /// How long the last one took.
+    /// The duration of the last append.
     took: Duration,
 }
 
-/// The file.
+/// The file of the log.
 #[derive(Debug)]
 enum Log {
-    /// It takes records.
+    /// The log accepts records.
     Open(WriteAheadLog),
-    /// There is none yet.
+    /// There is no log yet.
     Missing,
-    /// None can be made, or it can't be written, since then. Where it is `bound` it may have records of the epoch that
-    /// the archive is at.
+    /// No log can be created or written, since this time. If `bound`, the file may have records of the archive's
+    /// current epoch.
     Failed { since: Instant, bound: bool },
-    /// One is there that can't be read, and may hold messages: it stays as it is.
+    /// A log exists that can't be read and may contain messages. It stays as it is.
     Unreadable,
 }
 
@@ -79,13 +79,13 @@ struct Waiting {
     session: String,
     generation: u64,
     position: u64,
-    /// When they came, in Unix seconds.
+    /// The time of the append, in Unix seconds.
     time: f64,
     messages: Vec<Box<RawValue>>,
 }
 
 impl Intake {
-    /// The intake of the archive at that path, which is not open yet.
+    /// Creates the intake of the archive at this path, which is not open yet.
     pub(super) fn new(archive: &Path) -> Self {
         Self {
             path: beside(archive, SUFFIX),
@@ -97,7 +97,7 @@ impl Intake {
         }
     }
 
-    /// The archive was opened: what an earlier daemon left in the log is taken over.
+    /// Moves the messages that an earlier daemon left in the log into the archive, which was just opened.
     pub(super) fn begin(&mut self, archive: &mut Archive) {
         self.waiting.clear();
         self.read(archive);
@@ -133,7 +133,7 @@ impl Intake {
         }
     }
 
-    /// Makes appends durable in the log, if they may go there: all of them, or none. What each comes to.
+    /// Makes all appends durable in the log and returns their results; `None` if any of them may not go there.
     pub(super) fn keep(&mut self, appends: &[Append], archive: &mut Archive) -> Option<Vec<Appended>> {
         let (waiting, answers): (Vec<Waiting>, Vec<Appended>) =
             self.next_ones(appends, archive).or_else(|| self.forget_places())?.into_iter().unzip();
@@ -144,7 +144,7 @@ impl Intake {
         Some(answers)
     }
 
-    /// Writes what waits into the log, which has room for it.
+    /// Writes messages into the log, which has room for them.
     fn write(&mut self, waiting: Vec<Waiting>, records: &[Vec<u8>]) -> Option<()> {
         let Log::Open(log) = &mut self.log else { return self.forget_places() };
         if !log.is_in_place() {
@@ -161,7 +161,7 @@ impl Intake {
         Some(())
     }
 
-    /// The same for one append, beside the archive's thread: only where nothing else is to be done.
+    /// Like `keep` for one append, without the archive's thread, and only if there is no other work to do.
     pub(super) fn keep_in_place(&mut self, append: &Append, archive: &Path, most: usize) -> Option<Appended> {
         let is_known = self.places.contains_key(&append.session) && self.files.is_some();
         if !is_known || self.beside.weight >= most {
@@ -186,38 +186,38 @@ impl Intake {
         if let Appended::Next(next) = answer {
             self.places.insert(append.session.clone(), (append.generation, next));
         }
-        // What is elsewhere by now, the archive's thread puts right.
+        // If the files have changed, the archive's thread recovers them.
         (Some(Files::at(archive)) == self.files).then_some(answer)
     }
 
-    /// Whether the archive's thread is to be told that something waits.
+    /// Whether the archive's thread needs a notice that messages wait.
     pub(super) fn must_tell(&mut self) -> bool {
         !std::mem::replace(&mut self.beside.is_told, true)
     }
 
-    /// What was appended in place since this was asked last, by [`Append::weight`].
+    /// Returns the weight of the appends done in place since the last call, by [`Append::weight`].
     pub(super) fn take_beside(&mut self) -> usize {
         std::mem::take(&mut self.beside.weight)
     }
 
-    /// Whether nothing was appended in place for so long.
+    /// Whether no append was done in place for this time.
     pub(super) fn is_quiet(&self, time: Duration) -> bool {
         self.beside.last.is_none_or(|last| last.elapsed() >= time)
     }
 
-    /// Notes the archive's files as they are by now, after something was done with it.
+    /// Notes the archive's current files, after work on the archive.
     pub(super) fn note(&mut self, files: Option<Files>) {
         self.files = files;
         self.beside.is_told = false;
     }
 
-    /// What was expected of sessions counts no more.
+    /// Forgets the expected positions of all sessions.
     pub(super) fn forget_places<T>(&mut self) -> Option<T> {
         self.places.clear();
         None
     }
 
-    /// Each append as it waits, with its answer; `None` where one is anything but the next of its session.
+    /// Returns each append in its waiting form with its result; `None` if any is not simply the next of its session.
     fn next_ones(&mut self, appends: &[Append], archive: &Archive) -> Option<Vec<(Waiting, Appended)>> {
         let each = appends.iter().map(|append| {
             let (waiting, answer) = self.next_one(append, Some(archive))?;
@@ -229,12 +229,13 @@ impl Intake {
         each.collect()
     }
 
-    /// An append as it waits, with its answer, if it is the next of its session, small, and kept exactly.
+    /// Returns an append in its waiting form with its result, if it is the next of its session, small, and stored
+    /// exactly.
     fn next_one(&self, append: &Append, archive: Option<&Archive>) -> Option<(Waiting, Appended)> {
         let Append { session, generation, position, messages, .. } = append;
         let place = match (self.places.get(session), archive) {
             (Some(place), _) => *place,
-            // The archive doesn't know of what waits.
+            // The archive does not know the messages that wait.
             (None, Some(_)) if self.waiting.iter().any(|waiting| waiting.session == *session) => return None,
             (None, Some(archive)) => archive.reader().place(session).ok()?,
             (None, None) => return None,
@@ -248,7 +249,7 @@ impl Intake {
         Some((Waiting { session, generation, position, time, messages }, Appended::Next(next)))
     }
 
-    /// Whether the log can take these records, if need be after what is in it was taken over.
+    /// Whether the log has room for these records, if necessary after its messages moved into the archive.
     fn has_room(&mut self, records: &[Vec<u8>], archive: &mut Archive) -> bool {
         let lengths = || records.iter().map(Vec::len);
         match &self.log {
@@ -263,7 +264,7 @@ impl Intake {
             Log::Missing => {}
             Log::Failed { .. } | Log::Unreadable => return false,
         }
-        // A new one would not have what waits.
+        // A new log would not contain the messages that wait.
         if !self.waiting.is_empty() {
             return false;
         }
@@ -275,7 +276,7 @@ impl Intake {
 
     fn make(&mut self, archive: &Archive) {
         let made = archive.reader().epoch().map_err(|error| error.to_string()).and_then(|epoch| {
-            // What has its name holds nothing that this archive lacks.
+            // A file with this name contains nothing that the archive lacks.
             drop(herma_disk::file::remove(&self.path));
             WriteAheadLog::create(&self.path, epoch).map_err(|error| error.to_string())
         });
@@ -288,11 +289,10 @@ impl Intake {
         };
     }
 
-    /// Puts what waits into the archive.
+    /// Moves the waiting messages into the archive.
     ///
     /// # Errors
-    /// A failure of the database: it stays in the log, and has to be tried again before
-    /// anything else.
+    /// The database failed. The messages stay in the log, and must be moved before any other work.
     pub(super) fn take_over(&mut self, archive: &mut Archive) -> Result<(), ArchiveError> {
         if self.waiting.is_empty() && !matches!(self.log, Log::Failed { bound: true, .. }) {
             return Ok(());
@@ -311,7 +311,7 @@ impl Intake {
         let (epoch, answers) = archive.take_over(&appends)?;
         let refused = answers.iter().filter(|answer| !matches!(answer, Ok(Appended::Next(_)))).count();
         if refused > 0 {
-            // Only where another archive came into use meanwhile.
+            // This happens only if another archive came into use meanwhile.
             tracing::error!("{refused} appends fit the archive no more, and are lost");
         }
         self.waiting.clear();
@@ -328,9 +328,9 @@ impl Intake {
         Ok(())
     }
 
-    /// Another archive came into use: what waits belongs into it as far as it fits.
+    /// Moves the waiting messages into another archive that came into use, as far as they fit.
     pub(super) fn go_on_with(&mut self, archive: &mut Archive) {
-        // The log is bound to the other one.
+        // The log is bound to the old archive.
         self.log = Log::Missing;
         self.places.clear();
         if let Err(error) = self.take_over(archive) {
@@ -338,18 +338,18 @@ impl Intake {
         }
     }
 
-    /// Whether anything waits.
+    /// Whether no message waits.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 }
 
-/// What waits, as records.
+/// Returns the waiting messages as records.
 fn records(waiting: &[Waiting]) -> Option<Vec<Vec<u8>>> {
     waiting.iter().map(serde_json::to_vec).collect::<Result<_, _>>().ok()
 }
 
-/// A JSON text that comes out of a record as it went in.
+/// Returns a JSON text, if it comes out of a record exactly as it went in.
 fn exact(text: &str) -> Option<Box<RawValue>> {
     let value: Box<RawValue> = serde_json::from_str(text).ok()?;
     (value.get().len() == text.len()).then_some(value)

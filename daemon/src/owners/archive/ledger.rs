@@ -1,4 +1,4 @@
-//! What changed in windows, with the calls around it.
+//! Changes in context windows, with the calls around them.
 
 use herma_archive::ledger::{Call, Change, LedgerQuery, SessionLedger};
 
@@ -6,7 +6,7 @@ use super::ArchiveHandle;
 use crate::data::error::Outcome;
 
 impl ArchiveHandle {
-    /// Keeps calls and changes of a session, all or none. Returns how many of each are new.
+    /// Stores calls and changes of a session, all or none. Returns how many of each are new.
     pub(crate) async fn record_ledger(
         &self,
         session: String,
@@ -29,7 +29,7 @@ impl ArchiveHandle {
         .await
     }
 
-    /// The ledgers of sessions in which something changed.
+    /// Returns the ledgers of sessions in which something changed.
     pub(crate) async fn ledgers(
         &self,
         session: Option<String>,

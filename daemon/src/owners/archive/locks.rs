@@ -1,12 +1,12 @@
-//! Locks of sessions, for agents that compress by themselves.
+//! Locks of sessions, for agents that compress on their own.
 
 use super::ArchiveHandle;
 use crate::data::clock::unix_now;
 use crate::data::error::Outcome;
 
 impl ArchiveHandle {
-    /// Takes a lock for so many seconds, or without an end. `taken` is run with whether it was
-    /// had; where it answers false, the lock is given back at once.
+    /// Takes a lock for `ttl_s` seconds, or without expiry. Calls `taken` with whether the lock was obtained; if
+    /// `taken` returns false, the lock is released at once.
     pub(crate) async fn lock_session(
         &self,
         session: String,
@@ -24,7 +24,7 @@ impl ArchiveHandle {
         .await
     }
 
-    /// Gives a lock back. `then` is run when it is free.
+    /// Releases a lock. Calls `then` if the lock is free.
     pub(crate) async fn unlock_session(
         &self,
         session: String,
@@ -41,12 +41,12 @@ impl ArchiveHandle {
         .await
     }
 
-    /// Gives a lock without an end back, for its holder is gone.
+    /// Releases a lock without expiry, because its holder is gone.
     pub(crate) async fn release_session(&self, session: String, holder: String) {
         self.retry(move |archive| archive.unlock_unbound(&session, &holder)).await;
     }
 
-    /// The holder of a session's lock.
+    /// Returns the holder of a session's lock.
     pub(crate) async fn lock_holder(&self, session: String) -> Outcome<Option<String>> {
         self.read(move |reader| reader.lock_holder(&session, unix_now())).await
     }

@@ -1,4 +1,4 @@
-//! Nodes: what stands for parts of a conversation, as the archive has it and as an engine does.
+//! Nodes: texts that replace parts of a conversation, converted between the archive's and the engine's form.
 
 use herma_archive::node::{KeptNode, Map, NodeRow, Stands};
 use herma_context::lossless::{KnownNodes, NewNode, Node, Of};
@@ -8,42 +8,42 @@ use crate::data::error::Outcome;
 use crate::data::numbers::wide;
 
 impl ArchiveHandle {
-    /// The map of a session.
+    /// Returns the map of a session.
     pub(crate) async fn map(&self, session: String) -> Outcome<Map> {
         self.read(move |reader| reader.map(&session)).await
     }
 
-    /// A node by its id.
+    /// Returns the node with this id.
     pub(crate) async fn node(&self, id: String) -> Outcome<Option<KeptNode>> {
         self.read(move |reader| reader.node(&id)).await
     }
 
-    /// The node that stands in the place of another one now.
+    /// Returns the id of the newest node that replaces this one.
     pub(crate) async fn newest_node(&self, id: String) -> Outcome<String> {
         self.read(move |reader| reader.newest(&id)).await
     }
 
-    /// Keeps a node that stands in the place of an older one, known by its id and its text; false if that is not
-    /// there any more.
+    /// Stores a node that replaces an older one, given by its id and its text. Returns false if the older one no longer
+    /// exists.
     pub(crate) async fn save_rewritten(&self, older: (String, String), node: Node) -> Outcome<bool> {
-        // What it stands for is that of the older one.
+        // The new node covers the same messages as the older one.
         let row = row(&NewNode { node, of: Of::Nodes(Vec::new()) });
         self.write(move |archive| archive.save_rewritten((&older.0, &older.1), &row)).await
     }
 
-    /// For each message the leaf that stands for it, where there is one.
+    /// Returns the leaf that covers each message, if there is one.
     pub(crate) async fn leaves_of(&self, messages: Vec<u64>) -> Outcome<Vec<Option<String>>> {
         self.read(move |reader| messages.into_iter().map(|message| reader.leaf_of(message)).collect()).await
     }
 }
 
-/// What an engine is told of a session's nodes; ids of new ones begin with the prefix.
+/// Returns an engine's view of a session's nodes. The ids of new nodes begin with the prefix.
 pub(crate) fn known(map: Map, prefix: String) -> KnownNodes {
     let Map { nodes, next, left, since, times } = map;
     KnownNodes { prefix, next, nodes: nodes.into_iter().map(node).collect(), times, since, left }
 }
 
-/// A node as an engine knows it.
+/// Converts a row into the engine's form of a node.
 pub(crate) fn node(row: NodeRow) -> Node {
     let NodeRow {
         id, number, depth, first, next, since, until, tokens, writer, text, references, state, warnings, ..
@@ -51,7 +51,7 @@ pub(crate) fn node(row: NodeRow) -> Node {
     Node { id, number, depth, first, next, from: since, until, tokens, writer, text, references, state, warnings }
 }
 
-/// A new node as it is kept.
+/// Converts a new node into a row.
 pub(super) fn row(new: &NewNode) -> NodeRow {
     let node = new.node.clone();
     NodeRow {

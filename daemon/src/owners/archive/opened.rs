@@ -7,7 +7,7 @@ use super::ArchiveHandle;
 use crate::data::error::Outcome;
 
 impl ArchiveHandle {
-    /// The nodes that are open in a session's list; none without an archive.
+    /// Returns the nodes that are open in a session's list; none without an archive.
     pub(crate) async fn opened(&self, session: String, generation: u64) -> Outcome<Vec<OpenedNode>> {
         if !self.is_in_use() {
             return Ok(Vec::new());
@@ -15,27 +15,27 @@ impl ArchiveHandle {
         self.read(move |reader| reader.opened(&session, generation)).await
     }
 
-    /// The nodes that are open in a session's list as it is.
+    /// Returns the ids of the nodes that are open in a session's current list.
     pub(crate) async fn open_nodes(&self, session: String) -> Outcome<Vec<String>> {
         self.read(move |reader| reader.open_nodes(&session)).await
     }
 
-    /// A node of a session that counts, with the messages that it stands for.
+    /// Returns a current node of a session, with the messages that it covers.
     pub(crate) async fn node_messages(&self, session: String, id: String) -> Outcome<Option<(KeptNode, Vec<String>)>> {
         self.read(move |reader| reader.node_messages(&session, &id)).await
     }
 
-    /// Which messages of a node don't follow the one before in the conversation.
+    /// Returns the messages of a node that do not directly follow their predecessor in the conversation.
     pub(crate) async fn node_gaps(&self, node: KeptNode) -> Outcome<Vec<usize>> {
         self.read(move |reader| reader.gaps_of(&node)).await
     }
 
-    /// Notes that a node is open.
+    /// Stores that a node is open.
     pub(crate) async fn add_opened(&self, session: String, generation: u64, row: OpenedRow) -> Outcome<()> {
         self.write(move |archive| archive.save_opened(&session, generation, &row)).await
     }
 
-    /// Notes that nodes are closed.
+    /// Stores that nodes are closed.
     pub(crate) async fn remove_opened(&self, session: String, nodes: Vec<String>) -> Outcome<()> {
         self.write(move |archive| archive.remove_opened(&session, &nodes)).await
     }

@@ -7,7 +7,7 @@ use crate::data::clock::unix_now;
 use crate::data::error::Outcome;
 
 impl ArchiveHandle {
-    /// The pins of a session that are in force; none without an archive.
+    /// Returns the pins of a session that are in force; none without an archive.
     pub(crate) async fn pins(&self, session: String) -> Outcome<Vec<PinRow>> {
         if !self.is_in_use() {
             return Ok(Vec::new());
@@ -15,7 +15,7 @@ impl ArchiveHandle {
         self.read(move |reader| reader.pins(&session, unix_now())).await
     }
 
-    /// Keeps a pin, if `allowed` says so of those that there are by then; its words if it does not.
+    /// Stores a pin, if `allowed` permits it given the current pins; otherwise returns its reason.
     pub(crate) async fn add_pin<Allowed>(
         &self,
         session: String,
@@ -35,7 +35,7 @@ impl ArchiveHandle {
         .await
     }
 
-    /// Forgets a pin; false where there is none of that name.
+    /// Removes a pin. Returns false if there is none with this id.
     pub(crate) async fn remove_pin(&self, session: String, id: String) -> Outcome<bool> {
         self.write(move |archive| archive.remove_pin(&session, &id)).await
     }

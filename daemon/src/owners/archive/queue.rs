@@ -1,4 +1,4 @@
-//! In which order the thread of the archive does what waits.
+//! The order in which the archive's thread does the waiting jobs.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
@@ -6,37 +6,37 @@ use std::time::Duration;
 use super::Job;
 use super::transcripts::Append;
 
-/// How long nobody may ask for anything after an append before messages are put into the text index.
+/// How long the queue must be idle after an append before messages are indexed.
 pub(super) const QUIET: Duration = Duration::from_millis(20);
 
-/// Appended messages that wait for that, by [`Append::weight`], from which on it is done however soon the next append
-/// comes: 4,000 small ones, or 8 MiB. A search reads what waits; for twice as many messages it waits for the index.
+/// The weight of unindexed messages, by [`Append::weight`], at which indexing starts even if appends continue: 4,000
+/// small messages, or 8 MiB. A search reads unindexed messages directly; with twice as many it waits for the index.
 pub(super) const MOST_WAITING: usize = 4_000;
 
-/// Appends that are synced together at most, and bytes of their messages from which no more are added.
+/// The largest number of appends that are synced together, and the size in bytes at which no more are added.
 const MOST_TOGETHER: usize = 64;
 
 /// See [`MOST_TOGETHER`].
 const MOST_BYTES: usize = 4 << 20;
 
-/// The jobs that wait.
+/// The waiting jobs.
 pub(super) struct Queue<'a> {
     jobs: &'a Receiver<Job>,
-    /// One that was taken out of turn.
+    /// A job that was taken out of the channel too early.
     next: Option<Job>,
-    /// What was appended since the index had all, by [`Append::weight`].
+    /// The weight of the appends since the index was last complete, by [`Append::weight`].
     pub(super) waiting: usize,
     pub(super) last: Last,
 }
 
-/// What was done last.
+/// The kind of the last work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Last {
-    /// Messages were put into the index.
+    /// Indexing of messages.
     Index,
-    /// Messages were appended.
+    /// Appending of messages.
     Append,
-    /// Something else.
+    /// Another job.
     Alone,
 }
 
@@ -45,12 +45,12 @@ impl<'a> Queue<'a> {
         Self { jobs, next: None, waiting: 0, last: Last::Index }
     }
 
-    /// The next job; none where messages should be indexed now, if some wait for that. Who appends soon
-    /// appends again, and would wait for a commit of the index: so it is not begun before nobody asked
-    /// for a while, or many wait; then it has every other turn until it has all.
+    /// Returns the next job; `None` if messages should be indexed now. `behind` says whether some are unindexed. A
+    /// client that appended usually appends again soon, and would wait for a commit of the index. So indexing begins
+    /// after an idle period, or if many messages wait. Then it gets every other turn until the index is complete.
     ///
     /// # Errors
-    /// Nobody will ask any more.
+    /// All senders are gone.
     pub(super) fn next(&mut self, behind: bool) -> Result<Option<Job>, Closed> {
         if let Some(job) = self.next.take() {
             return Ok(Some(self.taken(job)));
@@ -87,14 +87,14 @@ impl<'a> Queue<'a> {
         job
     }
 
-    /// Messages were put into the index; whether some are left.
+    /// Notes that messages were indexed. `left` says whether some are still unindexed.
     pub(super) fn indexed(&mut self, left: bool) {
         if !left {
             self.waiting = 0;
         }
     }
 
-    /// An append with those that wait right behind it.
+    /// Returns an append together with the appends that directly follow it in the queue.
     pub(super) fn with_those_behind(&mut self, first: Append) -> Vec<Append> {
         let mut bytes = first.bytes();
         let mut appends = vec![first];
@@ -116,5 +116,5 @@ impl<'a> Queue<'a> {
     }
 }
 
-/// Nobody will ask any more.
+/// All senders are gone.
 pub(super) struct Closed;

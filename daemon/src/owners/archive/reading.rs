@@ -1,4 +1,4 @@
-//! Reads the archive by connections of its own, beside the thread that writes.
+//! Reads of the archive, through their own connections, in parallel to the thread that writes.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::on_thread;
 use crate::owners::slot::slot;
 
-/// Connections that read at one time: one more than searches, which can take long.
+/// The number of connections that read at the same time: one more than there can be searches, which may take long.
 pub(super) const READERS: usize = 4;
 
-/// How often it is looked whether the readers have finished, and the pause between.
+/// How often shutdown checks whether the readers have finished, and the pause between two checks.
 const GOODBYES: usize = 200;
 const GOODBYE: Duration = Duration::from_millis(10);
 
@@ -22,7 +22,7 @@ const GOODBYE: Duration = Duration::from_millis(10);
 type ReadJob = Box<dyn FnOnce(&Reader) -> Result<(), ArchiveError> + Send>;
 
 impl ArchiveHandle {
-    /// Reads from the archive on a thread of its own, beside whatever is written.
+    /// Reads from the archive on its own thread, in parallel to any write.
     pub(super) async fn read<T, F>(&self, job: F) -> Outcome<T>
     where
         T: Send + 'static,
@@ -53,7 +53,7 @@ impl ArchiveHandle {
                 let error = Arc::new(error);
                 if error.is_damaged() {
                     self.report_damage(epoch, Arc::clone(&error));
-                    // Who is answered may ask again at once, and is to find the new one.
+                    // The caller may ask again at once, and must then find the new archive.
                     self.look().await;
                 }
                 Err(error.into())
@@ -62,7 +62,7 @@ impl ArchiveHandle {
         }
     }
 
-    /// Has the archive's thread set a damaged file aside, unless another report was faster.
+    /// Makes the archive's thread set a damaged file aside, unless another report already did.
     fn report_damage(&self, epoch: u64, error: Arc<ArchiveError>) {
         let shared = Arc::clone(&self.shared);
         let report =
@@ -78,9 +78,8 @@ impl Shared {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Closes the connections that read, as far as that is done soon: the writer, as the
-    /// last one, puts away the log, by which the next daemon would take this one for
-    /// killed.
+    /// Closes the read connections, after a short wait for those in use. The writer must close last, because then
+    /// SQLite removes its log. If the log remained, the next daemon would assume that this one was killed.
     pub(super) fn end_reading(&self) {
         self.reading.close();
         for _ in 0..GOODBYES {
@@ -96,7 +95,7 @@ impl Shared {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads with a connection that nobody uses, or a new one.
+    /// Reads with an idle connection, or a new one.
     fn read(&self, job: ReadJob) -> (u64, Result<(), ArchiveError>) {
         let free = self.readers().pop();
         let (epoch, reader) = match free {
@@ -118,7 +117,7 @@ impl Shared {
         (epoch, done)
     }
 
-    /// From now on another file is read: no connection to the one before is used again.
+    /// Switches the readers to another file: connections to the old one are not used again.
     pub(super) fn begin_epoch(&self) {
         let mut readers = self.readers();
         readers.clear();

@@ -1,4 +1,4 @@
-//! The text index, and getting archived text back.
+//! The text index, and reads of archived text.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -15,40 +15,40 @@ use herma_memory::{Row, Target};
 use super::ArchiveHandle;
 use crate::data::error::{Error, Outcome};
 
-/// Messages that are put into the index at one time before a search.
+/// The number of messages that are indexed in one step before a search.
 const SLICE: usize = 2000;
 
-/// How long a search waits for the index, as after an update that makes it anew. What is not in it by
-/// then is found later, but for the newest messages, which are read as they are.
+/// How long a search waits for the index, for example while an update rebuilds it. Messages that are still missing are
+/// found later, except the newest ones, which the search reads directly.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What to look for.
+/// A search query.
 #[derive(Debug, Clone)]
 pub(crate) struct RecallQuery {
     /// The words, as [`Search::query`] has them.
     pub words: String,
-    /// Only of this session and of those that it goes on for.
+    /// Limits the search to this session and those that it continues.
     pub session: Option<String>,
-    /// Only of this profile.
+    /// Limits the search to this profile.
     pub profile: Option<String>,
-    /// Only these kinds.
+    /// Limits the search to these kinds.
     pub kinds: Kinds,
-    /// Only from this time on, in Unix seconds.
+    /// Excludes hits before this time, in Unix seconds.
     pub since: Option<f64>,
-    /// Only before this time, in Unix seconds.
+    /// Excludes hits from this time on, in Unix seconds.
     pub until: Option<f64>,
-    /// Hits at most.
+    /// The largest number of hits.
     pub limit: usize,
-    /// Hits in one output at most.
+    /// The largest number of hits in one output.
     pub of_one_output: usize,
-    /// What an embedder made of the words.
+    /// The embedder's vector of the words.
     pub vector: Option<Vec<f32>>,
-    /// What other archives have of them.
+    /// The hits in other archives.
     pub elsewhere: Option<Elsewhere>,
 }
 
 impl ArchiveHandle {
-    /// What the index has of it.
+    /// Searches the index.
     pub(crate) async fn search(&self, query: RecallQuery) -> Outcome<Found> {
         self.read(move |reader| {
             reader.search(&Search {
@@ -67,8 +67,8 @@ impl ArchiveHandle {
         .await
     }
 
-    /// Puts the messages into the index that are not there yet, as far as a search for these words does
-    /// not read them as they are; not for longer than [`PATIENCE`].
+    /// Indexes the remaining messages, unless a search for these words reads them directly. Takes no longer than
+    /// [`PATIENCE`].
     pub(crate) async fn index_messages(&self, words: &str) -> Outcome<()> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -77,7 +77,7 @@ impl ArchiveHandle {
             if matches!(must, Ok(false)) || Instant::now() > until || self.is_locked() {
                 return Ok(());
             }
-            // A file that can't be read is for the writer to find out about.
+            // If the file can't be read, the writer finds out and handles it.
             match self.write(|archive| archive.index_pending(SLICE)).await {
                 Err(Error::Archive(error)) if error.is_locked() => return Ok(()),
                 done => drop(done?),
@@ -85,17 +85,17 @@ impl ArchiveHandle {
         }
     }
 
-    /// Says which embedder makes vectors from now on.
+    /// Sets the embedder that makes vectors from now on.
     pub(crate) async fn use_embedder(&self, name: String) -> Outcome<()> {
         self.write(move |archive| archive.use_embedder(&name)).await
     }
 
-    /// Documents without a vector, the oldest behind an id.
+    /// Returns documents without a vector, oldest first, after an id.
     pub(crate) async fn without_vector(&self, behind: i64, limit: usize) -> Outcome<Waiting> {
         self.read(move |reader| reader.without_vector(behind, limit)).await
     }
 
-    /// Keeps vectors of so many numbers each; of none where no text had one.
+    /// Stores vectors with this number of dimensions; `None` if no text got a vector.
     pub(crate) async fn keep_vectors(
         &self,
         dimensions: Option<usize>,
@@ -104,17 +104,17 @@ impl ArchiveHandle {
         self.write(move |archive| archive.keep_vectors(dimensions, &vectors)).await
     }
 
-    /// Handles of the outputs in the index.
+    /// Returns the handles of the outputs in the index.
     pub(crate) async fn indexed_outputs(&self) -> Outcome<Vec<String>> {
         self.read(Reader::indexed_outputs).await
     }
 
-    /// The newest revision of each store in the index, by profile and name.
+    /// Returns the newest indexed revision of each store, by profile and name.
     pub(crate) async fn indexed_stores(&self) -> Outcome<Vec<(String, String, u64)>> {
         self.read(Reader::indexed_memory).await
     }
 
-    /// Puts those parts of outputs into the index that `part` gives by then.
+    /// Indexes the parts of outputs for which `part` returns a text at the time of the write.
     pub(crate) async fn index_outputs<P: Send + 'static>(
         &self,
         parts: Vec<P>,
@@ -127,18 +127,18 @@ impl ArchiveHandle {
         .await
     }
 
-    /// Takes outputs out of the index.
+    /// Removes outputs from the index.
     pub(crate) async fn forget_outputs(&self, handles: Vec<String>) -> Outcome<()> {
         self.write_if_in_use(move |archive| archive.forget_outputs(&handles)).await
     }
 
-    /// The same; nobody waits for it.
+    /// Removes outputs from the index without waiting for it.
     pub(crate) fn post_forgotten_outputs(&self, handles: Vec<String>) {
         self.post(move |archive| archive.forget_outputs(&handles));
     }
 
-    /// Puts the texts of a store's changes, newest first, into the index: oldest first, so that
-    /// what is in the index has no gaps.
+    /// Indexes the texts of a store's changes, which are given newest first. Writes the oldest first, so that the index
+    /// never has gaps.
     pub(crate) async fn index_changes(
         &self,
         profile: String,
@@ -162,12 +162,12 @@ impl ArchiveHandle {
         .await
     }
 
-    /// A message with those round it.
+    /// Returns a message with those around it.
     pub(crate) async fn around(&self, id: u64, before: usize, after: usize) -> Outcome<Vec<ArchivedMessage>> {
         self.read(move |reader| reader.around(id, before, after)).await
     }
 
-    /// A part of what a compression took out.
+    /// Returns a page of the messages that a compression removed.
     pub(crate) async fn removed_page(
         &self,
         handle: String,
@@ -177,7 +177,7 @@ impl ArchiveHandle {
         self.read(move |reader| reader.removed_page(&handle, from, limit)).await
     }
 
-    /// The same of those at some positions of the list before.
+    /// Returns a page of the removed messages in a range of positions of the old list.
     pub(crate) async fn gone_range(
         &self,
         handle: String,
@@ -188,22 +188,22 @@ impl ArchiveHandle {
         self.read(move |reader| reader.gone_range(&handle, positions, from, limit)).await
     }
 
-    /// The newest messages of a session, oldest first.
+    /// Returns the newest messages of a session, oldest first.
     pub(crate) async fn newest_bodies(&self, session: String, bytes: usize) -> Outcome<Vec<(u64, String)>> {
         self.read(move |reader| reader.newest_bodies(&session, bytes)).await
     }
 
-    /// The newest messages of the assistant in a session, as many as have so many bytes.
+    /// Returns the newest assistant messages of a session, up to this number of bytes.
     pub(crate) async fn spoken(&self, session: String, bytes: usize) -> Outcome<Vec<Spoken>> {
         self.read(move |reader| reader.spoken(&session, bytes)).await
     }
 
-    /// A text out of a store's history.
+    /// Returns a text of a store's history.
     pub(crate) async fn memory_text(&self, id: u64) -> Outcome<Option<ArchivedMemory>> {
         self.read(move |reader| reader.memory_text(id)).await
     }
 
-    /// The compressions of a session.
+    /// Returns the compressions of a session.
     pub(crate) async fn compressions(&self, session: String) -> Outcome<Vec<Compression>> {
         self.read(move |reader| reader.describe(&session)).await
     }

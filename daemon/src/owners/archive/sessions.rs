@@ -1,4 +1,4 @@
-//! Sessions: rows, snapshots, settings, what their engines remember, and their lineage.
+//! Sessions: rows, snapshots, settings, the state of their engines, and their lineage.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,21 +13,21 @@ use super::{ArchiveHandle, Shared};
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 
-/// A session with what its engine remembers.
+/// A session with the state of its engine.
 pub(crate) type KeptSession = (SessionRow, Option<EngineRow>);
 
-/// A session that was closed.
+/// A closed session.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ClosedSession {
     /// Its id.
     pub id: String,
-    /// When, in Unix seconds.
+    /// The time of its end, in Unix seconds.
     pub ended_at: f64,
 }
 
 impl ArchiveHandle {
-    /// The session of an id; nothing when there is no archive. One that is there and can't be read
-    /// may hold it, which is an error.
+    /// Returns the session with this id; `None` if there is no archive. An archive that exists and can't be read may
+    /// contain the session, so that is an error.
     pub(crate) async fn session(&self, id: String) -> Outcome<Option<KeptSession>> {
         if self.is_in_use() {
             return self.write(move |archive| kept(archive.reader(), &id)).await;
@@ -38,8 +38,7 @@ impl ArchiveHandle {
         }
     }
 
-    /// Keeps a session, unless there is one of its id: the first one counts. Answers the one
-    /// that counts, and whether it was there before.
+    /// Creates a session, unless one with this id exists. Returns the stored session, and whether it existed before.
     pub(crate) async fn create_session(&self, row: SessionRow) -> Outcome<(KeptSession, bool)> {
         self.write(move |archive| match kept(archive.reader(), &row.id)? {
             Some(first) => Ok((first, true)),
@@ -48,32 +47,32 @@ impl ArchiveHandle {
         .await
     }
 
-    /// Opens a closed session again.
+    /// Reopens a closed session.
     pub(crate) async fn reopen_session(&self, id: String) -> Outcome<()> {
         self.write_if_in_use(move |archive| archive.reopen_session(&id)).await
     }
 
-    /// The same; nobody waits for it.
+    /// Reopens a closed session without waiting for it.
     pub(crate) fn post_reopened(&self, id: String) {
         self.post(move |archive| archive.reopen_session(&id));
     }
 
-    /// Notes that a session was used; nobody waits for it.
+    /// Notes that a session was used, without waiting for it.
     pub(crate) fn post_used(&self, id: String) {
         self.post_if_in_use(move |archive| archive.touch(&id, unix_now()));
     }
 
-    /// Keeps the title and the agent of a session, as far as they are given.
+    /// Stores the title and the agent of a session, if they are given.
     pub(crate) async fn name_session(&self, id: String, title: Option<String>, agent: Option<String>) -> Outcome<()> {
         self.write_if_in_use(move |archive| archive.name_session(&id, title.as_deref(), agent.as_deref())).await
     }
 
-    /// Keeps what was said of a session.
+    /// Stores the settings of a session.
     pub(crate) async fn save_settings(&self, id: String, settings: String) -> Outcome<()> {
         self.write_if_in_use(move |archive| archive.save_settings(&id, &settings)).await
     }
 
-    /// Keeps what was frozen anew for a session, and then has it done in memory too.
+    /// Stores a session's new snapshot, then calls `then` to change it in memory.
     pub(crate) async fn save_snapshot(
         &self,
         id: String,
@@ -88,7 +87,7 @@ impl ArchiveHandle {
         .await
     }
 
-    /// Closes a session, and then has it done in memory too.
+    /// Closes a session, then calls `then` to close it in memory.
     pub(crate) async fn close_session(
         &self,
         id: String,
@@ -103,15 +102,14 @@ impl ArchiveHandle {
         .await
     }
 
-    /// Forgets everything of a session, and then has done what follows from that, though what is left
-    /// to do in the index may fail.
+    /// Removes all data of a session, then calls `then`, even if the remaining work in the index fails.
     pub(crate) async fn remove_session(
         &self,
         id: String,
         then: impl FnOnce(&Removed) + Send + 'static,
     ) -> Outcome<Removed> {
         let mut handles = Vec::new();
-        // Others have their turn in between.
+        // Other jobs run between the steps.
         loop {
             let session = id.clone();
             let some = self.write(move |archive| archive.forget_some_outputs(&session)).await?;
@@ -131,31 +129,30 @@ impl ArchiveHandle {
         Ok(removed)
     }
 
-    /// The sessions that may leave the archive, the one first that was closed first.
+    /// Returns the sessions that may leave the archive, those closed first in front.
     pub(crate) async fn closed_sessions(&self) -> Outcome<Vec<ClosedSession>> {
         let closed = self.read(Reader::closed).await?;
         Ok(closed.into_iter().map(|(id, ended_at)| ClosedSession { id, ended_at }).collect())
     }
 
-    /// Removes one of them, unless it is open again.
+    /// Removes a closed session, unless it is open again.
     pub(crate) async fn remove_closed(&self, session: ClosedSession) -> Outcome<Option<Removed>> {
         self.write(move |archive| archive.remove_closed(&session.id, session.ended_at)).await
     }
 
-    /// Takes the words of removed sessions out of the text index, in steps between which others
-    /// have their turn.
+    /// Removes the words of removed sessions from the text index, in steps between which other jobs run.
     pub(crate) async fn forget_removed(&self) -> Outcome<()> {
         while self.write(Archive::forget_step).await? {}
         Ok(())
     }
 
-    /// Bytes of the archive that hold something.
+    /// Returns the number of bytes of the archive that are in use.
     pub(crate) async fn used_bytes(&self) -> Outcome<u64> {
         self.read(Reader::used_bytes).await
     }
 
-    /// Keeps all that an engine remembers, as it is by the time of writing: a later change must
-    /// not be overtaken by an earlier one.
+    /// Stores the whole state of an engine. `row` returns the state at the time of the write, so that an older state
+    /// never overwrites a newer one.
     pub(crate) async fn save_engine(
         &self,
         id: String,
@@ -164,12 +161,12 @@ impl ArchiveHandle {
         self.write_if_in_use(move |archive| archive.save_engine(&id, &row())).await
     }
 
-    /// Keeps the figures of an engine in the same way; nobody waits for it.
+    /// Stores the figures of an engine in the same way, without waiting for it.
     pub(crate) fn post_engine_figures(&self, id: String, figures: impl FnOnce() -> String + Send + 'static) {
         self.post_if_in_use(move |archive| archive.save_engine_state(&id, &figures()));
     }
 
-    /// Sessions, newest first.
+    /// Returns sessions, newest first.
     pub(crate) async fn list_sessions(
         &self,
         profile: Option<String>,
@@ -180,32 +177,32 @@ impl ArchiveHandle {
         self.read(move |reader| reader.list(&List { profile: profile.as_deref(), limit, before, raw })).await
     }
 
-    /// One session with its figures.
+    /// Returns one session with its figures.
     pub(crate) async fn show_session(&self, id: String) -> Outcome<Option<Shown>> {
         self.read(move |reader| reader.show(&id)).await
     }
 
-    /// The last one of those that go on for a session.
+    /// Returns the last session of the chain that continues this one.
     pub(crate) async fn tip(&self, id: String) -> Outcome<String> {
         self.read(move |reader| reader.tip(&id)).await
     }
 
-    /// The session to resume for an id.
+    /// Returns the session to resume for an id.
     pub(crate) async fn resume_target(&self, id: String) -> Outcome<String> {
         self.read(move |reader| reader.resume_target(&id)).await
     }
 
-    /// The title after a title.
+    /// Returns the title that follows a title.
     pub(crate) async fn next_title(&self, title: String) -> Outcome<String> {
         self.read(move |reader| reader.next_title(&title)).await
     }
 
-    /// How many sessions are open, and how many there are.
+    /// Returns the number of open sessions and of all sessions.
     pub(crate) async fn count_sessions(&self) -> Outcome<(u64, u64)> {
         self.read(Reader::count_sessions).await
     }
 
-    /// Every session's id and when it ended.
+    /// Returns the id and the end of each session.
     pub(crate) async fn session_endings(&self) -> Outcome<Vec<(String, Option<f64>)>> {
         self.read(Reader::endings).await
     }
@@ -215,14 +212,14 @@ impl ArchiveHandle {
         self.write_if_in_use(|archive| archive.end_orphans(unix_now()).map(drop)).await
     }
 
-    /// Notes what ended with a daemon that was killed, before anybody asks.
+    /// Notes, before the first request, what ended with a daemon that was killed.
     pub(crate) async fn note_killed_daemon(&self) -> Outcome<()> {
         let shared = Arc::clone(&self.shared);
         self.write_if_in_use(move |archive| note_killed(archive, &shared)).await
     }
 }
 
-/// The same on the archive's thread, once in a daemon's life.
+/// Does so on the archive's thread, once in a daemon's life.
 pub(super) fn note_killed(archive: &mut Archive, shared: &Shared) -> Result<(), ArchiveError> {
     archive.drop_unbound_locks()?;
     if shared.owes_note.swap(false, Ordering::AcqRel) {
@@ -236,7 +233,7 @@ fn kept(reader: &Reader, id: &str) -> Result<Option<KeptSession>, ArchiveError> 
     Ok(Some((row, reader.engine(id)?)))
 }
 
-/// Keeps the sessions that are in use in an archive that took the place of a damaged one.
+/// Stores the sessions that are in use in a new archive that replaced a damaged one.
 pub(super) fn keep_again(archive: &mut Archive, in_use: Vec<KeptSession>) {
     for (row, engine) in in_use {
         let kept = archive

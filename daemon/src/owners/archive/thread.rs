@@ -1,5 +1,5 @@
-//! The thread of the archive: opens the file, does the jobs, sets a damaged file aside, and sees
-//! to it that what was answered is in the file that is there.
+//! The thread of the archive. It opens the file, runs the jobs, sets a damaged file aside, and makes sure that
+//! confirmed data is in the file that exists.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -19,30 +19,29 @@ use super::transcripts::Append;
 use super::{Condition, Finished, Job, Refill, Shared};
 use crate::data::error::{Error, Outcome};
 
-/// Messages that are put into the text index at one time, while nobody waits.
+/// The number of messages that are indexed in one step while no caller waits.
 const SLICE: usize = 200;
 
-/// How long another program's lock is waited for while nobody waits for what is done.
+/// How long the thread waits for another program's lock while no caller waits.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// Pauses between two attempts to open an archive that can't be used: the first, and the longest.
+/// The first and the longest pause between two attempts to open an archive that can't be used.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// What a copy of a removed archive is called until it is whole.
+/// The suffix of a removed archive's copy until the copy is complete.
 const COPY: &str = ".restored";
-/// What an archive is called that another one took the place of, before a number.
+/// The suffix of an archive that was replaced by another file, before a number.
 const REPLACED: &str = ".replaced-";
-/// Numbers of those.
+/// The number of such suffixes.
 const MOST_REPLACED: u32 = 1000;
 
-/// The archive of a home, and how far it can be used.
+/// Opens the archive of a home, and returns its condition.
 pub(super) fn begin(path: &Path) -> (Option<Archive>, Condition) {
     let was_there = files::is_something(path);
     let unusable =
         |words: String| if was_there { (None, Condition::Unreadable(words)) } else { (None, Condition::Broken(words)) };
-    // SQLite would make the file readable for others; its log and index take after
-    // it.
+    // SQLite would make the file readable for others. Its log and index get the same mode.
     if let Err(error) = herma_disk::file::append_to(path) {
         return unusable(error.to_string());
     }
@@ -54,7 +53,7 @@ pub(super) fn begin(path: &Path) -> (Option<Archive>, Condition) {
     }
 }
 
-/// Sets a damaged archive aside and begins a new one.
+/// Sets a damaged archive aside and creates a new one.
 fn begin_anew(path: &Path, damage: &ArchiveError) -> (Option<Archive>, Condition) {
     let kept = match quarantine::quarantine(&files::all(path)) {
         Ok(kept) => kept,
@@ -63,7 +62,7 @@ fn begin_anew(path: &Path, damage: &ArchiveError) -> (Option<Archive>, Condition
         }
     };
     let words = format!("a damaged archive was set aside as {}: {damage}", kept.display());
-    // Closed before the archive is opened: closing it later would take away SQLite's locks.
+    // The file is closed before the archive is opened: closing it later would release SQLite's locks.
     let made = herma_disk::file::append_to(path).map(drop).map_err(|error| error.to_string());
     match made.and_then(|()| Archive::open(path).map_err(|error| error.to_string())) {
         Ok(archive) => (Some(archive), Condition::InUse(Some(words))),
@@ -71,8 +70,7 @@ fn begin_anew(path: &Path, damage: &ArchiveError) -> (Option<Archive>, Condition
     }
 }
 
-/// Does the jobs until there will be no more. Without an archive that can be used it is tried
-/// again and again to open one.
+/// Runs the jobs until all senders are gone. If the archive can't be used, tries to open one again and again.
 pub(super) fn serve(archive: Option<Archive>, jobs: &Receiver<Job>, shared: &Shared, refill: &Refill) {
     let mut archive = archive;
     loop {
@@ -84,22 +82,22 @@ pub(super) fn serve(archive: Option<Archive>, jobs: &Receiver<Job>, shared: &Sha
     }
 }
 
-/// Why the work ends.
+/// The reason why the worker ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// Nobody will ask any more.
+    /// All senders are gone.
     Closed,
-    /// There is no archive any more that can be used.
+    /// There is no usable archive any more.
     Lost,
 }
 
-/// Opens the archive as soon as that can be done; `None` when nobody will ask any more.
+/// Opens the archive as soon as possible; `None` if all senders are gone.
 fn wait_for_one(jobs: &Receiver<Job>, shared: &Shared, refill: &Refill) -> Option<Archive> {
     let mut pause = FIRST_PAUSE;
     loop {
         match jobs.recv_timeout(pause) {
             Err(RecvTimeoutError::Disconnected) => return None,
-            // It came in the moment in which the archive was lost; who waits learns that.
+            // The job arrived when the archive was just lost. Dropping it answers its caller with an error.
             Ok(_) => continue,
             Err(RecvTimeoutError::Timeout) => pause = (pause * 2).min(LONGEST_PAUSE),
         }
@@ -119,12 +117,12 @@ fn wait_for_one(jobs: &Receiver<Job>, shared: &Shared, refill: &Refill) -> Optio
     }
 }
 
-/// How long another program's lock is waited for by who asked then: those who wait in a row wait at the same time.
+/// How long a request waits for another program's lock. Requests in a queue spend the same time together.
 fn patience(asked: Instant) -> Duration {
     BUSY.saturating_sub(asked.elapsed())
 }
 
-/// Puts a part of what waits into the text index.
+/// Indexes a part of the waiting messages.
 fn index(archive: &mut Archive, intake: &mut Intake) -> (Finished, bool) {
     match intake.take_over(archive).and_then(|()| archive.index_pending(SLICE)) {
         Ok(left) => (Ok(()).into(), left > 0),
@@ -132,9 +130,9 @@ fn index(archive: &mut Archive, intake: &mut Intake) -> (Finished, bool) {
     }
 }
 
-/// The archive at work.
+/// The worker that runs the jobs with the archive.
 struct Worker<'a> {
-    /// `None` once there is none that can be used.
+    /// `None` once there is no usable archive.
     archive: Option<Archive>,
     /// The files that were opened.
     files: Files,
@@ -143,7 +141,7 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// Does the jobs, and while there are none puts messages into the text index.
+    /// Runs the jobs. While there are none, indexes messages.
     fn work(&mut self, jobs: &Receiver<Job>) -> End {
         let mut queue = Queue::of(jobs);
         let mut behind = true;
@@ -180,7 +178,7 @@ impl Worker<'_> {
         End::Lost
     }
 
-    /// Whether somebody appended in place a moment ago, and will again.
+    /// Whether a client appended in place a moment ago, and probably will again.
     fn goes_on(&self, queue: &mut Queue<'_>) -> bool {
         let mut intake = self.shared.intake();
         queue.waiting = queue.waiting.saturating_add(intake.take_beside());
@@ -191,7 +189,7 @@ impl Worker<'_> {
         goes_on
     }
 
-    /// Keeps messages, in the log where that will do.
+    /// Stores messages, in the log if possible.
     fn append(&mut self, appends: Vec<Append>) -> bool {
         let shared = self.shared;
         let patience = appends.first().map_or(BUSY, |first| patience(first.asked));
@@ -209,7 +207,7 @@ impl Worker<'_> {
         self.step(|archive, intake| (work(archive, intake), true), true, patience)
     }
 
-    /// Tells readers how far they see, and those who append in place which files are the archive's.
+    /// Publishes to readers how far they see, and to in-place appends which files belong to the archive.
     fn note(&self, intake: &mut Intake) {
         if intake.is_empty() {
             self.shared.taken_over.send_replace(self.shared.appended.load(Ordering::Acquire));
@@ -217,7 +215,7 @@ impl Worker<'_> {
         intake.note(self.archive.is_some().then_some(self.files));
     }
 
-    /// Nobody will ask any more. What lies in a file without a name would be gone.
+    /// Ends the work, because all senders are gone. Data in a file without a name would be lost.
     fn end(&mut self) -> End {
         let mut intake = self.shared.intake();
         if let Some(Err(error)) = self.archive.as_mut().map(|archive| intake.take_over(archive)) {
@@ -229,8 +227,8 @@ impl Worker<'_> {
         End::Closed
     }
 
-    /// Does something with the archive; true while there is something to be indexed, `unless_done` where it
-    /// came to nothing. Another program's lock is waited for as long as there is `patience`.
+    /// Runs work on the archive. Returns whether messages are left to index; on failure, returns `unless_done`. Waits
+    /// for another program's lock no longer than `patience`.
     fn step(
         &mut self,
         work: impl FnOnce(&mut Archive, &mut Intake) -> (Finished, bool),
@@ -243,8 +241,7 @@ impl Worker<'_> {
         if let Err(error) = archive.wait_for_locks(patience) {
             tracing::debug!("how long locks are waited for is as before: {error}");
         }
-        // The archive itself stays whole: SQLite rolls back a transaction whose
-        // guard is dropped.
+        // The archive itself stays intact: SQLite rolls back a transaction whose guard is dropped.
         let done = catch_unwind(AssertUnwindSafe(|| work(archive, &mut intake)));
         let Ok((Finished { failure, answer }, is_behind)) = done else {
             tracing::error!("a job of the archive panicked");
@@ -252,7 +249,7 @@ impl Worker<'_> {
         };
         let kept = self.see_that_it_is_kept(&mut intake);
         self.note(&mut intake);
-        // Who is answered may append again at once, in place.
+        // A caller that has its answer may append again at once, in place.
         drop(intake);
         if let Some(answer) = answer {
             answer(kept);
@@ -274,9 +271,9 @@ impl Worker<'_> {
         }
     }
 
-    /// Notes whether another program has the archive locked, and says so in the log once.
+    /// Notes whether another program has the archive locked, and logs each change once.
     fn note_lock(&self, failed: bool) {
-        // Not every job writes.
+        // Not every job writes, so a job without a failure proves nothing.
         let is_still =
             || self.shared.is_locked.load(Ordering::Acquire) && self.archive.as_ref().is_some_and(Archive::is_locked);
         let is_locked = failed || is_still();
@@ -290,15 +287,15 @@ impl Worker<'_> {
         }
     }
 
-    /// Sets a damaged archive aside and begins a new one.
+    /// Sets a damaged archive aside and creates a new one.
     fn renew(&mut self, damage: &ArchiveError, intake: &mut Intake) {
         self.close();
         let (archive, condition) = begin_anew(&self.shared.path, damage);
         self.go_on_with(archive, condition, intake);
     }
 
-    /// What was written may be in a file that nobody finds any more: then it is put into one that
-    /// is found, or who waits is told that it is not.
+    /// Handles files that were removed or replaced, in which the written data would be lost. The data goes into a file
+    /// that has a name, or the caller gets an error.
     fn see_that_it_is_kept(&mut self, intake: &mut Intake) -> Outcome<()> {
         match self.files.change(&self.shared.path) {
             None => Ok(()),
@@ -311,7 +308,7 @@ impl Worker<'_> {
         if let Some(Err(error)) = self.archive.as_mut().map(|archive| intake.take_over(archive)) {
             tracing::warn!("appended messages are still in their log: {error}");
         }
-        // Nothing is closed before what it holds is elsewhere: it is tried again with the next job.
+        // Nothing is closed before its data is safe elsewhere. If that fails, the next job tries again.
         let saved = match change {
             Change::Removed => self.copy_to(&files::beside(&path, COPY)),
             Change::LogLost => self.put_log_away(),
@@ -340,7 +337,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Puts the copy where the archive was.
+    /// Moves the copy to the place of the removed archive.
     fn put_back(&self, path: &Path) -> Result<(), String> {
         self.files.remove_log(path).map_err(|error| error.to_string())?;
         herma_disk::file::rename(&files::beside(path, COPY), path).map_err(|error| error.to_string())?;
@@ -349,23 +346,23 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Puts what is in the log into the archive.
+    /// Moves the contents of SQLite's log into the archive.
     fn put_log_away(&self) -> Result<(), String> {
         let Some(archive) = &self.archive else { return Ok(()) };
         archive.put_log_away().map_err(|error| error.to_string())
     }
 
-    /// Makes room for another log.
+    /// Makes room for a new log.
     fn begin_log(&self, path: &Path) -> Result<(), String> {
         self.files.remove_log(path).map_err(|error| error.to_string())?;
-        // What lies there instead belongs to no archive of this daemon, and would be read into it.
+        // The files that are here now belong to no archive of this daemon, and SQLite would read them into this one.
         let [_, log, index] = files::all(path);
         quarantine::quarantine(&[log, index]).map_err(|error| error.to_string())?;
         tracing::error!("the archive's log was removed while it was in use; what it held is in the archive");
         Ok(())
     }
 
-    /// Takes the file that is there now for the archive, and keeps what was the archive beside it.
+    /// Switches to the file that is here now, and keeps the old archive under another name.
     fn give_way(&mut self, path: &Path, intake: &mut Intake) -> Outcome<()> {
         let names = (1..=MOST_REPLACED).map(|number| files::beside(path, &format!("{REPLACED}{number}")));
         let Some(aside) = names.into_iter().find(|name| std::fs::symlink_metadata(name).is_err()) else {
@@ -387,10 +384,10 @@ impl Worker<'_> {
         Err(Error::Unavailable(format!("{words}; ask again")))
     }
 
-    /// Writes all that is in the archive to a new private file, durably.
+    /// Writes the whole archive to a new private file, durably.
     fn copy_to(&self, path: &Path) -> Result<(), String> {
         let Some(archive) = &self.archive else { return Ok(()) };
-        // A copy that a killed daemon began.
+        // Removes a copy that a killed daemon began.
         let begun = herma_disk::file::remove_name(path).and_then(|_| herma_disk::file::append_to(path));
         let file = begun.map_err(|error| error.to_string())?;
         archive.copy_to(path).map_err(|error| error.to_string())?;
@@ -402,7 +399,7 @@ impl Worker<'_> {
         self.archive = None;
     }
 
-    /// Goes on with another archive, which is given what is in use.
+    /// Continues with another archive, after adding the sessions that are in use.
     fn go_on_with(&mut self, archive: Option<Archive>, condition: Condition, intake: &mut Intake) {
         self.archive = archive;
         if let Some(archive) = &mut self.archive {
@@ -413,7 +410,7 @@ impl Worker<'_> {
         self.shared.become_(condition);
     }
 
-    /// The archive can't be used any more; the words for who waits.
+    /// Gives up the archive, and returns the error for callers.
     fn lose(&mut self, words: &str) -> Error {
         self.close();
         let words = format!("its file was taken away while it was in use: {words}");

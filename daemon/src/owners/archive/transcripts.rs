@@ -1,4 +1,4 @@
-//! Transcripts: what was appended to sessions.
+//! Transcripts: the messages that were appended to sessions.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,23 +14,23 @@ use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 
 impl ArchiveHandle {
-    /// What was appended to a session so far, as JSON texts.
+    /// Returns the messages of a session's transcript, as JSON texts.
     pub(crate) async fn transcript(&self, session: String) -> Outcome<Option<(KnownTranscript, Vec<String>)>> {
-        // A list without its newest messages would be taken for the whole.
+        // Without its newest messages, the list would be taken for the whole transcript.
         self.take_over().await?;
-        // Taken before: where another file comes into use meanwhile, the transcript counts as unknown.
+        // The epoch is read first: if another file comes into use meanwhile, the transcript counts as unknown.
         let epoch = self.shared.epoch();
         let found = self.read(move |reader| reader.identified_transcript(&session)).await?;
         Ok(found.map(|(id, texts)| (KnownTranscript { epoch, id }, texts)))
     }
 
-    /// Bytes of a session's transcript.
+    /// Returns the size of a session's transcript, in bytes.
     pub(crate) async fn transcript_bytes(&self, session: String) -> Outcome<u64> {
         self.take_over().await?;
         self.read(move |reader| reader.transcript_bytes(&session)).await
     }
 
-    /// What a known transcript has from a position on; `None` if it is another one by now.
+    /// Returns the messages of a known transcript from a position on; `None` if the transcript has changed.
     pub(crate) async fn transcript_from(
         &self,
         session: String,
@@ -56,7 +56,7 @@ impl ArchiveHandle {
         .await
     }
 
-    /// Appends JSON texts to a session. `no_session` is run when it was removed meanwhile.
+    /// Appends JSON texts to a session. Calls `no_session` if the session was removed meanwhile.
     pub(crate) async fn append(
         &self,
         session: String,
@@ -73,7 +73,7 @@ impl ArchiveHandle {
             && let Some((appended, must_tell)) = self.shared.append_in_place(&append)
         {
             if must_tell {
-                // One with much to do will look anyway.
+                // If the queue is full, the thread is busy and will look anyway.
                 drop(self.send(Job::Appended));
             }
             return Ok(appended);
@@ -83,32 +83,32 @@ impl ArchiveHandle {
     }
 }
 
-/// Which transcript a list was read from, and from which file: in another one the same numbers
-/// stand for something else.
+/// Identifies the transcript from which a list was read, and its file. In another file the same numbers mean something
+/// else.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KnownTranscript {
     pub(super) epoch: u64,
     pub(super) id: TranscriptId,
 }
 
-/// Bytes of a message that counts for more than one.
+/// The size from which a message counts as more than one, in bytes.
 const LARGE: usize = 2 << 10;
 
-/// Messages for one session's transcript. Those that wait at one time are synced together.
+/// Messages for one session's transcript. Appends that wait at the same time are synced together.
 pub(super) struct Append {
     pub(super) session: String,
     pub(super) generation: u64,
     pub(super) position: u64,
     pub(super) messages: Vec<String>,
-    /// When it was asked for.
+    /// The time of the request.
     pub(super) asked: Instant,
-    /// Run when the session was removed meanwhile.
+    /// Called if the session was removed meanwhile.
     pub(super) no_session: Box<dyn FnOnce() + Send>,
     pub(super) answer: oneshot::Sender<Outcome<Appended>>,
 }
 
 impl Append {
-    /// What it is for the text index to do: its messages, or as many of [`LARGE`] as have its bytes.
+    /// Returns the cost for the text index: the number of messages, or the number of [`LARGE`] units of their bytes.
     pub(super) fn weight(&self) -> usize {
         self.messages.len().max(self.bytes() / LARGE)
     }
@@ -117,7 +117,7 @@ impl Append {
         self.messages.iter().map(String::len).sum()
     }
 
-    /// Does all of them, and syncs once.
+    /// Writes all appends, and syncs once.
     pub(super) fn all(appends: Vec<Self>, archive: &mut Archive) -> Finished {
         let bodies: Vec<Vec<&str>> =
             appends.iter().map(|append| append.messages.iter().map(String::as_str).collect()).collect();
@@ -134,14 +134,14 @@ impl Append {
         Finished { failure, answer: Some(Self::answer_all(appends, answers)) }
     }
 
-    /// None of them can be kept.
+    /// Refuses all appends with the same error.
     pub(super) fn refused(appends: Vec<Self>, error: ArchiveError) -> Finished {
         let error = Arc::new(error);
         let answers = vec![Err(Arc::clone(&error)); appends.len()];
         Finished { failure: Err(error), answer: Some(Self::answer_all(appends, answers)) }
     }
 
-    /// Tells each what came of it, once it is known whether that is kept.
+    /// Answers each caller, once it is known whether the data is in the file.
     pub(super) fn answer_all(
         appends: Vec<Self>,
         answers: Vec<Result<Appended, Arc<ArchiveError>>>,
@@ -164,7 +164,7 @@ impl Append {
         {
             (self.no_session)();
         }
-        // Nobody listens any more when the caller went away.
+        // The send fails if the caller has gone away.
         drop(self.answer.send(kept.clone().and(answer.map_err(Error::from))));
     }
 }

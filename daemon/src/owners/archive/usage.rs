@@ -1,4 +1,4 @@
-//! Tokens that calls took.
+//! The token usage of calls.
 
 use herma_archive::usage::{self, Buckets, By, Totals, UsageRow};
 
@@ -6,16 +6,16 @@ use super::ArchiveHandle;
 use crate::data::clock::unix_now;
 use crate::data::error::Outcome;
 
-/// Which calls to add up, and how.
+/// Which calls to sum up, and by what.
 #[derive(Debug, Clone)]
 pub(crate) struct UsageQuery {
-    /// Only of this session.
+    /// Limits the sum to this session.
     pub session: Option<String>,
-    /// Only of this profile's sessions.
+    /// Limits the sum to sessions of this profile.
     pub profile: Option<String>,
-    /// Only from this time on, in Unix seconds.
+    /// Excludes calls before this time, in Unix seconds.
     pub since: Option<f64>,
-    /// What makes a row.
+    /// The grouping of the rows.
     pub by: By,
 }
 
@@ -28,12 +28,12 @@ pub(crate) struct Call {
     pub model: Option<String>,
     /// The provider.
     pub provider: Option<String>,
-    /// The tokens.
+    /// The number of tokens of each kind.
     pub buckets: Buckets,
 }
 
 impl ArchiveHandle {
-    /// The sums by row, and over all rows.
+    /// Returns the sums by row, and the sum of all rows.
     pub(crate) async fn usage(&self, query: UsageQuery) -> Outcome<(Vec<(String, Totals)>, Totals)> {
         self.read(move |reader| {
             reader.usage(&usage::UsageQuery {
@@ -47,7 +47,7 @@ impl ArchiveHandle {
         .await
     }
 
-    /// Keeps a call, and with it what the engine remembers by then.
+    /// Stores a call, together with the engine's figures at that time.
     pub(crate) async fn record_usage(
         &self,
         call: Call,

@@ -1,4 +1,4 @@
-//! What went wrong with bringing messages, outputs and sessions to other hosts, each said once.
+//! Problems of uploading messages, outputs and sessions for other hosts. Each is logged once.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -7,52 +7,52 @@ use std::time::{Duration, Instant};
 use herma_guard::{RedactOptions, redact};
 use herma_shared::SharedError;
 
-/// The pause after a session could not be told in time.
+/// The pause after a session could not be published because of a passing error.
 const SOON: Duration = Duration::from_secs(5);
 
-/// The same where the database said no.
+/// The pause after the database refused a session.
 const LATER: Duration = Duration::from_mins(1);
 
-/// What became of bringing messages.
+/// The current problems of uploads.
 #[derive(Debug, Default)]
 pub(super) struct Brought {
     trouble: Mutex<Option<SharedError>>,
     outputs_trouble: Mutex<Option<SharedError>>,
     sessions_trouble: Mutex<Option<SharedError>>,
-    /// Sessions that could not be told, and until when others have their turn.
+    /// Sessions that could not be published, each with the time until which others go first.
     failed: Mutex<HashMap<String, Instant>>,
 }
 
 impl Brought {
-    /// Why messages can't be brought.
+    /// Returns why messages can't be uploaded.
     pub(super) fn trouble(&self) -> Option<SharedError> {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Why outputs can't be brought.
+    /// Returns why outputs can't be uploaded.
     pub(super) fn outputs_trouble(&self) -> Option<SharedError> {
         self.outputs_trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Why sessions can't be told.
+    /// Returns why sessions can't be published.
     pub(super) fn sessions_trouble(&self) -> Option<SharedError> {
         self.sessions_trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A session could not be told: others have their turn first.
+    /// Notes that a session could not be published, so that others go first.
     pub(super) fn note_failed_session(&self, session: String, error: &SharedError) {
         let pause = if error.is_passing() { SOON } else { LATER };
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).insert(session, Instant::now() + pause);
     }
 
-    /// The sessions that could not be told a short while ago.
+    /// Returns the sessions that could not be published a short while ago.
     pub(super) fn failed_sessions(&self) -> HashSet<String> {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         failed.retain(|_, until| *until > Instant::now());
         failed.keys().cloned().collect()
     }
 
-    /// Remembers what went wrong with messages, and says it once.
+    /// Remembers the problem with messages, and logs it once.
     pub(super) fn note(&self, trouble: Option<SharedError>) {
         if let Some(error) = changed(&self.trouble, trouble) {
             let words = masked(&error);
@@ -60,7 +60,7 @@ impl Brought {
         }
     }
 
-    /// The same of sessions.
+    /// Remembers the problem with sessions, and logs it once.
     pub(super) fn note_sessions(&self, trouble: Option<SharedError>) {
         if let Some(error) = changed(&self.sessions_trouble, trouble) {
             let words = masked(&error);
@@ -68,7 +68,7 @@ impl Brought {
         }
     }
 
-    /// The same of outputs.
+    /// Remembers the problem with outputs, and logs it once.
     pub(super) fn note_outputs(&self, trouble: Option<SharedError>) {
         if let Some(error) = changed(&self.outputs_trouble, trouble) {
             let words = masked(&error);
@@ -77,12 +77,12 @@ impl Brought {
     }
 }
 
-/// What others said may have a secret in it.
+/// Masks secrets, which an error text from outside may contain.
 fn masked(error: &SharedError) -> String {
     redact(&error.to_string(), RedactOptions::default()).text.into_owned()
 }
 
-/// Puts a trouble in the place of the one before, and gives it where it is another one.
+/// Replaces a problem, and returns the new one if it differs.
 fn changed(known: &Mutex<Option<SharedError>>, trouble: Option<SharedError>) -> Option<SharedError> {
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
     let new = trouble.clone().filter(|error| known.as_ref() != Some(error));

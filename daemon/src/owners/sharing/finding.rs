@@ -1,4 +1,4 @@
-//! What other hosts said, found beside what was said here.
+//! Search in the messages of other hosts.
 
 use herma_archive::handover::Came;
 use herma_archive::search::elsewhere::Lookup;
@@ -10,8 +10,8 @@ use crate::data::error::{Error, Outcome};
 use crate::owners::archive::RecallQuery;
 
 impl Sharing {
-    /// What the messages of other hosts, and of archives that this one had before, have of a query, but for those that came
-    /// here with sessions.
+    /// Searches the messages of other hosts and of former archives of this host, except those that came here with
+    /// sessions.
     pub(crate) async fn find(&self, archive: u32, came: &[Came], query: &RecallQuery) -> Outcome<FoundElsewhere> {
         let profiles = self.seen_profiles(query.profile.as_deref());
         if profiles.is_empty() {
@@ -26,19 +26,19 @@ impl Sharing {
             until: query.until,
         };
         let lookup = Lookup::of(&query.words);
-        // All of it within the time that one thing may take: somebody waits.
+        // The whole search has the time limit of one call, because a client waits.
         let found = Box::pin(self.ready_database()?.find_messages(within, &lookup, query.limit));
         super::within(self.config().timeout, found).await.map_err(Error::Unread)
     }
 
-    /// Messages by their names; those that are gone are left out.
+    /// Returns messages by their names. Messages that are gone are left out.
     pub(crate) async fn messages(&self, keys: &[MessageKey], profile: Option<&str>) -> Outcome<Vec<Message>> {
         let profiles = self.seen_profiles(profile);
         self.ready_database()?.messages(keys, &profiles).await.map_err(Error::Unread)
     }
 
-    /// A message of another host with so many before and behind it in its session, oldest first, and the name of the one
-    /// with which that goes on; none where there is no such message.
+    /// Returns a message of another host with some messages before and after it in its session, oldest first, and the
+    /// name of the message that continues it. Returns none if the message does not exist.
     pub(crate) async fn around(
         &self,
         key: &MessageKey,
@@ -51,14 +51,14 @@ impl Sharing {
         Ok((messages, next.map(|number| MessageKey { number, ..key.clone() })))
     }
 
-    /// Whose messages may be seen: those of profiles that this host shares.
+    /// Returns the profiles whose messages may be seen: those that this host shares.
     pub(super) fn seen_profiles(&self, profile: Option<&str>) -> Vec<String> {
         let mut profiles = self.joined.profiles();
         profiles.retain(|one| profile.is_none_or(|profile| profile == one));
         profiles
     }
 
-    /// The database, unless it is known to be away.
+    /// Returns the database, unless it is known to be unreachable.
     pub(super) fn ready_database(&self) -> Outcome<&Database> {
         let database = self.database()?;
         match self.link.state() {

@@ -1,4 +1,4 @@
-//! Bringing a profile's stores to the database, and taking them back.
+//! Moving a profile's stores to the database, and back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,38 +12,38 @@ use herma_shared::stores::{Given, StoreKey, Wanted};
 use super::{Sharing, address, key};
 use crate::data::error::{Error, Outcome};
 
-/// How often a store is brought that somebody writes to meanwhile.
+/// How often a join is tried again because another client writes to the store meanwhile.
 const ATTEMPTS: usize = 8;
 
-/// What became of a store that was brought to the database.
+/// The result of moving a store to the database.
 #[derive(Debug)]
 pub(crate) struct JoinedStore {
     /// The store.
     pub target: Target,
     /// Its revision.
     pub revision: u64,
-    /// Entries that were there.
+    /// The number of entries that were already there.
     pub found: usize,
-    /// Entries of this host that were not there.
+    /// Entries of this host that were added there.
     pub brought: Vec<Entry>,
-    /// Entries of this host for which there was no room.
+    /// Entries of this host that did not fit.
     pub left_out: Vec<LeftOut>,
 }
 
-/// An entry that found no room.
+/// An entry that did not fit.
 #[derive(Debug)]
 pub(crate) struct LeftOut {
     /// The entry.
     pub entry: Entry,
-    /// What the store would have had with it, in chars.
+    /// The size of the store with this entry, in chars.
     pub total: usize,
-    /// What it may have.
+    /// The limit of the store, in chars.
     pub limit: usize,
 }
 
 impl Sharing {
-    /// Makes the tables or brings them up to date, as the owner that `url` names or as who is configured, and
-    /// lets a role use the space. Gives the version that was found; 0 for none.
+    /// Creates or updates the tables, as the owner that `url` names or as the configured user, and lets a role use the
+    /// space. Returns the version that was found; 0 for none.
     pub(crate) async fn init(&self, url: Option<&str>, password: Option<String>, role: Option<&str>) -> Outcome<i32> {
         let database = self.database()?;
         let owner = match url {
@@ -54,7 +54,7 @@ impl Sharing {
             None => None,
         };
         let found = database.init(owner.as_ref(), role).await.map_err(Error::Shared)?;
-        // What was said before is not true any more.
+        // Earlier errors about the database are obsolete now.
         match database.standings().await {
             Ok(_) => self.link.answered(),
             Err(error) => self.link.failed(&error),
@@ -62,8 +62,8 @@ impl Sharing {
         Ok(found)
     }
 
-    /// Brings a profile's stores to the database: what is there comes first, then what only this host has,
-    /// as far as there is room. Done again it changes nothing.
+    /// Moves a profile's stores to the database. The entries there come first, then those that only this host has, as
+    /// far as there is room. A second call changes nothing.
     pub(crate) async fn join(self: &Arc<Self>, profile: &str) -> Outcome<Vec<JoinedStore>> {
         self.database()?;
         if !self.shares(profile) {
@@ -90,7 +90,7 @@ impl Sharing {
         Ok(brought)
     }
 
-    /// Whether the store of the database is the one that this host joined.
+    /// Whether the store in the database is the one that this host joined.
     async fn is_mine(&self, key: &StoreKey) -> Outcome<bool> {
         let born = self.joined.born(&key.profile, key.target);
         let standings = self.database()?.standings().await.map_err(Error::Shared)?;
@@ -101,7 +101,7 @@ impl Sharing {
     async fn bring(&self, profile: &str, target: Target) -> Outcome<JoinedStore> {
         let (database, store, key) = (self.database()?, self.stores.get(profile, target)?, key(profile, target));
         let limit = self.stores.limit(profile, target);
-        // Who shares it already takes what is new, and brings nothing.
+        // A profile that already shares its store adopts new revisions, and adds nothing.
         if self.joined.has(profile) && self.is_mine(&key).await? && self.catch_up(profile, target).await.is_ok() {
             let view = store.view().await?;
             let (revision, found) = (view.revision, of_all(&view).count());
@@ -124,7 +124,7 @@ impl Sharing {
             }
             let joined = |revision| JoinedStore { target, revision, found: found.len(), brought, left_out };
             let mut rows = held.rows.clone();
-            // No revision is given twice, neither here nor there.
+            // No revision is given twice, neither here nor in the database.
             let is_behind = view.revision > held.revision && of_all(&view).next().is_some();
             let revision = if *merged != *found || is_behind {
                 let revision = held.revision.max(view.revision) + 1;
@@ -156,13 +156,13 @@ impl Sharing {
         Err(Error::overloaded(&format!("{profile}'s {target}")))
     }
 
-    /// Takes a profile's stores back: the file and the history stay here as they are, and what comes from now
-    /// on is this host's alone.
+    /// Ends the sharing of a profile's stores. The file and the history stay here as they are, and later changes remain
+    /// on this host.
     pub(crate) async fn leave(self: &Arc<Self>, profile: &str) -> Outcome<()> {
         if !self.joined.has(profile) {
             return Err(Error::NotFound(format!("profile {profile:?} shares nothing")));
         }
-        // What others wrote until now comes along, if it can.
+        // Adopts the latest writes of other hosts, if possible.
         for target in Target::ALL {
             if let Err(error) = self.catch_up(profile, target).await {
                 tracing::debug!("{profile}'s {target} is left as it is here: {error}");
@@ -176,7 +176,7 @@ impl Sharing {
     }
 }
 
-/// The entries of a store that are not for this host only.
+/// Returns the entries of a store that are not only for this host.
 fn of_all(view: &View) -> impl Iterator<Item = &Entry> {
     view.entries.iter().filter(|entry| !is_bound(entry))
 }

@@ -1,4 +1,4 @@
-//! Whether the database is there, since when, and what was seen of the stores in it.
+//! Whether the database is reachable and since when, and the last known state of its stores.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,27 +9,27 @@ use tokio::sync::watch;
 
 use crate::data::clock::unix_now;
 
-/// How the database is.
+/// The state of the connection to the database.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LinkState {
-    /// Whether it answered last; `None` before it was asked.
+    /// Whether the last request was answered; `None` before the first request.
     pub is_up: Option<bool>,
-    /// Since when it is so, in Unix seconds.
+    /// Since when that is so, in Unix seconds.
     pub since: Option<f64>,
-    /// What it said, or why it did not.
+    /// The error, if the last request failed.
     pub error: Option<SharedError>,
 }
 
-/// A store as the database has it.
+/// The state of a store in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Standing {
     /// Its revision.
     pub revision: u64,
-    /// What tells it from another one.
+    /// The store's birth mark, which differs if the store was created again.
     pub born: String,
 }
 
-/// What is known of the database.
+/// The knowledge about the database.
 #[derive(Debug)]
 pub(super) struct Link {
     state: Mutex<LinkState>,
@@ -40,11 +40,11 @@ pub(super) struct Link {
 #[derive(Debug, Default)]
 struct Seen {
     standing: Option<Standing>,
-    /// When it was known to be the same here and there.
+    /// When the store was last known to be equal here and there.
     same_at: Option<Instant>,
-    /// Why it can't be written, whatever becomes of the database.
+    /// Why the store can't be written, regardless of the state of the database.
     trouble: Option<SharedError>,
-    /// It stays so until the profile joins again.
+    /// Whether the trouble stays until the profile joins again.
     stays: bool,
 }
 
@@ -63,7 +63,7 @@ impl Link {
         self.returns.subscribe()
     }
 
-    /// It answered.
+    /// Notes that the database answered.
     pub(super) fn answered(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.is_up != Some(true) {
@@ -76,7 +76,7 @@ impl Link {
         }
     }
 
-    /// It did not, or said what can't be worked with.
+    /// Notes that the database did not answer, or that its answer was unusable.
     pub(super) fn failed(&self, error: &SharedError) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.is_up != Some(false) {
@@ -87,7 +87,7 @@ impl Link {
         state.error = Some(error.clone());
     }
 
-    /// Why a store can't be written now, as far as it is known.
+    /// Returns why a store can't be written now, as far as that is known.
     pub(super) fn trouble(&self, profile: &str, target: &str) -> Option<SharedError> {
         let state = self.state();
         match state.is_up {
@@ -96,17 +96,18 @@ impl Link {
         }
     }
 
-    /// Why a store can't be written whatever becomes of the database.
+    /// Returns why a store can't be written, regardless of the state of the database.
     pub(super) fn own_trouble(&self, profile: &str, target: &str) -> Option<SharedError> {
         self.seen(profile, target, |seen| seen.trouble.clone())
     }
 
-    /// The profile joined anew: what was wrong with its store is over.
+    /// Forgets a store's trouble, because its profile joined again.
     pub(super) fn joined(&self, profile: &str, target: &str) {
         self.seen(profile, target, |seen| *seen = Seen::default());
     }
 
-    /// A store can't be written, or can again; one that `stays` so can't until the profile joins again.
+    /// Notes that a store can't be written, or can again. With `stays`, the trouble stays until the profile joins
+    /// again.
     pub(super) fn troubled(&self, profile: &str, target: &str, trouble: Option<SharedError>, stays: bool) {
         self.seen(profile, target, |seen| {
             if seen.stays {
@@ -124,7 +125,7 @@ impl Link {
         self.seen(profile, target, |seen| seen.standing.clone())
     }
 
-    /// How a store is in the database; `is_same` when it is so here, too.
+    /// Notes the state of a store in the database. `is_same` says whether the store here has the same state.
     pub(super) fn stands(&self, profile: &str, target: &str, standing: Standing, is_same: bool) {
         self.seen(profile, target, |seen| {
             seen.standing = Some(standing);
@@ -134,7 +135,7 @@ impl Link {
         });
     }
 
-    /// A store is here as it is in the database.
+    /// Notes that the store here equals the one in the database.
     pub(super) fn is_same(&self, profile: &str, target: &str, revision: u64) {
         self.seen(profile, target, |seen| {
             seen.same_at = Some(Instant::now());

@@ -1,4 +1,4 @@
-//! Brings what was said on this host to the database, and takes from there what was removed here.
+//! Uploads the messages of this host to the database, and mirrors removals of messages and sessions.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,31 +14,30 @@ use crate::data::error::{Error, Outcome};
 use crate::owners::archive::ArchiveHandle;
 use crate::owners::blocking::blocking;
 
-/// Messages that are brought at one time, and bytes of them.
+/// The size of a portion, in messages and bytes.
 const MOST: usize = 1_000;
 const BYTES: usize = 2 << 20;
 
-/// Longest message that is brought, in bytes; of a longer one it is only told that there is one.
+/// The longest message that is uploaded, in bytes. For a longer one, the upload only contains a placeholder.
 const LONGEST: usize = 8 << 20;
 
-/// How often a single message is tried that is not taken, before it is passed over: one that is refused, and one for
-/// which time ran out.
+/// How often a single message is tried before it is skipped: after refusals, and after timeouts.
 const REFUSALS: u32 = 3;
 const DELAYS: u32 = 30;
 
-/// Sessions, and messages of an archive that was replaced, that are removed at one time.
+/// How many sessions, and messages of a replaced archive, are removed in one step.
 const GONE: usize = 100;
 const REPLACED: usize = 1_000;
 
-/// The pause after bringing, in times of what it took: long sessions that change all the time must not keep a processor busy.
+/// The pause after an upload, as a multiple of its duration. Long sessions that change all the time must not keep a
+/// processor busy.
 const REST: u32 = 4;
 const LONG: Duration = Duration::from_secs(10);
 
-/// Longest pause after something went wrong.
+/// The longest pause after an error.
 const PAUSE: Duration = Duration::from_mins(1);
 
-/// How much is brought at one time: less after it was not taken, and so that one message that can't be brought does
-/// not keep all others here.
+/// The size of one upload. It shrinks after a failure, so that one bad message does not block all others.
 struct Portion {
     messages: usize,
     bytes: usize,
@@ -67,32 +66,32 @@ impl Portion {
         };
     }
 
-    /// Whether the one message was tried often enough.
+    /// Whether the single message was tried often enough.
     const fn is_hopeless(&self) -> bool {
         self.messages == 1 && (self.refusals >= REFUSALS || self.delays >= DELAYS)
     }
 }
 
-/// Messages that are ready to be brought.
+/// Messages that are ready for upload.
 struct Load {
     messages: Vec<NewMessage>,
     through: u64,
-    /// Nothing comes behind them.
+    /// Whether no messages follow them.
     is_last: bool,
 }
 
-/// What was looked at before anything was brought: when it is another, that is done again.
+/// The circumstances of the initial comparison. If they change, the comparison is repeated.
 #[derive(Debug, PartialEq, Eq)]
 struct Looked {
     identity: u32,
     profiles: Vec<String>,
-    /// How often the database came, and a profile joined.
+    /// How often the database came back, and a profile joined.
     returns: (u64, u64),
 }
 
 impl Sharing {
-    /// Brings messages again and again, for as long as the daemon runs, and takes from there what was removed here.
-    /// Ends at once where nothing is shared.
+    /// Uploads messages again and again, as long as the daemon runs, and applies removals to the database. Returns at
+    /// once if nothing is shared.
     pub(crate) async fn bring_messages(self: Arc<Self>, archive: Arc<ArchiveHandle>) {
         let Some(Ok(database)) = self.database.clone() else { return };
         let (mut portion, mut looked, mut pause) = (Portion::whole(), None, self.config.poll);
@@ -117,7 +116,7 @@ impl Sharing {
                         self.brought.note(None);
                         self.config.poll
                     }
-                    // Whether the database is away is for others to find out: a large portion may just take long.
+                    // Others detect whether the database is unreachable: a large portion may just take long.
                     Err(Error::Shared(error)) => {
                         looked = None;
                         portion.failed(&error);
@@ -137,14 +136,14 @@ impl Sharing {
         }
     }
 
-    /// Brings what waits once, for somebody who waits for it.
+    /// Uploads all waiting messages and sessions once, for a caller that waits.
     pub(super) async fn bring_once(&self, database: &Database, archive: &ArchiveHandle) -> Outcome<()> {
         let changed = self.changed_sessions(archive, &self.joined.profiles()).await?;
         self.bring_all(database, archive, &mut Portion::whole(), &mut None).await?;
         self.tell(database, archive, changed).await.map(drop)
     }
 
-    /// Brings all that waits. While one portion is on its way the next is made ready.
+    /// Uploads all waiting messages. While one portion is on its way, the next is prepared.
     async fn bring_all(
         &self,
         database: &Database,
@@ -157,7 +156,7 @@ impl Sharing {
         if looked.as_ref() != Some(&now(archive.shipped().await?.identity)) {
             archive.begin_shipping(profiles.clone()).await?;
             if self.hands_over_any() && archive.begin_handing().await? {
-                // What counts as changed now was not looked for yet.
+                // The sessions that now count as changed were not collected yet.
                 self.tell_soon();
             }
             look_back(database, archive).await?;
@@ -216,7 +215,7 @@ impl Sharing {
     }
 }
 
-/// Takes from the database what was removed here, also where nothing is brought any more.
+/// Applies removals on this host to the database, even if uploads have ended.
 async fn take_away(database: &Database, archive: &ArchiveHandle) -> Outcome<()> {
     let (strays, gone) = (archive.strays().await?, archive.gone_sessions(GONE).await?);
     if strays.is_empty() && gone.is_empty() {
@@ -232,7 +231,7 @@ async fn take_away(database: &Database, archive: &ArchiveHandle) -> Outcome<()> 
         if let (Some(birth), Some(term)) = (birth, term) {
             database.forget_session(identity, session, birth, *term).await.map_err(Error::Shared)?;
         }
-        // One that came back needs what was brought of it.
+        // A session that came back needs its uploaded messages.
         if !came.iter().any(|came| came.session == *session && came.archive == identity) {
             database.remove_messages(identity, session, *below).await.map_err(Error::Shared)?;
         }
@@ -244,9 +243,10 @@ async fn keep(database: &Database, identity: u32, messages: &[NewMessage]) -> Ou
     if messages.is_empty() { Ok(()) } else { database.keep_messages(identity, messages).await.map_err(Error::Shared) }
 }
 
-/// Compares what is there with what was brought. A database that has less was made anew or put back from a backup: the rest
-/// is brought again. One that has more than this archive ever sent knows a later one: this was put back from a backup, its
-/// ids will be given again, and from then on it counts as another one. What both have goes from there, for it comes again.
+/// Compares the database with the record of uploads. If the database has less, it was created again or restored from a
+/// backup, and the rest is uploaded again. If it has more than this archive ever sent, this archive was restored from a
+/// backup. Its ids would be given again, so it counts as another archive from then on. Messages that both have are
+/// removed from the database, because they are uploaded again.
 async fn look_back(database: &Database, archive: &ArchiveHandle) -> Outcome<()> {
     let here = archive.shipped().await?;
     let there = database.shipped(here.identity).await.map_err(Error::Shared)?;
@@ -261,13 +261,13 @@ async fn look_back(database: &Database, archive: &ArchiveHandle) -> Outcome<()> 
          this one sent them up to {}; it is brought anew, and what is only there stays there",
         here.sent
     );
-    // First there: who is killed between finds the same again.
+    // The database goes first: after a kill in between, the next start finds the same state.
     let below = here.through.saturating_add(1);
     while database.remove_some(here.identity, below, REPLACED).await.map_err(Error::Shared)? > 0 {}
     archive.ship_as_another().await
 }
 
-/// A message as it is brought. PostgreSQL knows no NUL.
+/// Converts a message for upload. PostgreSQL can't store NUL.
 fn new(message: OutboxMessage, redaction: Redaction) -> NewMessage {
     let OutboxMessage { session, agent, role, body, .. } = message;
     let plain = |text: String| if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text };

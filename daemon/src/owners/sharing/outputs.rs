@@ -1,4 +1,4 @@
-//! Brings outputs of tools to the database and the object store, and gets those of other hosts from there.
+//! Uploads tool outputs to the database and the object store, and fetches those of other hosts.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,41 +16,42 @@ use crate::data::error::{Error, Outcome};
 use crate::owners::archive::ArchiveHandle;
 use crate::owners::blocking::blocking;
 
-/// How often texts are removed that no output names any more.
+/// How often texts without an output are removed.
 const CLEARED: Duration = Duration::from_mins(10);
 
-/// Longest pause after something went wrong.
+/// The longest pause after an error.
 const PAUSE: Duration = Duration::from_mins(5);
 
-/// Outputs that are forgotten at one time.
+/// The number of outputs that are removed in one step.
 const FORGOTTEN: usize = 1_000;
 
 /// An output of another host.
 #[derive(Debug)]
 pub(crate) struct FetchedOutput {
-    /// What it is.
+    /// Its description.
     pub output: NewOutput,
     /// Its text.
     pub text: String,
 }
 
-/// What was seen of the outputs of this host: when it is the same, nothing is to be brought.
+/// The last seen state of this host's outputs. While it is unchanged, there is nothing to upload.
 #[derive(Debug, PartialEq)]
 struct Seen {
     profiles: Vec<String>,
-    /// How often the database came, and a profile joined.
+    /// How often the database came back, and a profile joined.
     returns: (u64, u64),
-    /// Sessions that stay here.
+    /// The sessions that never leave this host.
     bound: HashSet<String>,
     usage: (u64, u64),
     newest: Option<String>,
 }
 
 impl Sharing {
-    /// Brings outputs again and again, for as long as the daemon runs. Ends at once where none are shared.
+    /// Uploads outputs again and again, as long as the daemon runs. Returns at once if none are shared.
     pub(crate) async fn bring_outputs(self: Arc<Self>, kept: Arc<Outputs>, archive: Arc<ArchiveHandle>) {
         let Some(Ok(database)) = self.database.clone() else { return };
-        // They are what was said too, and none can be masked and still be the text that its handle names.
+        // Outputs are part of the conversation too. A masked text would no longer match its handle, so none is
+        // uploaded.
         if !self.config.messages || self.config.redact {
             return;
         }
@@ -59,7 +60,7 @@ impl Sharing {
         let mut pause = self.config.poll;
         loop {
             if self.link.state().is_up == Some(true) && !self.joined.profiles().is_empty() {
-                // Without an archive nobody knows which sessions stay here.
+                // Without the archive, it is unknown which sessions must stay here.
                 let Ok(bound) = archive.host_bound().await else {
                     sleep(self.config.poll).await;
                     continue;
@@ -90,7 +91,7 @@ impl Sharing {
         Seen { profiles: self.joined.profiles(), returns: self.returned(), bound, usage: kept.usage(), newest }
     }
 
-    /// Brings what is not there, and forgets what is not here.
+    /// Uploads the outputs that are missing in the database, and removes those that no longer exist here.
     async fn bring_outputs_once(
         &self,
         database: &Database,
@@ -109,10 +110,10 @@ impl Sharing {
         let records = kept.list_where(usize::MAX, is_shared);
         let here: HashSet<String> = records.iter().map(|record| record.handle.to_string()).collect();
         let mut failed = None;
-        // The oldest first, as they came.
+        // The oldest first, in their original order.
         for record in records.iter().rev().filter(|record| self.joined.has(&record.profile)) {
             let handle = record.handle.to_string();
-            // One that was too long for the database goes to an object store once there is one.
+            // An output that was too long for the database goes to an object store, once there is one.
             let is_there = known.get(&handle).is_some_and(|is_readable| *is_readable || self.objects().is_none());
             if is_there {
                 continue;
@@ -120,7 +121,7 @@ impl Sharing {
             let longest = if self.objects().is_some() { LONGEST } else { LONGEST_ROW as u64 };
             let text = if record.bytes <= longest {
                 let (outputs, name) = (Arc::clone(kept), handle.clone());
-                // One that went meanwhile, or can't be read, is passed over.
+                // An output that is gone meanwhile, or can't be read, is skipped.
                 let Ok(text) = blocking("the shared outputs", move || Ok(outputs.read(&name)?)).await else {
                     continue;
                 };
@@ -132,7 +133,7 @@ impl Sharing {
             match database.keep_output(&new(record), record.bytes, text, self.objects()).await {
                 Ok(()) => drop(known.insert(handle, is_readable)),
                 Err(error) if error.is_passing() => return Err(error),
-                // One that can't be brought keeps no other one here.
+                // One output that can't be uploaded does not block the others.
                 Err(error) => failed = Some(error),
             }
         }
@@ -144,10 +145,11 @@ impl Sharing {
         failed.map_or(Ok(()), Err)
     }
 
-    /// An output that another host has by this handle; `None` where none has.
+    /// Returns the output that another host has under this handle; `None` if there is none.
     ///
     /// # Errors
-    /// The database or the object store can't be asked; the text lies on its host alone; hosts have different texts.
+    /// The database or the object store can't be reached, only the output's own host has the text, or hosts have
+    /// different texts.
     pub(crate) async fn fetch_output(&self, handle: &str, profile: Option<&str>) -> Outcome<Option<FetchedOutput>> {
         let profiles = self.seen_profiles(profile);
         if !self.is_configured() || profiles.is_empty() {
@@ -187,7 +189,7 @@ impl Sharing {
     }
 }
 
-/// PostgreSQL knows no NUL.
+/// PostgreSQL can't store NUL.
 fn plain(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }

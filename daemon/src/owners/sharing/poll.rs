@@ -1,4 +1,4 @@
-//! What other hosts did: as the database tells it, and, for what it told got lost, as it is asked.
+//! Looks for changes by other hosts: through notifications of the database, and through polling if one got lost.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::link::Standing;
 use super::{Sharing, another, key};
 
 impl Sharing {
-    /// Looks again and again, for as long as the daemon runs. Ends at once where nothing is shared.
+    /// Polls again and again, as long as the daemon runs. Returns at once if nothing is shared.
     pub(crate) async fn poll(self: Arc<Self>) {
         let Some(Ok(database)) = self.database.clone() else { return };
         let mut hints: Option<Hints> = None;
@@ -55,7 +55,7 @@ impl Sharing {
         }
     }
 
-    /// The store of this name, if this host shares it.
+    /// Returns the store with this name, if this host shares it.
     fn hinted(&self, store: &str) -> Option<(String, Target)> {
         let space = &self.config.space;
         let is_named = |(profile, target): &(String, Target)| {
@@ -71,12 +71,12 @@ impl Sharing {
         let mut known = Vec::new();
         for (profile, target) in profiles.iter().flat_map(|profile| Target::ALL.map(|target| (profile, target))) {
             let Ok(store) = self.stores.get(profile, target) else { continue };
-            // Before the database is asked: what was known then it must have.
+            // The local revisions are read before the database is asked: it must have at least these.
             if let Ok(view) = store.view().await {
                 known.push((profile, target, store, view.revision));
             }
         }
-        // Also where nobody has joined yet: it is known then whether the database is there.
+        // This also runs before any profile has joined, in order to learn whether the database is reachable.
         let standings = database.standings().await?;
         for (profile, target, store, revision) in known {
             let found = standings.iter().find(|found| found.profile == *profile && found.target == target.name());
@@ -90,7 +90,7 @@ impl Sharing {
                 Some(found) if found.revision < revision => Some("it is at an earlier revision than it was"),
                 Some(_) => None,
             };
-            // A number that caught up would hide it.
+            // A revision that caught up later would hide the problem.
             let stays =
                 found.is_some_and(|found| Some(&found.born) == born.as_ref() && found.revision <= LARGEST_REVISION);
             let trouble = trouble.map(|words| another(&key(profile, target), words));
@@ -98,7 +98,7 @@ impl Sharing {
             self.link.troubled(profile, target.name(), trouble, stays && is_troubled);
             let Some(found) = found.filter(|_| !is_troubled) else { continue };
             let holds = store.holds_an_edit().await.unwrap_or(false);
-            // Who comes back looks whether it is still the same history.
+            // After the database comes back, the history is compared again.
             let is_same = found.revision == revision && !holds && !comes_back;
             let standing = Standing { revision: found.revision, born: found.born.clone() };
             self.link.stands(profile, target.name(), standing, is_same);

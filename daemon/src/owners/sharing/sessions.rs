@@ -1,4 +1,4 @@
-//! Tells the other hosts of the sessions of this one, and asks for theirs.
+//! Publishes the sessions of this host to other hosts, and reads theirs.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{MutexGuard, PoisonError};
@@ -13,37 +13,36 @@ use super::{Sharing, late, within};
 use crate::data::error::{Error, Outcome};
 use crate::owners::archive::ArchiveHandle;
 
-/// Sessions that are told at one time.
+/// The number of sessions that are published in one step.
 const MOST: usize = 16;
 
-/// When a question without an answer is asked again.
+/// How long to wait before asking again after a timeout.
 const AGAIN: Duration = Duration::from_secs(10);
 
-/// How long somebody who closes a session waits until the others know, and how often it is looked.
+/// How long closing a session waits until other hosts know, and the pause between two checks.
 const CLOSING: Duration = Duration::from_millis(500);
 const STEP: Duration = Duration::from_millis(5);
 
-/// How long somebody who opens a session waits for the database at most.
+/// How long opening a session waits for the database.
 const SOON: Duration = Duration::from_secs(2);
 
 impl Sharing {
-    /// Whether sessions of a profile may go to other hosts, and come from there.
+    /// Whether sessions of a profile may move to other hosts, and from them.
     pub(crate) fn hands_over(&self, profile: &str) -> bool {
         self.hands_over_any() && self.joined.has(profile)
     }
 
-    /// The same of any profile. What is masked on the way is not the session that it was.
+    /// Whether sessions of any profile may. A session whose texts are masked on upload would not be the same session.
     pub(crate) fn hands_over_any(&self) -> bool {
         self.config.sessions && self.config.messages && !self.config.redact && matches!(self.database, Some(Ok(_)))
     }
 
-    /// A session changed in a way that others may wait for.
+    /// Wakes the upload, because a session changed in a way for which others may wait.
     pub(crate) fn tell_soon(&self) {
         self.changed.notify_one();
     }
 
-    /// Waits until the others know that a session was closed, as long as somebody waits for that: who opens it there next is to
-    /// find it.
+    /// Waits until other hosts know that a session was closed, up to a limit. A host that opens it next must find it.
     pub(crate) async fn tell_closed(&self, archive: &ArchiveHandle, session: &str) {
         self.tell_soon();
         if !self.hands_over_any() || self.link.state().is_up != Some(true) {
@@ -59,7 +58,7 @@ impl Sharing {
         }
     }
 
-    /// Sessions that changed, as they are now: what they have of messages is to be brought before they are told.
+    /// Returns changed sessions in their current form. Their messages are uploaded before they are published.
     pub(super) async fn changed_sessions(
         &self,
         archive: &ArchiveHandle,
@@ -78,7 +77,7 @@ impl Sharing {
         Ok(changed)
     }
 
-    /// Tells of these sessions; true when there may be more of them. One that can't be told does not keep others from being told.
+    /// Publishes these sessions. Returns true if there may be more. A session that fails does not block the others.
     pub(super) async fn tell(
         &self,
         database: &Database,
@@ -116,7 +115,7 @@ impl Sharing {
         Ok(count == MOST && told == MOST)
     }
 
-    /// Another host took a session that this one had.
+    /// Notes that another host took over a session of this one.
     async fn note_taken(&self, database: &Database, archive: &ArchiveHandle, identity: u32, held: Held) -> Outcome<()> {
         let lost = database.lost_sessions(identity, &[held]).await.map_err(Error::Shared)?;
         for SharedSession { session, host, term, .. } in lost {
@@ -125,7 +124,7 @@ impl Sharing {
         Ok(())
     }
 
-    /// The sessions of an id on all hosts.
+    /// Returns the sessions with an id on all hosts.
     pub(crate) async fn sessions_of(&self, profile: &str, session: &str) -> Outcome<Vec<SharedSession>> {
         let database = self.ready_database()?;
         if self.slow().is_some_and(|since| since.elapsed() < AGAIN) {
@@ -136,12 +135,13 @@ impl Sharing {
         asked.unwrap_or_else(|_| Err(late(SOON))).map_err(Error::Unread)
     }
 
-    /// When a question about a session had no answer in time, last.
+    /// Returns when a question about a session last timed out.
     fn slow(&self) -> MutexGuard<'_, Option<Instant>> {
         self.slow_since.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells what changed last, and lets the sessions go that the others know: the daemon stops, and any host may go on with them.
+    /// Publishes the last changes and releases the published sessions. The daemon stops, and any host may continue
+    /// them.
     pub(crate) async fn let_go(&self, archive: &ArchiveHandle) -> Outcome<()> {
         if !self.hands_over_any() || self.link.state().is_up != Some(true) {
             return Ok(());
@@ -157,14 +157,14 @@ impl Sharing {
         timeout(SOON, going).await.unwrap_or_else(|_| Err(Error::Shared(late(SOON))))
     }
 
-    /// Keeps a session with this host that somebody takes up again.
+    /// Renews this host's claim on a session that a client resumes.
     pub(crate) async fn hold_session(&self, archive: u32, held: &Held) -> Outcome<()> {
         let database = self.ready_database()?;
         let holding = Box::pin(database.renew_sessions(archive, std::slice::from_ref(held), LEASE, true));
         within(SOON, holding).await.map_err(Error::Shared)
     }
 
-    /// Keeps sessions with this host; those that others took meanwhile.
+    /// Renews the claims of this host on sessions, if `renew`. Returns those that other hosts took over meanwhile.
     pub(crate) async fn keep_sessions(&self, archive: u32, held: &[Held], renew: bool) -> Outcome<Vec<SharedSession>> {
         let database = self.ready_database()?;
         if renew {
@@ -173,7 +173,7 @@ impl Sharing {
         database.lost_sessions(archive, held).await.map_err(Error::Unread)
     }
 
-    /// Takes a session that no other host has any more, as it was read; `None` where it is another one by now, or one has it again.
+    /// Takes over a session that no host holds any more, as it was read; `None` if it has changed or is held again.
     pub(crate) async fn take(
         &self,
         archive: u32,
@@ -183,7 +183,7 @@ impl Sharing {
         self.ready_database()?.take_session(archive, of, parts).await.map_err(Error::Unread)
     }
 
-    /// A session as its host told it, and the texts of those of its messages that are not known here.
+    /// Reads a session as its host published it, and the texts of its messages that are unknown here.
     pub(crate) async fn read_session(&self, of: &SharedSession, known: &HashSet<Name>) -> Outcome<ToldSession> {
         let database = self.ready_database()?;
         let parts = database.session_parts(of).await.map_err(Error::Unread)?;
@@ -193,17 +193,17 @@ impl Sharing {
         Ok((parts, texts))
     }
 
-    /// What this host is called.
+    /// Returns this host's name.
     pub(crate) fn host(&self) -> &str {
         &self.config.host
     }
 
-    /// Whether a session in the database is with an archive of this host.
+    /// Whether a session in the database belongs to an archive of this host.
     pub(crate) fn is_own(&self, archive: u32, session: &SharedSession) -> bool {
         session.archive == archive && session.host == self.config.host
     }
 
-    /// Takes the sessions of profiles from the database that don't go to other hosts any more.
+    /// Removes from the database the sessions of profiles that no longer hand sessions over.
     pub(crate) async fn tell_less(&self, archive: &ArchiveHandle) -> Outcome<()> {
         for profile in archive.told_profiles().await? {
             if !self.hands_over(&profile) {

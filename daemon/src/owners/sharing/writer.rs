@@ -1,7 +1,7 @@
-//! Gives the writes of one store their revisions: those that wait together get them together. The first try
-//! takes the store for what this host knows of it; who was late, or doesn't know whether it was done, holds the
-//! store, reads what is new and tries on top of that. While other hosts write too every one would be late, and the store
-//! is held at once: then all that waits by the time that it is held goes along.
+//! Gives the writes of one store their revisions. Writes that wait together get them together. The first attempt
+//! assumes that the local copy of the store is current. If it was not, or its success is unknown, the next attempt
+//! holds the store, reads the new revisions and builds on them. While other hosts write too, every first attempt would
+//! fail. So then the store is held at once, and all writes that wait by that time are included.
 
 mod jobs;
 
@@ -21,13 +21,13 @@ use super::{Sharing, goes_on};
 use crate::data::error::{Error, Outcome};
 use crate::owners::store::{Proposed, StoreHandle, Write, Written};
 
-/// Pause before a database that went away is asked again what became of a change.
+/// The pause before the database is asked again for the result of a change.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Revisions after which the history is shortened.
+/// The number of revisions after which the history is shortened.
 const PRUNED: u64 = 64;
 
-/// Serves a store until nobody can ask any more.
+/// Serves a store until all senders are gone.
 pub(super) async fn serve(sharing: Arc<Sharing>, store: StoreHandle, key: StoreKey, jobs: mpsc::Receiver<WriterJob>) {
     let Ok(database) = sharing.database().cloned() else { return };
     let mut writer = Writer { sharing, database, store, key, pruned: 0, newest: 0, is_contended: false };
@@ -49,21 +49,21 @@ struct Writer {
     database: Arc<Database>,
     store: StoreHandle,
     key: StoreKey,
-    /// The revision up to which the history was shortened last.
+    /// The revision up to which the history was last shortened.
     pruned: u64,
-    /// The newest revision that came by here.
+    /// The newest revision that this writer has seen.
     newest: u64,
-    /// Other hosts write to it too: who takes it for what is known here is late.
+    /// Whether other hosts write to the store too, so that an attempt with the local copy would fail.
     is_contended: bool,
 }
 
-/// A try that came to an end: what the writes came to, and the revisions that are new here.
+/// A finished attempt: the results of the writes, and the revisions that are new here.
 struct Settled {
     proposed: Proposed,
     rows: Vec<Row>,
 }
 
-/// Those who wait, in the order of their writes.
+/// The waiting callers, in the order of their writes.
 #[derive(Default)]
 struct Waiting {
     ids: Vec<String>,
@@ -71,7 +71,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Has these wait too. Who ran out of time, or went away, wants no change any more.
+    /// Adds callers. Skips writes that were given up because of a timeout or a lost client.
     fn join(&mut self, asked: impl IntoIterator<Item = Asked>) -> Vec<Write> {
         let wanted = asked.into_iter().filter(|one| one.write.token.take()).map(|one| {
             self.ids.push(one.id);
@@ -90,7 +90,7 @@ impl Writer {
         let settled = self.settle(writes, &mut waiting, is_doubtful, jobs).await;
         match settled {
             Ok(Settled { proposed, rows }) => {
-                // Whoever asks the store from now on is behind this.
+                // Requests to the store from now on are queued after this.
                 let revision = rows.last().map(|row| row.revision);
                 let adopting = (!rows.is_empty()).then(|| self.store.adopt(rows));
                 for ((_, written, _), answer) in proposed.writes.into_iter().zip(waiting.answers) {
@@ -109,7 +109,7 @@ impl Writer {
         }
     }
 
-    /// Brings here what is new, and there what another program wrote here.
+    /// Adopts new revisions here, and gives revisions to edits of other programs.
     async fn sync(&mut self, jobs: &mut Jobs) {
         if self.store.holds_an_edit().await.unwrap_or(false) {
             return self.write(Vec::new(), jobs).await;
@@ -131,7 +131,7 @@ impl Writer {
         }
     }
 
-    /// What tells the store that this host joined from another one.
+    /// Returns the birth mark of the store that this host joined.
     fn born(&self) -> String {
         self.sharing.joined.born(&self.key.profile, self.key.target).unwrap_or_default()
     }
@@ -142,14 +142,14 @@ impl Writer {
                 self.newest = self.newest.max(revision);
                 self.sharing.link.is_same(&self.key.profile, self.key.target, revision);
             }
-            // What was given stays given, and is taken when it is looked again.
+            // The given revisions stay valid, and are adopted at the next look.
             Err(error) => {
                 tracing::debug!("{}'s {} does not take what was given: {error}", self.key.profile, self.key.target);
             }
         }
     }
 
-    /// Tries until the writes have their revisions, or it is known that they have none.
+    /// Tries until the writes have their revisions, or it is certain that they have none.
     async fn settle(
         &mut self,
         writes: Vec<Write>,
@@ -163,7 +163,7 @@ impl Writer {
         if !doubtful && !self.is_contended {
             let wanted = wanted(&proposed, &waiting.ids);
             let given = if wanted.is_empty() {
-                // Nothing to give, but is it still true?
+                // There is nothing to give, but the result must still be current.
                 match self.sharing.pull(&self.database, &self.store, &self.key).await {
                     Ok(rows) if rows.is_empty() => return Ok(Settled { proposed, rows }),
                     Ok(_) => Ok(Given::Late),
@@ -199,7 +199,7 @@ impl Writer {
         }
     }
 
-    /// Holds the store and tries on top of what is new.
+    /// Holds the store and tries again, based on its new revisions.
     async fn try_held(
         &mut self,
         last: Proposed,
@@ -209,7 +209,7 @@ impl Writer {
         jobs: &mut Jobs,
     ) -> Outcome<Tried> {
         let asks: &[String] = if doubtful { &waiting.ids } else { &[] };
-        // With the newest one that is known, which has to be the same there.
+        // Includes the newest known revision, which must be equal in the database.
         let behind = last.known.saturating_sub(1);
         let held = self.database.hold(&self.key, behind, self.sharing.revisions, asks, false).await;
         let mut held = match self.sharing.heard(held) {
@@ -220,7 +220,7 @@ impl Writer {
             Err(error) if error.is_passing() && doubtful => {
                 return Ok(Tried::Again { last: Box::new(last), error, is_doubtful: false });
             }
-            // Nothing was sent that could have been done.
+            // The request contained no change that could have been done.
             Err(error) => {
                 self.is_contended = false;
                 return Err(Error::Shared(error));
@@ -231,7 +231,7 @@ impl Writer {
             return Err(Error::Shared(self.sharing.is_another(&self.key)));
         }
         if !held.written.is_empty() {
-            // What is given together is given as a whole.
+            // Changes that are given together succeed as a whole.
             let rows = held.rows;
             let proposed = if last.writes.iter().any(|(_, _, row)| row.is_some()) {
                 last
@@ -265,7 +265,7 @@ impl Writer {
         }
     }
 
-    /// Shortens the history now and then.
+    /// Shortens the history from time to time.
     async fn prune(&mut self, revision: u64) {
         let keep = u64::try_from(self.sharing.revisions).unwrap_or(u64::MAX);
         if revision < self.pruned + PRUNED || revision <= keep {
@@ -283,7 +283,7 @@ enum Tried {
     Again { last: Box<Proposed>, error: SharedError, is_doubtful: bool },
 }
 
-/// A write that was done when it was tried before.
+/// Returns the result of a write that an earlier attempt already did.
 fn done_before(tried: (Write, Outcome<Written>, Option<Row>)) -> (Write, Outcome<Written>, Option<Row>) {
     let (write, written, row) = tried;
     let written = written.map(|Written { view, .. }| {
@@ -293,11 +293,11 @@ fn done_before(tried: (Write, Outcome<Written>, Option<Row>)) -> (Write, Outcome
     (write, written, row)
 }
 
-/// The changes that want revisions, oldest first, each with the name of its write.
+/// Returns the changes that need revisions, oldest first, each with the name of its write.
 fn wanted(proposed: &Proposed, ids: &[String]) -> Vec<Wanted> {
     let named = proposed.writes.iter().zip(ids).filter_map(|((_, _, row), id)| Some((id.clone(), row.clone()?)));
     let edit = proposed.edit.clone().map(|row| {
-        // What another program wrote has a name by what it is: twice the same on top of the same is one.
+        // The name of an edit by another program depends on its content: the same edit on the same text is only one.
         let host = row.author.host.clone().unwrap_or_default();
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((&row.before, &row.after));
         (format!("{host}-edit-{}-{hash:016x}", row.revision), row)

@@ -1,4 +1,4 @@
-//! Writers, readers and another program at one store, in thousands of orders.
+//! Writers, readers and another program use one store, in thousands of interleavings.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 #![allow(clippy::disallowed_methods, reason = "a test plays another program")]
 
@@ -19,7 +19,7 @@ use crate::owners::commit_token::CancelOnDrop;
 
 const SCHEDULES: usize = 10_000;
 
-/// One for all schedules, which tells nobody anything: its events come from a thread of the system.
+/// One watch for all schedules, which reports nothing, because its events would come from a thread of the system.
 static WATCH: LazyLock<Arc<Watch>> = LazyLock::new(|| Arc::new(Watch::new(|_| {})));
 
 fn paths(folder: &Path) -> Paths {
@@ -54,7 +54,7 @@ fn texts(entries: &[Entry]) -> BTreeSet<String> {
     entries.iter().map(|entry| entry.to_string()).collect()
 }
 
-/// What is there when all is over: the file's entries, and the store's as it is opened again.
+/// Returns the entries at the end, and checks that the file, the store and a reopened store have the same.
 fn left(folder: &TempDir, handle: StoreHandle) -> BTreeSet<String> {
     handle.flush(Duration::ZERO);
     let shown = block_on(handle.view()).unwrap();
@@ -65,7 +65,7 @@ fn left(folder: &TempDir, handle: StoreHandle) -> BTreeSet<String> {
     let mut again = Store::new(paths(folder.path()), Target::Memory, LIMITS, Arc::default());
     let view = again.view().unwrap();
     assert_eq!((texts(&view.entries), view.revision, view.damaged), (there.clone(), shown.revision, 0));
-    // Each revision once, and each begins with what the one before left.
+    // Each revision occurs once, and each begins with the result of the one before.
     let (rows, _) = again.log(None, usize::MAX, usize::MAX).unwrap();
     assert_eq!(u64::try_from(rows.len()).unwrap(), shown.revision);
     for pair in rows.windows(2) {
@@ -85,13 +85,13 @@ fn what_is_acknowledged_is_there_and_what_was_given_up_is_not() {
                     for at in 0..2 {
                         let written = block_on(handle.write(add(&format!("{name}{at}"), CommitToken::default(), None)));
                         assert!(written.unwrap().outcome.is_ok());
-                        // Who was answered finds it.
+                        // A writer that got an answer finds its entry.
                         let view = block_on(handle.view()).unwrap();
                         assert!(texts(&view.entries).contains(&format!("{name}{at}")));
                     }
                 })
             });
-            // A request that runs out of time while it waits, or just does not.
+            // A request that times out while it waits, or just before that.
             let token = CommitToken::default();
             let late = {
                 let (handle, token) = (handle.clone(), token.clone());
@@ -150,7 +150,7 @@ fn of_those_who_saw_the_same_revision_one_writes() {
     );
 }
 
-/// As Hermes writes: under the lock, read, and a new file in the place of the old one.
+/// Writes like Hermes: takes the lock, reads the file, and replaces it with a new one.
 fn hermes(folder: &Path, entry: &str) {
     let file = paths(folder).file;
     let _held = loop {

@@ -1,5 +1,5 @@
-//! What a store is asked whose revisions are given by a database: what the changes would make of it, and to
-//! take the revisions that were given. Neither waits for the database.
+//! The jobs of a store whose revisions a database gives: proposing changes, and adopting the revisions that were given.
+//! Neither waits for the database.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,31 +15,31 @@ use crate::sync::atomic::Ordering;
 use crate::sync::mpsc::{Receiver, RecvTimeoutError};
 use crate::sync::{self};
 
-/// How long what was given elsewhere may wait before it is put on the disk: those who write one after the other
-/// don't wait for it then.
+/// How long revisions given by the database may wait before they are written to the disk. Clients that write one change
+/// after the other need not wait for the disk then.
 const SETTLED: Duration = Duration::from_millis(100);
 
-/// The same where the disk said no.
+/// The pause after the disk refused a write.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// What only a shared store is asked.
+/// A job that only a shared store has.
 #[derive(Debug)]
 pub(super) enum SharedJob {
-    /// What changes would make of it.
+    /// Returns the result that changes would have.
     Propose(Box<Wish>, oneshot::Sender<Outcome<Proposed>>),
-    /// To take these revisions.
+    /// Adopts these revisions.
     Adopt(Vec<Row>, oneshot::Sender<Outcome<()>>),
-    /// To have its history begin with these revisions, if it is still at that one.
+    /// Starts the shared history with these revisions, if the store is still at this one.
     Begin(u64, Vec<Row>, oneshot::Sender<Outcome<bool>>),
-    /// To give its revisions itself again.
+    /// Makes the store give its revisions itself again.
     End(oneshot::Sender<Outcome<()>>),
-    /// To change what never leaves this host.
+    /// Changes entries that never leave this host.
     Bound(Box<Write>, oneshot::Sender<Outcome<OfHost>>),
-    /// Whether another program wrote something that has no revision yet.
+    /// Whether another program made an edit that has no revision yet.
     HoldsAnEdit(oneshot::Sender<Outcome<bool>>),
 }
 
-/// Changes, and what is new in the store before them.
+/// Changes, and the new revisions of the store before them.
 #[derive(Debug)]
 pub(super) struct Wish {
     given: Vec<Row>,
@@ -47,32 +47,32 @@ pub(super) struct Wish {
     here: Author,
 }
 
-/// What changes would make of a store.
+/// The result that changes would have on a store.
 #[derive(Debug)]
 pub(crate) struct Proposed {
     /// The newest revision that is known here.
     pub known: u64,
-    /// The entries at that one.
+    /// The entries at that revision.
     pub entries: Arc<[Entry]>,
-    /// The revision that they begin with.
+    /// The revision on which the changes build.
     pub base: u64,
-    /// What another program wrote, as a revision of its own in front.
+    /// An edit by another program, as its own revision before the changes.
     pub edit: Option<Row>,
-    /// For each of the writes what it would come to, and the revision that it wants, if it changes anything.
+    /// The result of each write, and the revision that it needs if it changes anything.
     pub writes: Vec<(Write, Outcome<Written>, Option<Row>)>,
 }
 
-/// Whether a write was of entries of this host.
+/// Whether a write concerned entries of this host only.
 #[derive(Debug)]
 pub(crate) enum OfHost {
-    /// It was, and is done.
+    /// It did, and is done.
     Done(Box<Written>),
-    /// It was not.
+    /// It did not.
     Not(Box<Write>),
 }
 
 impl SharedJob {
-    /// What can't be done now; whoever asked asks again.
+    /// Answers a job that can't be done now with an error, so that the caller tries again.
     pub(super) fn put_off(self) {
         let words = || Error::overloaded("the store");
         match self {
@@ -86,7 +86,7 @@ impl SharedJob {
 }
 
 impl StoreHandle {
-    /// What writes would make of the store with these revisions, which may be newer than what is known here.
+    /// Returns the result of writes on top of these revisions, which may be newer than the known ones.
     pub(crate) async fn propose(&self, given: Vec<Row>, writes: Vec<Write>, here: Author) -> Outcome<Proposed> {
         let wish = Box::new(Wish { given, writes, here });
         match self.at_once(wish, |worker, wish| worker.propose(*wish)) {
@@ -95,8 +95,8 @@ impl StoreHandle {
         }
     }
 
-    /// Takes revisions as they were given, oldest first. Done or asked before this returns: who asks the store from now
-    /// on is behind it.
+    /// Adopts given revisions, oldest first. The job is done or queued before this function returns, so later requests
+    /// come after it.
     pub(crate) fn adopt(&self, rows: Vec<Row>) -> impl Future<Output = Outcome<()>> + use<> {
         let (answer, answered) = oneshot::channel();
         let adopt = |worker: &mut StoreWorker, rows: Vec<Row>| {
@@ -106,7 +106,7 @@ impl StoreHandle {
         let sent = match self.at_once(rows, adopt) {
             Ok((adopted, was_settled)) => {
                 drop(answer.send(adopted));
-                // Its thread may be asleep for longer than the disk has time.
+                // The store's thread may sleep for longer than the write to disk may wait.
                 if was_settled {
                     drop(self.jobs.try_send(Job::Wake));
                 }
@@ -122,8 +122,7 @@ impl StoreHandle {
         }
     }
 
-    /// Does something on this thread that takes no disk to be written, unless somebody else is at the store; then
-    /// what it was to be done with comes back.
+    /// Runs work that writes nothing to the disk on this thread. If the store is busy, returns the input.
     fn at_once<W, T>(&self, with: W, work: impl FnOnce(&mut StoreWorker, W) -> T) -> Result<T, W> {
         let Ok(mut worker) = self.worker.try_lock() else { return Err(with) };
         let (done, took) = in_place(worker.proposed_took, || work(&mut worker, with));
@@ -131,17 +130,17 @@ impl StoreHandle {
         Ok(done)
     }
 
-    /// Has the history begin with these revisions, if the store is still at `seen`; false when it is not.
+    /// Starts the shared history with these revisions, if the store is still at `seen`; returns false if it is not.
     pub(crate) async fn begin_shared(&self, seen: u64, rows: Vec<Row>) -> Outcome<bool> {
         self.ask(|answer| Job::Shared(SharedJob::Begin(seen, rows, answer))).await
     }
 
-    /// Has the store give its revisions itself again.
+    /// Makes the store give its revisions itself again.
     pub(crate) async fn end_shared(&self) -> Outcome<()> {
         self.ask(|answer| Job::Shared(SharedJob::End(answer))).await
     }
 
-    /// Does a write here that is of entries which never leave this host; any other one comes back.
+    /// Does a write of entries that never leave this host. Returns any other write undone.
     pub(crate) async fn write_bound(&self, write: Write) -> Outcome<OfHost> {
         let write = Box::new(write);
         if self.may_have_bound.load(Ordering::Acquire) || write.edit.adds_bound() {
@@ -151,14 +150,14 @@ impl StoreHandle {
         }
     }
 
-    /// Whether another program wrote something that has no revision yet.
+    /// Whether another program made an edit that has no revision yet.
     pub(crate) async fn holds_an_edit(&self) -> Outcome<bool> {
         self.ask(|answer| Job::Shared(SharedJob::HoldsAnEdit(answer))).await
     }
 }
 
 impl StoreWorker {
-    /// Does what a shared store is asked. Gives back what came along while another program held the lock.
+    /// Does a job of a shared store. Returns other jobs that arrived while another program held the lock.
     pub(super) fn shared(&mut self, job: SharedJob, jobs: &Receiver<Job>) -> Vec<Job> {
         let mut later = Vec::new();
         match job {
@@ -227,7 +226,7 @@ impl StoreWorker {
         adopted
     }
 
-    /// Puts on the disk what was given elsewhere; where that can't be done now it is tried again.
+    /// Writes revisions given by the database to the disk. If that fails now, it is tried again later.
     pub(super) fn settle(&mut self) {
         self.settle_at = match self.store.settle() {
             Ok(true) => {
@@ -271,7 +270,7 @@ impl StoreWorker {
         Ok(Proposed { known, entries, base: newest, edit, writes: results })
     }
 
-    /// Tries something until no other program holds the lock. Readers are answered meanwhile.
+    /// Repeats an attempt until no other program holds the lock. Readers are answered meanwhile.
     fn under_lock(
         &mut self,
         jobs: &Receiver<Job>,

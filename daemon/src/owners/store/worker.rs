@@ -1,6 +1,5 @@
-//! What is done with a store, one job after the other. Writers that arrive while its
-//! lock is waited for, or while a sync is under way, share the next sync and are
-//! answered after it.
+//! The worker of a store, which does one job after the other. Writers that arrive while it waits for the lock, or
+//! during a sync, share the next sync and get their answers after it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
@@ -18,26 +17,26 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::mpsc::{Receiver, RecvTimeoutError};
 use crate::sync::{self, Mutex, MutexGuard};
 
-/// Writes that are taken along at the last moment at most.
+/// The largest number of writes that join a group at the last moment.
 const GROUP: usize = 256;
 
-/// Pause between two looks at a lock that another program holds.
+/// The pause between two attempts at a lock that another program holds.
 pub(super) const PAUSE: Duration = Duration::from_micros(500);
 
-/// Writes after which the store's thread is woken for what can wait.
+/// The number of writes after which the store's thread is woken for maintenance.
 const UNMAINTAINED: usize = 16;
 
-/// How long after a hint the file is looked at: an editor that writes in place has
-/// finished by then, and one's own writes in a row cost one look.
+/// How long after a hint the file is read. By then an editor that writes in place has finished, and several own writes
+/// in a row cause only one read.
 const CALM: Duration = Duration::from_millis(60);
 
-/// Bytes of texts after which a log is cut short.
+/// The size of texts after which a log is cut short, in bytes.
 const LOG_BYTES: usize = 16 << 20;
 
-/// A write that waits, and where its answer goes.
+/// A write that waits, and the channel for its answer.
 type Waiting = (Box<Write>, oneshot::Sender<Outcome<Written>>);
 
-/// Does the jobs of a store as they come; ends when nobody can send any more.
+/// Does the jobs of a store as they arrive. Returns when all senders are gone.
 pub(super) fn serve(worker: &Mutex<StoreWorker>, jobs: &Receiver<Job>) {
     lock(worker).start();
     loop {
@@ -71,25 +70,25 @@ fn lock(worker: &Mutex<StoreWorker>) -> MutexGuard<'_, StoreWorker> {
     worker.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A store and what is to be done about it. The thread that has locked it owns the store.
+/// A store and its pending work. The thread that has locked it owns the store.
 #[derive(Debug)]
 pub(super) struct StoreWorker {
     pub(super) context: StoreContext,
     pub(super) store: Store,
     crowd: Arc<Crowd>,
-    /// What the handles know of entries that never leave this host.
+    /// Shared with the handles: whether the store may have entries that never leave this host.
     may_have_bound: Arc<AtomicBool>,
-    /// When to look at the file that may have changed.
+    /// When to read the file, which may have changed.
     look_at: Option<Instant>,
-    /// When to put on the disk what was given elsewhere.
+    /// When to write revisions given by the database to the disk.
     pub(super) settle_at: Option<Instant>,
-    /// The folder is not watched, for this store writes to it.
+    /// Whether the watch of the folder is paused, because this store writes to it.
     is_writing: bool,
-    /// Writes since the last rest.
+    /// The number of writes since the last maintenance.
     unmaintained: usize,
-    /// How long the last write took that was done in place.
+    /// The duration of the last write that was done in place.
     pub(super) took: Duration,
-    /// The same of what a shared store is asked.
+    /// The duration of the last job of a shared store that was done in place.
     pub(super) proposed_took: Duration,
 }
 
@@ -110,7 +109,7 @@ impl StoreWorker {
         }
     }
 
-    /// When there is something to do without being asked.
+    /// Returns when the next work without a request is due.
     fn due(&self) -> Option<Instant> {
         self.look_at.into_iter().chain(self.settle_at).min()
     }
@@ -123,7 +122,7 @@ impl StoreWorker {
         self.publish();
     }
 
-    /// After a panic nothing is known of the store any more.
+    /// Discards the state of the store, which is uncertain after a panic.
     pub(super) fn begin_anew(&mut self) {
         tracing::error!(target = %self.context.target, "a request panicked in the store; the file will be read again");
         self.store = store(&self.context);
@@ -148,18 +147,18 @@ impl StoreWorker {
         Some(committed.and(written))
     }
 
-    /// A write is over: its events need not be seen, but its file looked at later.
+    /// Notes that a write is over. Its file events can be ignored, but the file is read again later.
     fn wrote(&mut self) {
         self.unmaintained += 1;
         self.look_at = Some(sync::now() + CALM);
     }
 
-    /// Whether something waits that the store's thread should do.
+    /// Whether work is pending that the store's thread should do.
     pub(super) fn needs_maintenance(&self) -> bool {
         self.unmaintained >= UNMAINTAINED || !self.is_writing || self.store.needs_maintenance()
     }
 
-    /// Does what can wait until the writers are answered.
+    /// Does the work that can wait until the writers have their answers.
     fn maintain(&mut self) {
         self.unmaintained = 0;
         if let Err(error) = self.store.maintain() {
@@ -168,7 +167,7 @@ impl StoreWorker {
         if !self.is_writing {
             self.is_writing = true;
             self.context.watch.pause(self.context.paths.folder());
-            // Whatever became of the write, the pause has an end.
+            // Ends the pause of the watch even if the write failed.
             self.look_at.get_or_insert_with(|| sync::now() + CALM);
         }
     }
@@ -186,7 +185,7 @@ impl StoreWorker {
                     self.take(job, jobs);
                 }
             }
-            // It is just ceasing to be shared.
+            // The sharing of the store is just ending.
             Job::Write(_, answer) if self.context.is_shared => drop(answer.send(Err(Error::overloaded("the store")))),
             Job::Write(write, answer) => {
                 for job in self.serve_writes((write, answer), jobs) {
@@ -206,7 +205,7 @@ impl StoreWorker {
         }
     }
 
-    /// Looks at the file, which nobody has written through this store for a while.
+    /// Reads the file, to which this store has not written for a while.
     fn look(&mut self) {
         self.look_at = None;
         if self.unmaintained > 0 {
@@ -254,9 +253,8 @@ impl StoreWorker {
         }
     }
 
-    /// Does a write, and those that come while another program holds the lock.
-    /// Readers are answered meanwhile, for that needs no lock. Gives
-    /// back what came along and is no write.
+    /// Does a write, and those that arrive while another program holds the lock. Readers are answered meanwhile,
+    /// because that needs no lock. Returns other jobs that arrived.
     fn serve_writes(&mut self, first: Waiting, jobs: &Receiver<Job>) -> Vec<Job> {
         let mut waiting = vec![first];
         loop {
@@ -271,7 +269,7 @@ impl StoreWorker {
                     if group.answers.len() > 1 {
                         self.crowd.seen();
                     }
-                    // A writer that is answered may ask for what was published.
+                    // A writer that has its answer may ask for the published state.
                     self.publish();
                     return group.answer();
                 }
@@ -290,9 +288,9 @@ impl StoreWorker {
                 Ok(Job::Log(page, answer)) => drop(answer.send(self.log(page))),
                 Ok(Job::Hint | Job::Look | Job::Settle | Job::Wake | Job::Maintain)
                 | Err(RecvTimeoutError::Timeout) => {}
-                // Nobody writes here what is shared: it began to be while this write waited.
+                // Sharing began while this write waited. The two exclude each other, so that caller has to try again.
                 Ok(Job::Shared(job)) => job.put_off(),
-                // The daemon waits for this answer no longer than it drains.
+                // The daemon waits for this answer no longer than its drain time.
                 Ok(Job::Flush(done)) => {
                     let _ = done.send(());
                 }
@@ -308,24 +306,24 @@ pub(super) fn store(context: &StoreContext) -> Store {
     store
 }
 
-/// Writes that were put on the disk together, and the readers that came meanwhile.
+/// Writes that go to the disk together, and the readers that arrived meanwhile.
 struct Group {
     failure: Option<Error>,
     views: Vec<(oneshot::Sender<Outcome<View>>, View)>,
     answers: Vec<(oneshot::Sender<Outcome<Written>>, Outcome<Written>)>,
-    /// What came along and is no write.
+    /// Other jobs that arrived.
     later: Vec<Job>,
 }
 
 impl Group {
-    /// Applies all writes that wait, and puts them on the disk together.
+    /// Applies all waiting writes, and writes them to the disk together.
     fn commit(mut transaction: Transaction<'_>, waiting: Vec<Waiting>, jobs: &Receiver<Job>) -> Self {
         let mut group = Self { failure: None, views: Vec::new(), answers: Vec::new(), later: Vec::new() };
         let late = jobs.try_iter().take(GROUP);
         for job in waiting.into_iter().map(|(write, answer)| Job::Write(write, answer)).chain(late) {
             match job {
                 Job::View(answer) => group.views.push((answer, transaction.view())),
-                // A caller that went away, or ran out of time, wants no change any more.
+                // A caller that went away, or timed out, no longer wants the change.
                 Job::Write(write, _) if !write.token.take() => {}
                 Job::Write(write, answer) => group.answers.push((answer, apply(&mut transaction, &write))),
                 Job::Hint | Job::Look | Job::Settle | Job::Wake | Job::Maintain => {}
@@ -336,9 +334,9 @@ impl Group {
         group
     }
 
-    /// Answers everybody, and gives back what is left to do.
+    /// Answers all callers, and returns the remaining jobs.
     fn answer(self) -> Vec<Job> {
-        // A send fails when the caller went away after its change was applied.
+        // A send fails if the caller went away after its change was applied.
         for (answer, view) in self.views {
             drop(answer.send(self.failure.clone().map_or(Ok(view), Err)));
         }
@@ -357,13 +355,13 @@ fn apply(transaction: &mut Transaction<'_>, write: &Write) -> Outcome<Written> {
     Ok(Written { view: transaction.view(), outcome })
 }
 
-/// What a change came to, or why it could not be tried.
+/// Returns the result of a change, or why it could not be tried.
 pub(super) fn done(applied: Result<Applied, Denied>) -> Outcome<Result<Applied, Refusal>> {
     match applied {
         Ok(applied) => Ok(Ok(applied)),
         Err(Denied::Refused(refusal)) => Ok(Err(refusal)),
         Err(Denied::NotKept { revision, kept }) => Err(not_kept(revision, kept)),
-        // Somebody wrote it into the file in this very moment.
+        // Another program wrote the entry into the file at this very moment.
         Err(Denied::Bound) => Err(Error::overloaded("the store")),
         Err(Denied::Store(error)) => Err(Error::from(error)),
     }

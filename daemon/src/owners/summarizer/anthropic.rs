@@ -1,4 +1,4 @@
-//! Anthropic's messages.
+//! Anthropic's messages API.
 
 use reqwest::header::{HeaderName, HeaderValue};
 use serde::Serialize;
@@ -7,14 +7,14 @@ use serde_json::Value;
 use super::endpoint::{Endpoint, Message};
 use super::{Call, Failure, FailureKind, Written, reply};
 
-/// The header of the key.
+/// The header for the key.
 const KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// The header of the interface's version, and the version.
+/// The header for the API version, and the version.
 const VERSION: (HeaderName, HeaderValue) =
     (HeaderName::from_static("anthropic-version"), HeaderValue::from_static("2023-06-01"));
 
-/// What paths begin with, where the base URL doesn't end in it.
+/// The first part of each path, unless the base URL ends with it.
 const ROOT: &str = "v1";
 
 #[derive(Serialize)]
@@ -24,7 +24,7 @@ struct Request<'a> {
     max_tokens: u64,
 }
 
-/// Has a summary written.
+/// Writes a summary.
 pub(super) async fn write(endpoint: &Endpoint, call: Call<'_>) -> Result<Written, Failure> {
     let model = endpoint.model(call.model, call.main).ok_or_else(|| {
         Failure::no_provider(format_args!(

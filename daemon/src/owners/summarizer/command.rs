@@ -1,4 +1,4 @@
-//! A program: what it is asked on its standard input, the answer on its standard output.
+//! A program that gets a prompt on its standard input, and answers on its standard output.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -14,35 +14,35 @@ use super::masker::SecretMasker;
 use super::{Failure, FailureKind, Written, reply};
 use crate::data::config::CommandConfig;
 
-/// Chars of the end of standard error in a failure.
+/// The number of chars from the end of standard error that a failure shows.
 const SHOWN: usize = 150;
 
-/// Bytes of the end of standard error that are kept.
+/// The number of bytes from the end of standard error that are kept.
 const KEPT: usize = 64 << 10;
 
-/// Bytes that are read at one time.
+/// The number of bytes of one read.
 const CHUNK: usize = 16 << 10;
 
-/// Time for what a program wrote to arrive, when it has ended and others hold its output open.
+/// How long to wait for remaining output after the program ended, if other processes hold its output open.
 const LINGER: Duration = Duration::from_millis(500);
 
-/// A program and what is allowed to it.
+/// A program and its limits.
 #[derive(Debug)]
 pub(in crate::owners) struct Command {
     config: CommandConfig,
     masker: Arc<SecretMasker>,
 }
 
-/// A program that runs. Dropping it kills its process group; the runtime reaps it then.
+/// A running program. Dropping it kills its process group; the runtime then reaps it.
 struct Running {
     group: Group,
     child: Child,
 }
 
-/// The processes of a program that runs: itself, and those it started and that stayed with it.
+/// The process group of a running program: the program, and child processes that stayed in its group.
 struct Group(Option<Pid>);
 
-/// What a program printed.
+/// The output of a program.
 #[derive(Default)]
 struct Printed {
     out: Vec<u8>,
@@ -55,7 +55,7 @@ impl Command {
         Self { config, masker }
     }
 
-    /// The program's name, without its folder.
+    /// Returns the program's name, without its folder.
     pub(in crate::owners) fn name(&self) -> String {
         let program = self.program();
         Path::new(program).file_name().map_or_else(|| program.to_owned(), |name| name.to_string_lossy().into_owned())
@@ -65,14 +65,14 @@ impl Command {
         self.config.argv.first().map_or("", String::as_str)
     }
 
-    /// Runs the program once, and takes what it prints for a summary.
+    /// Runs the program once, and uses its output as a summary.
     pub(in crate::owners) async fn write(&self, prompt: &str) -> Result<Written, Failure> {
         let (out, hint) = self.run(prompt).await?;
         let text = reply::summary(&String::from_utf8_lossy(&out), &hint)?;
         Ok(Written { text, model: self.name() })
     }
 
-    /// Runs the program once. Answers what it printed, and what the end of its standard error says.
+    /// Runs the program once. Returns its output, and a hint with the end of its standard error.
     pub(in crate::owners) async fn run(&self, prompt: &str) -> Result<(Vec<u8>, String), Failure> {
         let running = self.start()?;
         let limit = self.config.timeout;
@@ -110,10 +110,10 @@ impl Command {
 }
 
 impl Group {
-    /// Kills those that are left.
+    /// Kills the processes that are left.
     fn kill(&mut self) {
         if let Some(leader) = self.0.take() {
-            // It fails when they have all ended by themselves.
+            // This fails if they have all ended already.
             kill_process_group(leader, Signal::KILL).ok();
         }
     }
@@ -125,7 +125,7 @@ impl Drop for Group {
     }
 }
 
-/// Hands over the prompt while it reads what comes, until the program has ended.
+/// Writes the prompt while it reads the output, until the program has ended.
 async fn converse(mut running: Running, prompt: &str, most: usize) -> Result<(ExitStatus, Printed), Failure> {
     let mut printed = Printed::default();
     let (stdin, stdout, stderr) =
@@ -158,16 +158,16 @@ async fn converse(mut running: Running, prompt: &str, most: usize) -> Result<(Ex
     Ok((status, printed))
 }
 
-/// Writes the prompt, as far as the program wants to read it.
+/// Writes the prompt, as far as the program reads it.
 async fn feed(stdin: Option<ChildStdin>, prompt: &[u8]) -> Result<(), Failure> {
     if let Some(mut stdin) = stdin {
-        // Whether a program that doesn't read it all is content shows in how it ends.
+        // A program need not read all of it. Its exit status shows whether it succeeded.
         drop(stdin.write_all(prompt).await);
     }
     Ok(())
 }
 
-/// Reads everything, unless it is too much.
+/// Reads everything, unless it is too large.
 async fn first(from: Option<impl AsyncRead + Unpin>, most: usize, into: &mut Vec<u8>) -> Result<(), Failure> {
     let Some(from) = from else { return Ok(()) };
     let read = from.take(most as u64 + 1).read_to_end(into).await;
@@ -185,7 +185,7 @@ async fn last(from: Option<impl AsyncRead + Unpin>, into: &mut Vec<u8>) -> Resul
     let mut chunk = vec![0; CHUNK];
     while let Ok(read @ 1..) = from.read(&mut chunk).await {
         into.extend_from_slice(chunk.get(..read).unwrap_or_default());
-        // Only now and then, so that each byte moves once.
+        // Done only from time to time, so that each byte moves once.
         if into.len() > 2 * KEPT {
             into.drain(..into.len() - KEPT);
         }

@@ -1,4 +1,4 @@
-//! A model behind HTTP: one POST with JSON, one bounded answer.
+//! A model that is reached through HTTP: one POST with JSON, one bounded answer.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::masker::{Secret, SecretMasker};
 use super::{Failure, FailureKind, Main, reply, retry_after};
 use crate::data::config::{EndpointConfig, ModelChoice};
 
-/// How this program calls itself.
+/// The user agent of this program.
 const USER_AGENT: &str = concat!("herma/", env!("CARGO_PKG_VERSION"));
 
 /// Headers of a request.
@@ -27,18 +27,18 @@ pub(in crate::owners) struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// A message of the user.
+    /// Creates a message of the user.
     pub(in crate::owners) const fn of_user(content: &'a str) -> Self {
         Self { role: "user", content }
     }
 }
 
-/// An endpoint, its key and the client that knows its timeouts.
+/// An endpoint, its key, and an HTTP client with its timeouts.
 pub(in crate::owners) struct Endpoint {
     config: EndpointConfig,
     key: Option<Secret>,
     masker: Arc<SecretMasker>,
-    /// Or why there is none.
+    /// The client, or why there is none.
     client: Result<Client, String>,
 }
 
@@ -54,8 +54,8 @@ impl Endpoint {
         Self { config, key, masker, client }
     }
 
-    /// The model to ask for: what the session was given wins, then the configuration. None
-    /// leaves the choice to the endpoint.
+    /// Returns the model to request: the session's setting first, then the configuration. `None` leaves the choice to
+    /// the endpoint.
     pub(in crate::owners) fn model(&self, own: Option<&str>, main: &Main) -> Option<String> {
         let own = own.and_then(ModelChoice::parse);
         let of_main = || main.model.clone().filter(|model| !model.trim().is_empty());
@@ -66,12 +66,12 @@ impl Endpoint {
         }
     }
 
-    /// Whether the choice needs a model of the session.
+    /// Whether the choice depends on the model of the session.
     pub(in crate::owners) fn follows_main(&self, own: Option<&str>) -> bool {
         own.and_then(ModelChoice::parse).unwrap_or_else(|| self.config.model.clone()) == ModelChoice::Main
     }
 
-    /// Whether the session's own calls go here; a session that doesn't say is taken at its word.
+    /// Whether the session uses this endpoint itself. A session without a base URL counts as one that does.
     fn is_runtime(&self, main: &Main) -> bool {
         match main.base_url.as_deref().map(str::trim) {
             None | Some("") => true,
@@ -79,12 +79,12 @@ impl Endpoint {
         }
     }
 
-    /// Whether the last part of the base URL's path is this one.
+    /// Whether the base URL's path ends with this part.
     pub(in crate::owners) fn ends_in(&self, part: &str) -> bool {
         root_and_path(&self.config.base_url).ends_with(&format!("/{part}"))
     }
 
-    /// The header that carries the key, where there is one.
+    /// Returns the header with the key, if there is a key.
     pub(in crate::owners) fn key_header(&self, name: HeaderName, before: &str) -> Result<Headers, Failure> {
         let Some(key) = &self.key else { return Ok(Headers::new()) };
         let mut value = HeaderValue::try_from(format!("{before}{}", key.reveal())).map_err(|_| {
@@ -95,7 +95,7 @@ impl Endpoint {
         Ok(vec![(name, value)])
     }
 
-    /// Ends a call that takes longer than all of it may.
+    /// Ends a call that exceeds its total time limit.
     pub(in crate::owners) async fn within_total<T>(
         &self,
         call: impl Future<Output = Result<T, Failure>>,
@@ -127,7 +127,7 @@ impl Endpoint {
         serde_json::from_slice(&body).map_err(|error| no_json(&body, &error))
     }
 
-    /// The whole body, unless it is too large.
+    /// Reads the whole body, unless it is too large.
     async fn body(&self, mut response: Response) -> Result<Vec<u8>, Failure> {
         let most = self.config.max_response;
         let too_large = || Failure::new(FailureKind::Other, format!("the answer has more than {most} bytes"));
@@ -144,12 +144,12 @@ impl Endpoint {
         Ok(body)
     }
 
-    /// What an answer with another status than 200 says.
+    /// Returns the failure for an answer with a status other than 200.
     async fn refused(&self, response: Response) -> Failure {
         let status = response.status();
         let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let retry_after_s = wait.and_then(|text| retry_after::seconds(text, Timestamp::now()));
-        // The status is news enough where the body can't be had.
+        // Without the body, the status is still useful.
         let body = self.body(response).await.unwrap_or_default();
         let words = match serde_json::from_slice::<Value>(&body) {
             Ok(body) => reply::complaint(&body),
@@ -164,9 +164,9 @@ impl Endpoint {
         }
     }
 
-    /// What the client says of a call that got no whole answer.
+    /// Returns the failure for a call without a complete answer.
     fn broken(&self, error: reqwest::Error) -> Failure {
-        // A timeout in the body is a decoding error too: it is asked for first.
+        // A timeout in the body is also a decoding error, so it is checked first.
         if error.is_timeout() {
             let text = match (error.is_connect(), error.is_request()) {
                 (true, _) => format!("timeout: no connection within {:?}", self.config.connect_timeout),
@@ -189,7 +189,7 @@ fn client(config: &EndpointConfig) -> Result<Client, String> {
     client.build().map_err(herma_endpoint::causes)
 }
 
-/// A URL without the slash and the version at its end, by which two are compared.
+/// Returns a URL without its trailing slash and version, for comparison.
 fn root(url: &Url) -> String {
     let path = root_and_path(url);
     path.strip_suffix("/v1").map_or_else(|| path.clone(), str::to_owned)

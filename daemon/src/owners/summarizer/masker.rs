@@ -1,32 +1,32 @@
-//! Texts of others, made safe to show.
+//! Makes texts from outside safe to show.
 
 use std::fmt;
 
 use herma_guard::{RedactOptions, redact};
 
-/// Chars of a text that is shown.
+/// The largest number of chars of a text that is shown.
 const SHOWN: usize = 220;
 
-/// What stands where chars were left out.
+/// Replaces chars that were left out.
 const CUT: &str = "...";
 
-/// Bytes of a text that are looked at.
+/// The number of bytes of a text that are examined.
 const LOOKED_AT: usize = 64 << 10;
 
-/// What stands where a key was.
+/// Replaces a key.
 const HIDDEN: &str = "***";
 
-/// A key. It shows itself to nobody who doesn't ask for it by name.
+/// A key. It is never printed; only `reveal` returns it.
 #[derive(Clone, PartialEq, Eq)]
 pub(in crate::owners) struct Secret(String);
 
 impl Secret {
-    /// A key, unless it is empty.
+    /// Creates a key, unless the text is empty.
     pub(in crate::owners) fn new(text: &str) -> Option<Self> {
         (!text.is_empty()).then(|| Self(text.to_owned()))
     }
 
-    /// The key itself, for a header.
+    /// Returns the key itself, for a header.
     pub(in crate::owners) fn reveal(&self) -> &str {
         &self.0
     }
@@ -38,10 +38,10 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Knows the keys in use, so that none is shown when somebody sends it back.
+/// Knows the keys in use, so that none is shown if an answer repeats it.
 #[derive(Debug)]
 pub(in crate::owners) struct SecretMasker {
-    /// Longest first: one may be a part of another.
+    /// The keys, longest first, because one may be a part of another.
     keys: Vec<Secret>,
 }
 
@@ -51,7 +51,7 @@ impl SecretMasker {
         Self { keys }
     }
 
-    /// The beginning of a text, in one line of at most 220 chars and without secrets.
+    /// Returns the beginning of a text, in one line of at most 220 chars and without secrets.
     pub(in crate::owners) fn line(&self, text: &str) -> String {
         let text = self.whole(prefix(text));
         if text.chars().count() <= SHOWN {
@@ -61,7 +61,7 @@ impl SecretMasker {
         kept + CUT
     }
 
-    /// The end of a text, in one line of at most `most` chars and without secrets.
+    /// Returns the end of a text, in one line of at most `most` chars and without secrets.
     pub(in crate::owners) fn last(&self, text: &str, most: usize) -> String {
         let text = self.whole(text);
         match text.chars().count().checked_sub(most) {
@@ -78,7 +78,7 @@ impl SecretMasker {
     }
 }
 
-/// As much of the beginning as is looked at.
+/// Returns the beginning of a text that is examined.
 fn prefix(text: &str) -> &str {
     &text[..text.floor_char_boundary(LOOKED_AT)]
 }

@@ -1,4 +1,4 @@
-//! Chat completions, as OpenAI and most local servers offer them.
+//! The chat completions API, as OpenAI and most local servers offer it.
 
 use reqwest::header::AUTHORIZATION;
 use serde::Serialize;
@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::endpoint::{Endpoint, Message};
 use super::{Call, Failure, FailureKind, Written, reply};
 
-/// What newer models of OpenAI want instead of `max_tokens`; they refuse a request that has
-/// that with a 400 that names this.
+/// The replacement of `max_tokens` in newer models of OpenAI. They refuse a request with `max_tokens`, with a status of
+/// 400 and an error that contains this name.
 const NEWER_LIMIT: &str = "max_completion_tokens";
 
-/// The status of a request that is refused for what is in it.
+/// The status of a request with invalid content.
 const BAD_REQUEST: u16 = 400;
 
 #[derive(Serialize)]
@@ -25,8 +25,8 @@ struct Request<'a> {
     max_completion_tokens: Option<u64>,
 }
 
-/// Has a summary written. A request that is refused because the model wants its limit under
-/// the newer name is sent once more with that.
+/// Writes a summary. If the request is refused because the model wants its limit under the newer name, it is sent again
+/// with that name.
 pub(super) async fn write(endpoint: &Endpoint, call: Call<'_>) -> Result<Written, Failure> {
     let model = endpoint.model(call.model, call.main);
     if model.is_none() && endpoint.follows_main(call.model) {

@@ -1,16 +1,16 @@
-//! What an answer's text is taken for.
+//! Interprets the text of an answer.
 
 use serde_json::Value;
 
 use super::{Failure, FailureKind};
 
-/// How models that think aloud mark it at the beginning of their answer.
+/// The tags with which models mark their thoughts at the beginning of an answer.
 const THOUGHTS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
 
-/// The summary in a text: trimmed, without the thoughts it may begin with.
+/// Returns the summary in a text: trimmed, without the thoughts at its beginning.
 ///
 /// # Errors
-/// When nothing is left; `hint` says what else is known.
+/// Nothing is left; `hint` adds what else is known.
 pub(super) fn summary(text: &str, hint: &str) -> Result<String, Failure> {
     let text = without_thoughts(text.trim());
     if text.is_empty() {
@@ -28,7 +28,7 @@ fn without_thoughts(text: &str) -> &str {
     text
 }
 
-/// What an endpoint says is wrong, with its code where the words don't have it.
+/// Returns the error of an endpoint, with its code if the words don't contain it.
 pub(super) fn complaint(body: &Value) -> Option<String> {
     let error =
         [body.get("error"), body.get("detail"), Some(body)].into_iter().flatten().find(|part| !part.is_null())?;
@@ -40,7 +40,7 @@ pub(super) fn complaint(body: &Value) -> Option<String> {
     }
 }
 
-/// The text of a content: a string, or the text parts of a list put together.
+/// Returns the text of a content: a string, or the joined text parts of a list.
 pub(super) fn text_of(content: &Value) -> Option<String> {
     match content {
         Value::String(text) => Some(text.clone()),

@@ -1,11 +1,11 @@
-//! The header that says when to come back (RFC 9110, 10.2.3).
+//! The header `Retry-After` (RFC 9110, 10.2.3).
 
 use jiff::Timestamp;
 
-/// Longest wait that is believed, in seconds: a day.
+/// The longest wait that is accepted, in seconds: a day.
 const CEILING: f64 = 86_400.0;
 
-/// Seconds from `now`, from 0 to a day; None where the text is neither seconds nor a date.
+/// Returns seconds from `now`, from 0 to a day; `None` if the text is neither seconds nor a date.
 pub(super) fn seconds(text: &str, now: Timestamp) -> Option<f64> {
     let text = text.trim();
     let seconds = match text.parse::<f64>() {

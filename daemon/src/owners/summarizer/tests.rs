@@ -12,13 +12,13 @@ use server::Server;
 use super::*;
 use crate::Config;
 
-/// A key that has no shape by which it could be told.
+/// A key that no pattern would recognize.
 const KEY: &str = "correct horse battery";
 
 /// The variable that holds it.
 const VARIABLE: &str = "SOME_KEY";
 
-/// Timeouts that a test can wait for.
+/// Timeouts that are short enough for a test.
 const SHORT: &str = "connect_timeout = \"300ms\"\nread_timeout = \"300ms\"\ntotal_timeout = \"900ms\"\n";
 
 /// Summarizers of a configuration, with the one key.
@@ -42,7 +42,7 @@ fn call<'a>(prompt: &'a str, main: &'a Main) -> Call<'a> {
     Call { prompt, max_tokens: 900, model: None, main }
 }
 
-/// A call that succeeds or fails; what it tells never has the key.
+/// Makes a call that succeeds or fails. Its result never contains the key.
 async fn write(summarizers: &Summarizers, kind: Kind, prompt: &str) -> Result<Written, Failure> {
     let written = summarizers.write(kind, call(prompt, &Main::default())).await;
     assert!(!format!("{written:?}").contains(KEY), "{written:?}");

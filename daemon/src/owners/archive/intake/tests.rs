@@ -25,7 +25,7 @@ impl Home {
         home
     }
 
-    /// As after a kill: only what is on the disk is left.
+    /// Simulates a kill: only the data on the disk remains.
     fn killed(self) -> Self {
         let Self { folder, archive, intake } = self;
         drop((archive, intake));
@@ -45,7 +45,7 @@ impl Home {
         self.intake.keep_known(&append(position, messages), &self.folder.path().join("archive.db"))
     }
 
-    /// What the archive's thread does between two jobs.
+    /// Does the work of the archive's thread between two jobs.
     fn note(&mut self) {
         self.intake.note(Some(Files::at(&self.folder.path().join("archive.db"))));
     }
@@ -103,7 +103,7 @@ fn what_is_not_simply_the_next_goes_the_straight_way() {
     }
     let unknown = Append { session: "t".into(), ..append(0, &["1"]) };
     assert_eq!(home.intake.keep(&[unknown], &mut home.archive), None);
-    // Of several all go the same way.
+    // Several appends all go the same way.
     assert_eq!(home.intake.keep(&[append(0, &["1"]), append(0, &["2"])], &mut home.archive), None);
     assert!(home.intake.is_empty() && home.in_place(0, &["1"]).is_none(), "nobody knows where it goes on");
     assert_eq!(home.intake.keep(&[append(0, &["1"]), append(1, &["2"])], &mut home.archive).unwrap().len(), 2);
@@ -170,13 +170,13 @@ fn an_archive_that_is_elsewhere_is_not_answered_for_in_place() {
     let path = home.folder.path().join("archive.db");
     fs::rename(&path, home.folder.path().join("moved")).unwrap();
     assert_eq!(home.in_place(1, &["2"]), None);
-    // It is kept all the same, and its caller is answered by the archive's thread.
+    // The log still has the message; the archive's thread answers its caller.
     home.intake.take_over(&mut home.archive).unwrap();
     assert_eq!(home.transcript(), ["1", "2"]);
 }
 
-/// After a take-over that failed nothing but the log knows where the session goes on: a message at a position that
-/// was answered for was kept a second time, and lost later.
+/// After a failed move only the log knows the next position of the session. A message at a position that was already
+/// confirmed used to be stored twice, and was lost later.
 #[test]
 fn a_position_that_was_answered_for_is_not_given_again() {
     let mut home = Home::new();

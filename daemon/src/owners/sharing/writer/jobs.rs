@@ -1,4 +1,4 @@
-//! What the writer of a store is asked, in the order in which it is done.
+//! The jobs of a store's writer, and their order.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,19 +10,20 @@ use crate::data::config::SharedConfig;
 use crate::data::error::Outcome;
 use crate::owners::store::{Write, Written};
 
-/// Writes that get their revisions together at most.
+/// The largest number of writes that get their revisions together.
 const GROUP: usize = 256;
 
-/// Time between two looks at what others write: one change is seen at once, and of a hundred in a row not each is asked for.
+/// The shortest time between two looks at other hosts' writes. A single change is seen at once; of a hundred in a row,
+/// not each causes a request.
 const CALM: Duration = Duration::from_millis(5);
 
-/// What the writer of a store is asked.
+/// A job of a store's writer.
 #[derive(Debug)]
 pub(in crate::owners::sharing) enum WriterJob {
-    /// To have a write get a revision.
+    /// Gives a write a revision.
     Write(Box<Asked>),
-    /// To bring here what is new, and there what another program wrote here; with a revision only if that is
-    /// newer than what is known.
+    /// Adopts new revisions here, and gives revisions to edits of other programs. With a revision, only if that is
+    /// newer than the known one.
     Sync(Option<u64>),
 }
 
@@ -30,9 +31,9 @@ pub(in crate::owners::sharing) enum WriterJob {
 #[derive(Debug)]
 pub(in crate::owners::sharing) struct Asked {
     pub(super) write: Write,
-    /// Names it for ever.
+    /// The permanent name of the write.
     pub(super) id: String,
-    /// It may have been done before.
+    /// Whether it may have been done before.
     pub(super) is_again: bool,
     pub(super) answer: oneshot::Sender<Outcome<Written>>,
 }
@@ -49,31 +50,31 @@ impl Asked {
     }
 }
 
-/// A name that no write had before.
+/// Returns a name that no write had before.
 pub(in crate::owners::sharing) fn new_id(config: &SharedConfig) -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let random = RandomState::new().hash_one(since);
     format!("{}-{since:x}-{random:016x}", config.host)
 }
 
-/// What is to be done next.
+/// The next work.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// These get their revisions together. One that may have been done before is by itself.
+    /// These writes get their revisions together. A write that may have been done before is alone.
     Write(Vec<Asked>),
-    /// To look at what others write, at least at this revision.
+    /// Looks for other hosts' writes, up to at least this revision.
     Look(Option<u64>),
 }
 
-/// What is asked, with what was taken from the queue and is not to be done yet.
+/// The queue of jobs, with those that were taken from it and are not done yet.
 #[derive(Debug)]
 pub(super) struct Jobs {
     queue: mpsc::Receiver<WriterJob>,
-    /// A write that has to be done by itself.
+    /// A write that must be done alone.
     alone: Option<Box<Asked>>,
-    /// Something is to be looked at, or this revision.
+    /// Whether a look is wanted, and for which revision.
     hinted: Option<Option<u64>>,
-    /// When it was looked last.
+    /// The time of the last look.
     looked: Option<Instant>,
 }
 
@@ -82,7 +83,7 @@ impl Jobs {
         Self { queue, alone: None, hinted: None, looked: None }
     }
 
-    /// Waits for what is to be done next; `None` when nobody can ask any more.
+    /// Waits for the next work; `None` if all senders are gone.
     pub(super) async fn next(&mut self) -> Option<Next> {
         loop {
             let asked = self.meanwhile(0);
@@ -112,7 +113,7 @@ impl Jobs {
         }
     }
 
-    /// Writes that wait and can go along with so many others.
+    /// Returns waiting writes that can join this number of others.
     pub(super) fn meanwhile(&mut self, others: usize) -> Vec<Asked> {
         let mut asked = Vec::new();
         while self.alone.is_none() && others + asked.len() < GROUP {
@@ -126,7 +127,7 @@ impl Jobs {
         asked
     }
 
-    /// It is looked now.
+    /// Notes that the writer looks now.
     pub(super) fn looked(&mut self) {
         self.looked = Some(Instant::now());
     }
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
     use crate::owners::commit_token::CommitToken;
 
-    /// A write by its name; one that begins with `again` may have been done before.
+    /// A write with this name. If the name begins with `again`, it may have been done before.
     fn write(name: &str) -> WriterJob {
         let changes = Changes::Single(Change::Add { content: name.to_owned() });
         let write = Write {
@@ -172,7 +173,7 @@ mod tests {
         asked.into_iter().map(name).collect()
     }
 
-    /// What is done, in order, until nobody asks any more.
+    /// Returns the work in its order, until the queue is empty and closed.
     async fn done(jobs: Vec<WriterJob>) -> Vec<String> {
         let (sender, queue) = mpsc::channel(1024);
         for job in jobs {
@@ -232,7 +233,7 @@ mod tests {
             jobs.looked();
             sender.send(WriterJob::Sync(Some(10))).await.unwrap();
             sender.send(write("a")).await.unwrap();
-            // Writes don't wait for that.
+            // Writes do not wait for the pause between two looks.
             assert!(matches!(jobs.next().await, Some(Next::Write(_))));
             assert!(matches!(jobs.next().await, Some(Next::Look(Some(10)))));
             assert!(looked.elapsed() >= CALM);

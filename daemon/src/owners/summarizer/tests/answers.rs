@@ -1,4 +1,4 @@
-//! Calls that go well.
+//! Calls that succeed.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Which model is asked for.
+//! The choice of the model.
 
 use serde_json::Value;
 

@@ -1,17 +1,17 @@
-//! Summaries by programs.
+//! Summaries written by programs.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::*;
 
-/// What a test waits for at most.
+/// The longest time that a test waits.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Between two looks.
+/// The pause between two checks.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A shell that does this.
+/// A shell that runs this script.
 fn shell(script: &str, more: &str) -> Summarizers {
     summarizers(&format!("[summarizer.command]\nargv = [\"/bin/sh\", \"-c\", '''{script}''']\n{more}"))
 }
@@ -28,12 +28,12 @@ async fn until(condition: impl Fn() -> bool) {
     }
 }
 
-/// Whether a process is there, a dead one that nobody reaped included.
+/// Whether a process exists, including a dead one that was not reaped.
 fn exists(pid: &str) -> bool {
     PathBuf::from("/proc").join(pid).exists()
 }
 
-/// Whether a process is there and not dead.
+/// Whether a process exists and is not dead.
 fn runs(pid: &str) -> bool {
     let stat = std::fs::read_to_string(PathBuf::from("/proc").join(pid).join("stat")).unwrap_or_default();
     stat.rsplit(')').next().is_some_and(|rest| rest.split_whitespace().next().is_some_and(|state| state != "Z"))
@@ -63,7 +63,7 @@ async fn a_prompt_of_any_size_neither_blocks_nor_fails() {
     assert_eq!(run("exec <&-; echo closed", &prompt).await.unwrap().text, "closed");
     assert_eq!(run("head -c 5", &prompt).await.unwrap().text, "xxxxx");
     assert_eq!(run("wc -c", &prompt).await.unwrap().text, (10 << 20).to_string());
-    // Reading and writing at the same time, more than any pipe holds.
+    // Reads and writes at the same time, more than any pipe holds.
     let echoed = write(&shell("cat", "max_response = \"16MiB\""), Kind::Command, &prompt).await.unwrap();
     assert!(echoed.text == prompt);
 }
@@ -148,7 +148,7 @@ async fn what_a_program_leaves_behind_does_not_hold_its_summary_back() {
     let script = format!("echo summary; sleep 1000 & echo $! > {}", pids.display());
     assert_eq!(run(&script, "p").await.unwrap().text, "summary");
     until(|| !runs(read(&pids).trim())).await;
-    // One that left the group holds the output open and lives on.
+    // A process that left the group holds the output open and lives on.
     let pids = folder.path().join("others");
     let others = pids.display();
     let script =

@@ -5,10 +5,10 @@ use std::process::Command;
 use super::server::answer;
 use super::*;
 
-/// Where the inner test finds the proxy's port.
+/// The variable with the proxy's port, for the inner test.
 const PROXY: &str = "HERMA_TEST_PROXY_PORT";
 
-/// A process has one environment, which tests can't change: the inner test runs in another one.
+/// A test can't change the environment of its process, so the inner test runs in another one.
 #[test]
 fn proxies_are_for_other_machines() {
     let proxy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -35,7 +35,7 @@ async fn inner() {
     for host in ["127.0.0.1", "localhost", "127.9.9.9"] {
         let text = format!("[summarizer.openai]\nbase_url = \"http://{host}:{}\"\nmodel = \"m\"\n{SHORT}", server.port);
         let written = summarizers(&text).write(Kind::OpenAi, call("p", &Main::default())).await;
-        // The server listens at one address only; what counts is that no proxy was asked.
+        // The server listens at one address only. The test only requires that no proxy was used.
         assert!(written.is_ok() || host == "127.9.9.9", "{host}: {written:?}");
     }
     let before = server.requests().len();

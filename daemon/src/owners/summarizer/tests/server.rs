@@ -1,4 +1,4 @@
-//! An HTTP server on loopback that does what it is told, however wrong that is.
+//! An HTTP server on loopback that follows a script, however wrong that is.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -7,21 +7,21 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// Between two bytes that drip.
+/// The pause between two bytes of a slow answer.
 const DRIP: Duration = Duration::from_millis(20);
 
 /// A part of an answer. After the last one the connection is closed.
 #[derive(Debug, Clone)]
 pub(super) enum Part {
-    /// At once.
+    /// Sends these bytes at once.
     Bytes(Vec<u8>),
-    /// This text over and over, a byte at a time.
+    /// Sends this text over and over, a byte at a time.
     Drip(&'static str),
-    /// Nothing, until the client goes away.
+    /// Sends nothing, until the client goes away.
     Hang,
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Request {
     /// Its first line and its headers, names in lower case.
@@ -40,7 +40,7 @@ impl Request {
     }
 }
 
-/// A server; it ends when it is dropped.
+/// A server. Dropping it ends it.
 #[derive(Debug)]
 pub(super) struct Server {
     pub port: u16,
@@ -56,12 +56,12 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Answers each request with the next script, and with the last one from then on.
+    /// Answers each request with the next script, and repeats the last one.
     pub(super) async fn start(scripts: Vec<Vec<Part>>) -> Self {
         Self::start_at(0, scripts).await
     }
 
-    /// The same at a port that somebody knows already.
+    /// Starts the server at a known port.
     pub(super) async fn start_at(port: u16, scripts: Vec<Vec<Part>>) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -77,7 +77,7 @@ impl Server {
         Self { port, requests, gone, task }
     }
 
-    /// The requests that came until now.
+    /// Returns the requests received so far.
     pub(super) fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }
@@ -153,7 +153,7 @@ pub(super) fn answer(status: &str, headers: &[&str], body: &str) -> Vec<Part> {
     vec![Part::Bytes(format!("HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\n\r\n{body}").into_bytes())]
 }
 
-/// The beginning of an answer that says that more will come than does.
+/// The beginning of an answer whose length announces more than will come.
 pub(super) fn begin(body: &str) -> Part {
     let length = body.len() + 1000;
     Part::Bytes(format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{body}").into_bytes())

@@ -7,10 +7,10 @@ use tokio::io::AsyncWriteExt;
 use super::server::{Part, answer, begin};
 use super::*;
 
-/// What a test waits for at most, far above the timeouts in use.
+/// The longest time that a test waits, far above the timeouts in use.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How the openai summarizer fails at a server that does this.
+/// Returns the failure of the openai summarizer at a server with this script.
 async fn failure(script: Vec<Part>) -> Failure {
     let server = Server::start(vec![script]).await;
     let failure = write(&endpoint(Kind::OpenAi, &server, SHORT), Kind::OpenAi, "p").await.unwrap_err();
@@ -125,7 +125,7 @@ async fn nothing_waits_for_ever() {
     }
 }
 
-/// The status is news enough when its body doesn't come.
+/// The status is useful even if the body doesn't arrive.
 #[tokio::test]
 async fn a_refusal_whose_body_hangs_keeps_its_status() {
     let head = Part::Bytes(b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 5\r\ncontent-length: 9\r\n\r\n{".to_vec());
@@ -174,7 +174,7 @@ async fn a_key_that_no_header_can_carry_is_nobodys() {
     assert_eq!(failure.text, "no provider configured: what K holds can't be sent in a header");
 }
 
-/// Where the system has certificates at all; the handshake counts as connecting.
+/// This needs system certificates. The handshake counts as connecting.
 #[tokio::test]
 async fn a_server_that_speaks_no_tls_is_told() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
