@@ -1,4 +1,4 @@
-//! What the daemon does, apart from who asks for it.
+//! The functions of the daemon, independent of the connections that request them.
 
 pub(crate) mod archive_retention;
 pub(crate) mod caller;

@@ -1,4 +1,4 @@
-//! When closed sessions leave the archive: when they are old, and when all together are too large.
+//! Removal of closed sessions from the archive: when they are too old, or too large together.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,24 +12,24 @@ use crate::data::event::{Event, GoneSession};
 use crate::owners::archive::{ArchiveHandle, ClosedSession};
 use crate::owners::events::Events;
 
-/// Bytes that the archive needs at most for each byte of a message, index included: 3.4 where all words
-/// are different, less for prose.
+/// The largest number of bytes that the archive needs per byte of a message, index included. It is 3.4 if all words
+/// differ, and less for prose.
 const BYTES_FOR_BYTE: u64 = 4;
 
-/// How long closed sessions stay.
+/// Removes closed sessions from the archive.
 #[derive(Debug)]
 pub(crate) struct ArchiveRetention {
-    /// None for ever.
+    /// How long closed sessions are kept; zero means for ever.
     pub ttl: Duration,
-    /// Bytes of all sessions; 0 for no limit.
+    /// The largest size of all sessions, in bytes; 0 means no limit.
     pub quota: u64,
     pub archive: Arc<ArchiveHandle>,
     pub sessions: Arc<SessionTable>,
-    /// Who is told which session is gone.
+    /// The receiver of events about removed sessions.
     pub events: Events,
 }
 
-/// What left the archive.
+/// The sessions removed from the archive in one run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Gone {
     sessions: u64,
@@ -38,11 +38,11 @@ struct Gone {
 }
 
 impl ArchiveRetention {
-    /// Clears whole sessions away, the one first that was closed first. One that is open is never
-    /// among them, nor one that an open one goes on from.
+    /// Removes whole sessions, those closed first in front. Never removes an open session, or one that an open session
+    /// continues.
     pub(crate) async fn collect(&self, clock: Clock) -> Outcome<()> {
         if self.archive.is_in_use() {
-            // What a daemon that was killed within a removal left undone.
+            // Finishes the removal that a killed daemon began.
             self.archive.forget_removed().await?;
         }
         if self.ttl.is_zero() && self.quota == 0 {
@@ -61,7 +61,7 @@ impl ArchiveRetention {
     async fn clear(&self, clock: Clock, gone: &mut Gone) -> Outcome<()> {
         let closed = self.archive.closed_sessions().await?;
         let closed = closed.into_iter().filter(|session| self.sessions.get(&session.id).is_none());
-        // A clock that was set must not take away what was kept for months.
+        // A clock that was set forward must not remove data kept for months.
         let is_old = |session: &ClosedSession| {
             !self.ttl.is_zero() && !clock.is_doubtful() && clock.now() - session.ended_at > self.ttl.as_secs_f64()
         };
@@ -71,7 +71,7 @@ impl ArchiveRetention {
         }
         let mut young = young.into_iter().peekable();
         while self.quota > 0 && young.peek().is_some() {
-            // What is gone still has its words in the index, until they are forgotten.
+            // The words of removed sessions are in the index until they are forgotten.
             self.archive.forget_removed().await?;
             let excess = self.archive.used_bytes().await?.saturating_sub(self.quota);
             if excess == 0 {
@@ -82,8 +82,8 @@ impl ArchiveRetention {
                 && let Some(session) = young.next()
             {
                 let removed = self.remove(session, Reason::Quota, gone).await?;
-                // What its outputs took of the index, or a session without messages, is only known when
-                // it is measured again.
+                // The index size of a session's outputs, or of a session without messages, is only known after the next
+                // measurement.
                 let Some(bytes) = removed.filter(|bytes| *bytes > 0) else { break };
                 freed = freed.saturating_add(bytes.saturating_mul(BYTES_FOR_BYTE));
             }
@@ -91,7 +91,7 @@ impl ArchiveRetention {
         Ok(())
     }
 
-    /// Removes a session; gives back the bytes of its messages, where these are all that it had.
+    /// Removes a session. Returns the bytes of its messages, if it had nothing else.
     async fn remove(&self, session: ClosedSession, reason: Reason, gone: &mut Gone) -> Outcome<Option<u64>> {
         let id = session.id.clone();
         let Some(removed) = self.archive.remove_closed(session).await? else { return Ok(None) };
@@ -104,7 +104,7 @@ impl ArchiveRetention {
     }
 }
 
-/// Tells subscribers that a session is gone.
+/// Publishes that a session was removed.
 pub(crate) fn publish_gone(events: &Events, gone: GoneSession) {
     events.publish(Event::SessionExpired(Arc::new(gone)));
 }

@@ -1,21 +1,21 @@
-//! Who asks.
+//! The sender of a request.
 
 use crate::data::profiles::DEFAULT_PROFILE;
 use crate::owners::commit_token::CommitToken;
 
-/// Who asks and for which profile.
+/// The sender of a request, and its profile.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
-    /// Number of the connection.
+    /// The number of the connection.
     pub connection: u64,
-    /// The profile that the request names.
+    /// The profile that the request names, if any.
     pub profile: Option<String>,
-    /// Whether the change that the request asks for is still wanted.
+    /// Whether the requested change is still wanted.
     pub token: CommitToken,
 }
 
 impl Caller {
-    /// The profile that the request means.
+    /// Returns the profile of the request.
     pub(crate) fn profile(&self) -> &str {
         self.profile.as_deref().unwrap_or(DEFAULT_PROFILE)
     }

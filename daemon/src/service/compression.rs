@@ -1,19 +1,18 @@
-//! Compressions: how a long list becomes a shorter one.
+//! Compressions, which turn a long list into a shorter one.
 //!
-//! A run goes through phases, each in a file of its own. [`begin`] takes the list and has the
-//! engine decide what would be replaced; [`writing`] asks one summarizer after the other, and
-//! the engine checks what it wrote; [`commit`] puts the new list together and has the archive
-//! keep what left the old one, before anybody gets it. Between the phases nothing is changed, so
-//! a run can be dropped anywhere before the archive is asked; once it was, its thread finishes
-//! alone. Where the summary comes at once, the archive begins while it is written; outputs that
-//! become previews are kept whole first ([`previews`]).
+//! A run has several phases, each in its own file. [`begin`] gets the list and lets the engine decide which messages to
+//! replace. [`writing`] tries one summarizer after the other, and the engine checks the result. [`commit`] builds the
+//! new list, and stores the messages that left the old one in the archive before the client gets an answer. Nothing
+//! changes between the phases. So a run can be dropped at any time before it reaches the archive; after that, the
+//! archive's thread finishes it. If the summary is available at once, the archive begins to store while it is written.
+//! Outputs that are replaced by previews are stored whole first ([`previews`]).
 //!
-//! [`tickets`] keeps runs whose summary the agent writes itself, [`precomputed`] those that were
-//! made while nobody waited. [`pins`] are messages that stay, [`discards`] outputs that may go,
-//! [`episodes`] sub-tasks that are done ([`wishes`]: all three, as an engine is told), [`rewriting`] nodes that a model writes
-//! anew, [`mod@opened`] parts that stand in the list again ([`open_list`]: while it is compressed), [`constraints`] the rules of
-//! a session's user; [`due`] decides when to run, [`report`] tells what came of it. [`undo`] brings the list of before
-//! back, [`preview`] says what a run would do, and does nothing.
+//! [`tickets`] keeps runs whose summary the agent writes itself, and [`precomputed`] keeps runs made in advance.
+//! [`pins`] are messages that must stay, [`discards`] are outputs that may go, and [`episodes`] are finished sub-tasks.
+//! [`wishes`] passes all three to the engine. [`rewriting`] lets a model rewrite nodes. [`mod@opened`] puts removed
+//! parts back into the list, and [`open_list`] handles them during a compression. [`constraints`] are the rules of a
+//! session's user. [`due`] decides when to run, and [`report`] describes the result. [`undo`] restores an earlier list.
+//! [`preview`] shows the effect of a run without any change.
 
 mod begin;
 mod commit;
@@ -75,7 +74,7 @@ use crate::owners::summarizer::{Main, Summarizers};
 pub(crate) struct CompressionService {
     pub defaults: SessionDefaults,
     pub policy: Arc<Policy>,
-    /// Chars of a text's end that a preview shows at the most.
+    /// The largest number of chars that a preview shows of the end of a text.
     pub preview_tail_size: usize,
     pub archive: Arc<ArchiveHandle>,
     pub table: Arc<SessionTable>,
@@ -84,30 +83,29 @@ pub(crate) struct CompressionService {
     pub summarizers: Arc<Summarizers>,
     pub events: Events,
     pub prepared: PreparedRuns,
-    /// Who writes nodes anew.
+    /// The tasks that rewrite nodes.
     pub rewriters: Rewriters,
-    /// How the summarizers do.
+    /// The health of the summarizers.
     pub health: Health,
 }
 
-/// Runs that stopped half-way, to be gone on with.
+/// Runs that stopped half-way and can be resumed.
 #[derive(Debug, Default)]
 pub(crate) struct PreparedRuns {
-    /// Runs that wait for a summary of the agent.
+    /// Runs that wait for a summary by the agent.
     tickets: Arc<Tickets>,
-    /// Runs that were made ahead.
+    /// Runs made in advance.
     precomputed: Arc<PrecomputedRuns>,
 }
 
 impl CompressionService {
-    /// Nothing that was prepared for a session counts any more.
+    /// Discards all prepared runs of a session.
     pub(crate) fn forget(&self, session: &str) {
         self.prepared.tickets.void(session);
         self.prepared.precomputed.forget(session);
     }
 
-    /// The summarizers of a session: the one that is asked for, else its own, else those of the
-    /// configuration.
+    /// Returns the summarizers of a session: the requested one, else the session's own, else the configured chain.
     pub(crate) fn summarizers_of(&self, session: &Session, asked: Option<Kind>) -> Cow<'_, [Kind]> {
         match asked.or_else(|| session.summarizer()) {
             Some(one) => Cow::Owned(vec![one]),
@@ -115,7 +113,7 @@ impl CompressionService {
         }
     }
 
-    /// The summarizer that is asked first unless a session says otherwise, and how it does.
+    /// Returns the first summarizer of the configured chain, and its health.
     pub(crate) fn health(&self) -> (Kind, String) {
         let kind = self.summarizers.chain().first().copied().unwrap_or(Kind::Extractive);
         (kind, self.health.state(kind))
@@ -130,7 +128,7 @@ impl CompressionService {
         SummarizerChain::new(self.summarizers_of(session, asked).into_owned(), model, main, !gives_up)
     }
 
-    /// Tells subscribers that a run has come to a phase.
+    /// Publishes that a run entered a phase.
     fn publish_phase(&self, session: &Session, phase: Phase) {
         self.events.publish(Event::CompressionProgress { session: session.id.clone(), phase });
     }

@@ -1,28 +1,28 @@
-//! Compressions in a row with nothing between them.
+//! Compressions in a row, without a model call between them.
 
 use serde::{Deserialize, Serialize};
 
-/// Attempts to recover one request that can help (C33).
+/// The number of attempts to recover one request that can help (C33).
 const HELPFUL: u32 = 3;
 
-/// How often a session was compressed since its conversation last went on.
+/// How often a session was compressed since its last model call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ConsecutiveRuns {
     runs: u32,
-    /// Messages of the list that the last one gave back.
+    /// The number of messages in the list after the last compression.
     messages: usize,
 }
 
 impl ConsecutiveRuns {
-    /// Counts one, of a list and what became of it; true when it is one too many.
+    /// Counts a compression with the number of messages before and after it. Returns true if there are too many.
     pub(crate) fn count(&mut self, before: usize, after: usize) -> bool {
         self.runs = if before > self.messages { 1 } else { self.runs.saturating_add(1) };
         self.messages = after;
         self.runs > HELPFUL
     }
 
-    /// A call to a model went through.
+    /// Resets the count, because a call to a model succeeded.
     pub(crate) fn end(&mut self) {
         *self = Self::default();
     }

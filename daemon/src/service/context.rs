@@ -1,5 +1,5 @@
-//! What a session's engine is asked between two compressions: its settings, its figures, whether
-//! to compress now, and what a provider's answer or error says.
+//! The state of a session's engine between two compressions: its settings, its figures, the decision whether to
+//! compress now, and the interpretation of a provider's answers and errors.
 
 mod check;
 mod errors;
@@ -28,7 +28,7 @@ use crate::data::names;
 use crate::owners::archive::ArchiveHandle;
 use crate::owners::blocking::blocking;
 
-/// Asks the engines of sessions.
+/// Queries and configures the engines of sessions.
 #[derive(Debug)]
 pub(crate) struct ContextService {
     pub defaults: SessionDefaults,
@@ -37,27 +37,27 @@ pub(crate) struct ContextService {
     pub archive: Arc<ArchiveHandle>,
 }
 
-/// How a session's engine stands.
+/// The state of a session's engine.
 #[derive(Debug)]
 pub(crate) struct Status {
     /// The settings in force.
     pub settings: Settings,
     /// The session's generation.
     pub generation: u64,
-    /// Its figures.
+    /// The engine's figures.
     pub engine: EngineState,
-    /// The summary model failed and was left.
+    /// Whether the summary model failed, so that the session's own model is used.
     pub uses_main: bool,
-    /// Whether automatic compression is allowed.
+    /// The state of the breaker for automatic compression.
     pub breaker: BreakerState,
-    /// Seconds until it is.
+    /// Seconds until automatic compression is allowed.
     pub wait_s: f64,
-    /// Seconds until a failed summarizer is asked again.
+    /// Seconds until a failed summarizer is tried again.
     pub cooldown_s: f64,
 }
 
 impl ContextService {
-    /// Takes what is said of a session; later calls change what they name.
+    /// Changes the settings of a session. Settings that are absent keep their values.
     pub(crate) async fn configure(&self, caller: &Caller, id: &str, said: SessionSettings) -> Outcome<Status> {
         names::check_all(&[
             ("model", said.model.as_ref()),
@@ -81,7 +81,7 @@ impl ContextService {
             {
                 let mut record = session.record();
                 record.uses_main &= !names_a_model;
-                // Another model counts in its own way.
+                // Another model counts tokens differently.
                 if after.model != before.model {
                     record.counting = TokenCorrection::default();
                 }
@@ -91,12 +91,12 @@ impl ContextService {
         self.status_of(&session)
     }
 
-    /// How the engine of a session stands.
+    /// Returns the state of a session's engine.
     pub(crate) async fn status(&self, caller: &Caller, id: &str) -> Outcome<Status> {
         self.status_of(&*self.sessions.inspected(caller, id).await?)
     }
 
-    /// The same of a session in hand.
+    /// Returns the state of the engine of a loaded session.
     pub(crate) fn status_of(&self, session: &Session) -> Outcome<Status> {
         let settings = session.settings().in_force(&self.defaults)?;
         let chain = self.compression.summarizers_of(session, None);
@@ -113,8 +113,7 @@ impl ContextService {
         })
     }
 
-    /// Forgets what the engine of a session remembers; its list, its generation and its rules
-    /// stay.
+    /// Resets the record of a session's engine. Its list, its generation and its rules stay.
     pub(crate) async fn reset(&self, caller: &Caller, id: &str) -> Outcome<Status> {
         let session = self.sessions.ensure(caller, id).await?;
         let settings = session.settings().in_force(&self.defaults);
@@ -125,7 +124,7 @@ impl ContextService {
         settings.and_then(|_| self.status_of(&session))
     }
 
-    /// What a compression of a session's list would do.
+    /// Returns what a compression of a session's list would do.
     pub(crate) async fn plan_of(
         &self,
         caller: &Caller,
@@ -142,20 +141,20 @@ impl ContextService {
         plan(messages, settings, request).await
     }
 
-    /// What a session's list would look like after a compression.
+    /// Returns what a session's list would look like after a compression.
     pub(crate) async fn preview_of(&self, caller: &Caller, id: &str, wanted: PreviewRequest) -> Outcome<Preview> {
         let session = self.sessions.inspected(caller, id).await?;
         let settings = session.settings().in_force(&self.defaults)?;
         self.compression.preview(Some(&session), settings, wanted).await
     }
 
-    /// The same of a list that belongs to no session.
+    /// Returns what a list without a session would look like after a compression.
     pub(crate) async fn preview_with(&self, said: SessionSettings, wanted: PreviewRequest) -> Outcome<Preview> {
         check_engine(said.engine.as_deref())?;
         self.compression.preview(None, said.in_force(&self.defaults)?, wanted).await
     }
 
-    /// What a compression of a list that belongs to no session would do.
+    /// Returns what a compression of a list without a session would do.
     pub(crate) async fn plan_with(
         &self,
         said: SessionSettings,

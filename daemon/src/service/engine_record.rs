@@ -1,4 +1,4 @@
-//! What a session's engine remembers between two calls, across restarts too.
+//! The record of a session's engine, which is kept between two calls and across restarts.
 
 use herma_archive::engine::EngineRow;
 use herma_context::breaker::Breaker;
@@ -10,28 +10,28 @@ use super::consecutive_runs::ConsecutiveRuns;
 use super::lenient;
 use super::token_correction::TokenCorrection;
 
-/// Everything that is remembered. It is kept as JSON; what is absent there has its default,
-/// and what can't be read costs that one field, so that other versions can be read.
+/// The whole record. It is stored as JSON. A missing field gets its default, and an unreadable one costs only that
+/// field, so that records of other versions can be read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct EngineRecord {
     /// The figures of the engine.
     pub engine: EngineState,
-    /// Whether it may run by itself.
+    /// Whether the engine may run automatically.
     pub breaker: Breaker,
-    /// Which summarizers are left alone for a while, by their names.
+    /// Pauses of summarizers after failures, by their names.
     pub cooldowns: Cooldowns,
-    /// The summary model failed, and the session's own one is asked instead.
+    /// Whether the summary model failed, so that the session's own model is used instead.
     pub uses_main: bool,
-    /// How its estimates relate to what the provider counts.
+    /// The ratio between estimates and the provider's counts.
     pub counting: TokenCorrection,
-    /// How often it was compressed without a call between.
+    /// Compressions without a model call between them.
     pub streak: ConsecutiveRuns,
-    /// The form of its lists, where they are no chat completions.
+    /// The form of its lists, if they are not chat completions.
     pub form: String,
 }
 
 impl EngineRecord {
-    /// What a row says.
+    /// Reads a row.
     pub(crate) fn read(row: EngineRow) -> Self {
         const WHAT: &str = "what an engine remembered";
         let mut object = lenient::object(WHAT, &row.state);
@@ -48,18 +48,18 @@ impl EngineRecord {
         record
     }
 
-    /// All of it.
+    /// Returns the whole record as a row.
     pub(crate) fn row(&self) -> EngineRow {
         EngineRow { state: self.figures(), summary: self.engine.previous_summary.clone() }
     }
 
-    /// What is remembered after compressions were undone: the engine's figures of before them.
+    /// Restores the engine's figures of an earlier record, after compressions were undone.
     pub(crate) fn undo(&mut self, before: Option<EngineRow>) {
         self.engine.undo(before.map(Self::read).unwrap_or_default().engine);
         self.counting.list_changed();
     }
 
-    /// All but the summary.
+    /// Returns everything except the summary, as JSON.
     pub(crate) fn figures(&self) -> String {
         let mut figures = self.clone();
         figures.engine.previous_summary = None;

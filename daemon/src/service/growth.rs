@@ -1,61 +1,60 @@
-//! How the transcript of a session grows, and when it is worth beginning its compression before anybody asks.
+//! The growth of a session's transcript, and the decision when to begin its compression in advance.
 
 use std::time::{Duration, Instant};
 
-/// Bytes of new messages after which it is looked how large a transcript is.
+/// The size of new messages after which the transcript's size is checked, in bytes.
 const LOOK_BYTES: u64 = 16 << 10;
 
-/// How many times as long as it took a run that was begun ahead is followed by none.
+/// The pause after a run in advance, as a multiple of its duration.
 const REST: u32 = 10;
 
-/// Runs that are begun ahead in one generation. Where nobody used any of them nobody compresses the session, and more of them
-/// would be for nothing.
+/// The largest number of runs in advance per generation. If none of them was used, the session is not compressed here,
+/// and more runs would be wasted.
 const MOST_RUNS: u32 = 8;
 
-/// What is known of how a transcript grows. Only what was appended since the daemon started counts.
+/// The known growth of a transcript. Only appends since the start of the daemon count.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     generation: u64,
-    /// Bytes of messages that came since it was looked last; some may have been there already.
+    /// The size of messages since the last check, in bytes. Some may have been there before.
     unseen: u64,
-    /// Bytes that were appended so far.
+    /// The size of all appends so far, in bytes.
     appended: u64,
-    /// Appends under way.
+    /// The number of appends in progress.
     under_way: usize,
-    /// What was appended when a run was begun ahead.
+    /// The value of `appended` when the last run began.
     begun: Option<u64>,
-    /// How many were.
+    /// The number of runs.
     runs: u32,
-    /// One is under way.
+    /// Whether a run is in progress.
     is_running: bool,
-    /// Until when no other one is begun.
+    /// The time before which no other run begins.
     rests_until: Option<Instant>,
-    /// Somebody looks whether it still grows.
+    /// Whether a task watches for the end of the growth.
     is_watched: bool,
 }
 
 /// Whether a transcript grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// Somebody appends, or did so since it had that many bytes, or a run is under way.
+    /// An append is in progress or happened since the given size, or a run is in progress.
     Busy,
-    /// Nobody did. The next run may be begun ahead after that time.
+    /// No append happened. The next run may begin after this time.
     Calm { rest: Duration },
 }
 
 impl Growth {
-    /// Somebody begins to append.
+    /// Notes the begin of an append.
     pub(crate) fn begin_append(&mut self) {
         self.under_way += 1;
     }
 
-    /// Whoever began to append is done, or gave up.
+    /// Notes the end of an append, successful or not.
     pub(crate) fn end_append(&mut self) {
         self.under_way = self.under_way.saturating_sub(1);
     }
 
-    /// Notes messages; true where they are so many that somebody is to look, and nobody does so far: from now
-    /// on somebody does.
+    /// Notes appended messages. Returns true if they need a check and no task watches yet; from then on one does.
     pub(crate) fn append(&mut self, generation: u64, bytes: u64) -> bool {
         self.come_to(generation);
         self.unseen = self.unseen.saturating_add(bytes);
@@ -63,12 +62,12 @@ impl Growth {
         self.unseen >= LOOK_BYTES && self.runs < MOST_RUNS && !std::mem::replace(&mut self.is_watched, true)
     }
 
-    /// Bytes that were appended in this generation.
+    /// Returns the size of the appends in this generation, in bytes.
     pub(crate) const fn appended(&self) -> u64 {
         self.appended
     }
 
-    /// Whether it grew since so much was appended.
+    /// Returns whether the transcript grew since it had this size.
     pub(crate) fn pace(&self, appended: u64, now: Instant) -> Pace {
         if self.appended != appended || self.under_way > 0 || self.is_running {
             return Pace::Busy;
@@ -76,14 +75,14 @@ impl Growth {
         Pace::Calm { rest: self.rest(now) }
     }
 
-    /// Somebody looked, and looks no more.
+    /// Notes that the watching task has checked the size and ended.
     pub(crate) const fn looked(&mut self) {
         self.unseen = 0;
         self.is_watched = false;
     }
 
-    /// Whether a run is to be begun ahead: none is under way or was in this generation, or the list grew since the last of
-    /// few, and not at once after it. From now on one is under way, until [`Self::ended`].
+    /// Whether to begin a run. There must be none in progress, the list must have grown since the last run, and neither
+    /// the limit of runs nor the pause may apply. If true, a run is in progress until [`Self::ended`].
     pub(crate) fn begins(&mut self, generation: u64, now: Instant) -> bool {
         self.come_to(generation);
         let grew = self.begun.is_none_or(|begun| self.appended > begun);
@@ -96,8 +95,7 @@ impl Growth {
         begins
     }
 
-    /// A run that was begun ahead is over, after so long: the next one waits, so that all of them take little of a
-    /// processor.
+    /// Notes the end of a run and its duration. The next one waits, so that all of them use little processor time.
     pub(crate) fn ended(&mut self, time: Duration, now: Instant) {
         self.is_running = false;
         self.rests_until = now.checked_add(time.saturating_mul(REST));

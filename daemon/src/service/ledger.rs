@@ -1,4 +1,4 @@
-//! The ledger: what herma changed in the windows of sessions, and what that cost and saved.
+//! The ledger: herma's changes to the context windows of sessions, with their costs and savings.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::owners::archive::ArchiveHandle;
 /// The most calls, and the most changes, that one request records.
 const LIMIT: usize = 10_000;
 
-/// The key of what has none.
+/// The key of rows without one.
 const UNKNOWN: &str = "unknown";
 
-/// Records ledgers and adds them up.
+/// Records ledgers and sums them up.
 #[derive(Debug)]
 pub(crate) struct LedgerService {
     pub sessions: Arc<SessionService>,
@@ -35,55 +35,55 @@ pub(crate) struct LedgerService {
 pub(crate) struct ReportedCall {
     /// Its id in the session.
     pub id: String,
-    /// When, in Unix seconds.
+    /// The time, in Unix seconds.
     pub time: f64,
-    /// The model; the session's if it is not named.
+    /// The model; `None` for the session's model.
     pub model: Option<String>,
     /// The provider.
     pub provider: Option<String>,
-    /// How it was spoken to.
+    /// The API that was used.
     pub api_mode: Option<String>,
-    /// The provider's own object.
+    /// The usage object of the provider.
     pub usage: Value,
 }
 
-/// Which part of the ledger, and how it is added up.
+/// A part of the ledger, and its grouping.
 #[derive(Debug, Clone)]
 pub(crate) struct LedgerQuery {
-    /// Only of this session.
+    /// Limits the result to this session.
     pub session: Option<String>,
-    /// Only from this time on, in Unix seconds.
+    /// Excludes rows before this time, in Unix seconds.
     pub since: Option<f64>,
-    /// What makes a row.
+    /// The grouping of the rows.
     pub by: By,
 }
 
-/// Calls and changes that belong together. Costs are tokens of plain input.
+/// The sums of calls and changes. Costs are in tokens of plain input.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Sums {
-    /// Calls of a model.
+    /// The number of calls of a model.
     pub calls: u64,
-    /// What they cost.
+    /// The cost of these calls.
     pub cost: f64,
-    /// By kind, in the order of [`Kind::ALL`].
+    /// The changes by kind, in the order of [`Kind::ALL`].
     pub parts: [Part; Kind::ALL.len()],
 }
 
-/// A kind of changes.
+/// The sums of one kind of change.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Part {
-    /// How many.
+    /// The number of changes.
     pub count: u64,
-    /// Tokens with herma.
+    /// The tokens with herma.
     pub added: u64,
-    /// Tokens without herma.
+    /// The tokens without herma.
     pub removed: u64,
-    /// What they cost in the calls behind them.
+    /// Their cost in the calls after them.
     pub cost: f64,
 }
 
 impl Sums {
-    /// What herma cost, below 0 for what it saved.
+    /// Returns what herma cost; below 0 for savings.
     pub(crate) fn difference(&self) -> f64 {
         self.parts.iter().map(|part| part.cost).sum()
     }
@@ -96,7 +96,7 @@ impl Sums {
             part.added = part.added.saturating_add(change.added);
             part.removed = part.removed.saturating_add(change.removed);
         } else if line.kind == Kind::Summary && line.cost < 0.0 {
-            // A request that was not sent.
+            // This request was not sent.
             part.count += 1;
         }
     }
@@ -111,7 +111,7 @@ impl Sums {
 }
 
 impl Part {
-    /// Both together.
+    /// Returns the sum of both.
     pub(crate) fn plus(&self, other: &Self) -> Self {
         Self {
             count: self.count + other.count,
@@ -123,7 +123,7 @@ impl Part {
 }
 
 impl LedgerService {
-    /// Keeps what a client reports. Returns how many calls and how many changes are new.
+    /// Stores a client's report. Returns how many calls and how many changes are new.
     pub(crate) async fn record(
         &self,
         caller: &Caller,
@@ -140,7 +140,7 @@ impl LedgerService {
         Ok((wide(calls), wide(changes)))
     }
 
-    /// The rows, and all of them together.
+    /// Returns the rows, and their sum.
     pub(crate) async fn read(&self, caller: &Caller, query: LedgerQuery) -> Outcome<(Vec<(String, Sums)>, Sums)> {
         names::check_all(&[("session", query.session.as_ref())])?;
         let LedgerQuery { session, since, by } = query;
@@ -205,7 +205,7 @@ fn kept_change(change: &ledger::Change) -> Change {
     Change { time: change.time, kind: name(change.kind).to_owned(), added: change.added, removed: change.removed }
 }
 
-/// The name of a kind in the archive.
+/// Returns the name of a kind in the archive.
 const fn name(kind: Kind) -> &'static str {
     match kind {
         Kind::Definitions => "definitions",
@@ -218,7 +218,7 @@ const fn name(kind: Kind) -> &'static str {
     }
 }
 
-/// Adds the lines of a session to the rows, those from a time on.
+/// Adds the lines of a session to the rows, except those before `since`.
 fn add_session(rows: &mut BTreeMap<String, Sums>, session: &SessionLedger, by: By, since: f64) {
     let calls: Vec<ledger::Call> =
         session.calls.iter().map(|call| ledger::Call { time: call.time, usage: used(&call.buckets) }).collect();
@@ -239,7 +239,7 @@ fn add_session(rows: &mut BTreeMap<String, Sums>, session: &SessionLedger, by: B
     }
 }
 
-/// A change of a kind that this version knows.
+/// Converts a stored change; `None` if this version does not know its kind.
 fn change(kept: &Change) -> Option<ledger::Change> {
     let kind = Kind::ALL.into_iter().find(|kind| name(*kind) == kept.kind)?;
     Some(ledger::Change { time: kept.time, kind, added: kept.added, removed: kept.removed })
@@ -250,7 +250,7 @@ fn used(buckets: &Buckets) -> Usage {
     Usage { input, output, cache_read, cache_write, reasoning, ..Usage::default() }
 }
 
-/// The day of a time in this machine's time zone.
+/// Returns the day of a time, in this machine's time zone.
 #[expect(clippy::cast_possible_truncation, reason = "a time beyond all dates is none")]
 fn day(time: f64) -> Option<String> {
     let at = jiff::Timestamp::from_second(time as i64).ok()?;

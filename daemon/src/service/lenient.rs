@@ -1,11 +1,10 @@
-//! Stored JSON objects, read field by field: what another version wrote, or what can't be
-//! read, costs one field and never all of them.
+//! Reads stored JSON objects field by field. A field that can't be read, or that another version wrote, costs only
+//! itself and never the whole object.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// The object that a text holds. A text that holds none counts as empty, with a line in the
-/// log that names `what` it was.
+/// Parses a JSON object. A text that is not an object counts as empty, and a log line names `what` it was.
 pub(crate) fn object(what: &str, text: &str) -> Map<String, Value> {
     serde_json::from_str(text).unwrap_or_else(|error| {
         tracing::warn!("{what} can't be read: {error}");
@@ -13,8 +12,7 @@ pub(crate) fn object(what: &str, text: &str) -> Map<String, Value> {
     })
 }
 
-/// Takes a field out; its default where it is missing, or, with a line in the log, where it
-/// can't be read.
+/// Removes a field and returns its value. Returns the default if it is missing or can't be read; the latter is logged.
 pub(crate) fn take<T: DeserializeOwned + Default>(what: &str, object: &mut Map<String, Value>, name: &str) -> T {
     let Some(value) = object.remove(name) else { return T::default() };
     serde_json::from_value(value).unwrap_or_else(|error| {

@@ -1,4 +1,4 @@
-//! The memories: writes with their conditions, what waits for approval, and the history.
+//! The memories: conditional writes, writes that wait for approval, and the history.
 
 mod approvals;
 mod queue;
@@ -42,81 +42,81 @@ pub(crate) struct MemoryService {
     queues: Queues,
 }
 
-/// A change that is asked for, and its conditions.
+/// A requested change, and its conditions.
 #[derive(Debug)]
 pub(crate) struct WriteRequest {
     /// The store.
     pub target: Target,
     /// What to change.
     pub changes: Changes,
-    /// Whether a file that grew elsewhere may be changed.
+    /// Whether a file that another program has extended may be changed.
     pub drift: Drift,
     /// The revision that the caller saw.
     pub expected_revision: Option<u64>,
-    /// Who wants it.
+    /// The author of the change.
     pub author: Author,
 }
 
-/// What a write came to.
+/// The result of a write.
 #[derive(Debug)]
 pub(crate) enum WriteOutcome {
-    /// It is on the disk.
+    /// The change is on the disk.
     Done {
         /// The store after it.
         view: Box<View>,
-        /// What was done.
+        /// The change that was made.
         applied: Box<Applied>,
-        /// Who has it.
+        /// The hosts that have the change.
         reach: Reach,
     },
-    /// It is kept here until the shared database is back, and judged then.
+    /// The write is kept here until the shared database is back, and is judged then.
     Queued {
-        /// Names it.
+        /// The id of the write.
         id: String,
         /// The store, which is unchanged.
         target: Target,
-        /// What the guard has to say of it.
+        /// The guard's findings in the text.
         findings: Vec<Finding>,
         /// Why it was not done.
         why: String,
     },
-    /// It waits for a person.
+    /// The write waits for a person's approval.
     Staged {
-        /// Names it.
+        /// The id of the write.
         id: String,
         /// The store, which is unchanged.
         target: Target,
-        /// What the guard has to say of it.
+        /// The guard's findings in the text.
         findings: Vec<Finding>,
     },
-    /// It breaks a rule of the store.
+    /// The write breaks a rule of the store.
     Refused {
-        /// Which one.
+        /// The broken rule.
         refusal: Box<Refusal>,
-        /// The store, where it was looked at.
+        /// The store, if it was read.
         view: Option<Box<View>>,
     },
 }
 
-/// Who has what was written.
+/// The hosts that have a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// This host: its store is not shared.
+    /// Only this host: its store is not shared.
     Alone,
     /// All hosts that share the store.
     Shared,
-    /// This host: what was written never leaves it.
+    /// Only this host: the entries never leave it.
     HostBound,
 }
 
-/// What a writer is told.
+/// The report for a writer.
 #[derive(Debug)]
 pub(crate) struct WriteReport {
-    /// What the write came to.
+    /// The result of the write.
     pub outcome: WriteOutcome,
-    /// It was refused once too often: the writer should leave memory alone.
+    /// Whether it was refused too often in a row, so that the writer should stop trying.
     pub is_final: bool,
-    /// Writes of the profile that wait for approval; `None` when none does.
+    /// The number of the profile's writes that wait for approval; `None` if none does.
     pub pending: Option<u64>,
 }
 
@@ -139,7 +139,7 @@ impl WriteOutcome {
 }
 
 impl MemoryService {
-    /// The memories behind these stores. Where `asks_first`, writes wait for approval.
+    /// Creates the service for these stores. With `asks_first`, writes wait for approval.
     pub(crate) fn new(
         stores: Arc<Stores>,
         profiles: Profiles,
@@ -152,7 +152,7 @@ impl MemoryService {
         Self { stores, profiles, policy, asks_first, staged, refusals, sharing, queues }
     }
 
-    /// Writes, or keeps the write until a person approves it where the configuration says so.
+    /// Does a write or, if the configuration requires approval, stages it for a person.
     pub(crate) async fn submit(&self, caller: &Caller, request: WriteRequest) -> Outcome<WriteReport> {
         check_length(&request.changes)?;
         let author = request.author.clone();
@@ -170,8 +170,7 @@ impl MemoryService {
         self.counted(caller, author, WriteOutcome::refused(refusal, None))
     }
 
-    /// Puts an earlier text back; that waits for nobody's approval, and its refusals are not
-    /// counted.
+    /// Restores an earlier text. This needs no approval, and its refusals are not counted.
     pub(crate) async fn put_back(
         &self,
         caller: &Caller,
@@ -184,21 +183,21 @@ impl MemoryService {
         Ok(WriteReport { outcome, is_final: false, pending: self.pending_count(caller.profile()) })
     }
 
-    /// What a store holds.
+    /// Returns the contents of a store.
     pub(crate) async fn view(&self, profile: &str, target: Target) -> Outcome<View> {
         self.stores.get(profile, target)?.view().await
     }
 
-    /// A part of a store's history.
+    /// Returns a part of a store's history.
     pub(crate) async fn log(&self, profile: &str, target: Target, page: Page) -> Outcome<Log> {
         self.stores.get(profile, target)?.log(page).await
     }
 
-    /// How many writes of a profile wait for approval; `None` when none does.
+    /// Returns the number of a profile's writes that wait for approval; `None` if none does.
     pub(crate) fn pending_count(&self, profile: &str) -> Option<u64> {
         let folder = self.profiles.existing(profile).ok()?;
         let pending = self.staged.of(profile, &folder);
-        // A writer that stages just now holds it while a disk is waited for.
+        // A writer that is just staging holds this lock while it waits for a disk.
         let count = match pending.try_lock() {
             Ok(mut pending) => {
                 let count = pending.list(SystemTime::now()).ok()?.len();
@@ -210,12 +209,12 @@ impl MemoryService {
         (count > 0).then(|| wide(count))
     }
 
-    /// What entries may be shown by.
+    /// Returns the policy for showing entries.
     pub(crate) fn policy(&self) -> &Arc<Policy> {
         &self.policy
     }
 
-    /// A connection has ended; its refusals don't count any more.
+    /// Forgets the refusals of a connection that has ended.
     pub(crate) fn forget_connection(&self, connection: u64) {
         self.refusals.forget(&Writer::Connection(connection));
     }
@@ -237,7 +236,7 @@ impl MemoryService {
         Ok(WriteOutcome::of(written, Reach::Alone))
     }
 
-    /// Counts refusals in a row, and makes one too many final.
+    /// Counts refusals in a row, and marks the report as final if there are too many.
     fn counted(&self, caller: &Caller, author: &Author, outcome: WriteOutcome) -> WriteReport {
         let writer = author.session.clone().map_or(Writer::Connection(caller.connection), Writer::Session);
         let is_final = if outcome.is_success() {
@@ -250,7 +249,7 @@ impl MemoryService {
     }
 }
 
-/// Texts that are beyond every store are not even scanned.
+/// Refuses texts that exceed any store, without scanning them.
 fn check_length(changes: &Changes) -> Outcome<()> {
     let bytes = changes.bytes();
     if bytes > limits::ENTRY {

@@ -1,4 +1,4 @@
-//! Memory files: what is asked of them, by programs and by models.
+//! Memory files, as programs and models use them.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::caller::Caller;
 use crate::data::error::{Error, Outcome};
 use crate::owners::memory_files::MemoryFiles;
 
-/// Bytes of texts in one answer to who asks for the history.
+/// The size of the texts in one answer about the history, in bytes.
 const LOG_BYTES: usize = 8 << 20;
 
 /// The memory files of all profiles.
@@ -24,33 +24,33 @@ pub(crate) struct FilesService {
 /// A change by a person or a program.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// Of what is there.
+    /// Edits the files.
     Edit(Edit),
-    /// The newest one is taken back.
+    /// Undoes the newest change.
     Undo(FilePath),
-    /// Files are put back as they were at a revision.
+    /// Restores files to a revision.
     Restore(FilePath, u64),
 }
 
-/// A text and the revision that it is of.
+/// A text and its revision.
 #[derive(Debug)]
 pub(crate) struct Text {
     pub text: Arc<str>,
     pub revision: u64,
 }
 
-/// What a model is told.
+/// The answer for a model.
 #[derive(Debug)]
 pub(crate) struct Told {
-    /// The words.
+    /// The text.
     pub text: String,
-    /// Nothing was done.
+    /// Whether nothing was done.
     pub is_error: bool,
     /// The newest revision.
     pub revision: u64,
-    /// What the guard found in a text that was refused.
+    /// The guard's findings in a refused text.
     pub findings: Vec<Finding>,
-    /// What it only warns of.
+    /// The guard's findings that are only warnings.
     pub warnings: Vec<Finding>,
 }
 
@@ -67,12 +67,12 @@ impl FilesService {
         Self { files }
     }
 
-    /// The files themselves.
+    /// Returns the files themselves.
     pub(crate) const fn files(&self) -> &MemoryFiles {
         &self.files
     }
 
-    /// What is there, as `told` tells it.
+    /// Returns the value that `told` makes of the files.
     pub(crate) async fn view<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -81,7 +81,7 @@ impl FilesService {
         self.files.with(caller.profile(), |store| Ok(told(store.view()?))).await
     }
 
-    /// A file's text. What the guard blocks is only given where it `is_raw`.
+    /// Returns a file's text. If the guard blocks it, this needs `is_raw`.
     pub(crate) async fn read(
         &self,
         caller: &Caller,
@@ -104,7 +104,7 @@ impl FilesService {
         self.files.with(caller.profile(), read).await
     }
 
-    /// Changes files. An answer means that the change is on the disk.
+    /// Changes files. After the answer, the change is on the disk.
     pub(crate) async fn change(
         &self,
         caller: &Caller,
@@ -131,7 +131,7 @@ impl FilesService {
         self.files.with(caller.profile(), work).await
     }
 
-    /// Does what a model asked for. What is wrong with that is told to it, and no error.
+    /// Does a model's tool call. A mistake in the call is part of the answer, and is no error.
     pub(crate) async fn tool(&self, caller: &Caller, arguments: &str, author: Author) -> Outcome<Told> {
         check_length("arguments have", arguments)?;
         let (token, arguments) = (caller.token.clone(), arguments.to_owned());
@@ -151,7 +151,7 @@ impl FilesService {
         self.files.with(caller.profile(), work).await
     }
 
-    /// A part of the history of a path.
+    /// Returns a part of the history of a path.
     pub(crate) async fn log(
         &self,
         caller: &Caller,
@@ -199,7 +199,7 @@ fn gave_up() -> Error {
     Error::Cancelled("nobody waits for the write any more")
 }
 
-/// What is beyond every file is not even read.
+/// Refuses a text that exceeds any file, without reading it.
 fn check_length(what: &str, text: &str) -> Outcome<()> {
     if text.len() > limits::ENTRY {
         return Err(Error::TooLarge(format!("the {what} {} bytes; at most {} are taken", text.len(), limits::ENTRY)));

@@ -1,4 +1,4 @@
-//! Tool outputs: what goes into a conversation and what goes to disk, and reading it again.
+//! Tool outputs: decides what goes into a conversation and what goes to disk, and reads them again.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,45 +23,44 @@ use crate::owners::archive::ArchiveHandle;
 use crate::owners::blocking::blocking;
 use crate::owners::events::Events;
 
-/// Admits and gives back outputs.
+/// Admits outputs and reads them again.
 #[derive(Debug)]
 pub(crate) struct OutputService {
     pub spilled: Arc<SpilledOutputs>,
     pub sessions: Arc<SessionService>,
     pub archive: Arc<ArchiveHandle>,
     pub events: Events,
-    /// What a session without a window of its own gets.
+    /// The budgets of a session without a known window.
     pub budgets: Budgets,
-    /// Whether budgets follow the model's window.
+    /// Whether budgets scale with the model's window.
     pub scale_with_window: bool,
 }
 
-/// A result of a tool.
+/// The result of a tool call.
 #[derive(Debug)]
 pub(crate) struct ToolResult {
-    /// The session that called it.
+    /// The session that made the call.
     pub session: String,
     /// The tool.
     pub tool: String,
     /// The id of the call.
     pub id: String,
-    /// What it gave.
+    /// The result itself.
     pub content: Content,
 }
 
-/// Which output is to be read.
+/// The output to read.
 #[derive(Debug)]
 pub(crate) enum Named {
-    /// By its handle, which may name a line.
+    /// The output with this handle, which may name a line.
     Handle(String),
-    /// By its path.
+    /// The output at this path.
     Path(String),
 }
 
 impl OutputService {
-    /// Decides what of a result goes into the conversation. `changed` is laid over the budgets;
-    /// `answer` makes of what was decided, and of the result, what the caller wants, on the same
-    /// thread.
+    /// Decides which part of a result goes into the conversation. `change` adjusts the budgets. `answer` builds the
+    /// caller's answer from the decision and the result, on the same thread.
     pub(crate) async fn admit<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -105,7 +104,7 @@ impl OutputService {
         .await
     }
 
-    /// A page of an output; the one that its handle names where no part is asked for.
+    /// Returns a page of an output, by default the one that its handle names.
     pub(crate) async fn read(
         &self,
         caller: &Caller,
@@ -135,7 +134,7 @@ impl OutputService {
         found_or_fetched(page.await, fetched)
     }
 
-    /// Looks for a text in outputs of the caller's profile; ends when nobody waits any more.
+    /// Searches outputs of the caller's profile for a text. Stops if the caller goes away.
     pub(crate) async fn search(&self, caller: &Caller, query: Query) -> Outcome<Found> {
         let (outputs, profile) = (Arc::clone(&self.spilled.kept), caller.profile.clone());
         let fetched = match &query.scope {
@@ -154,7 +153,7 @@ impl OutputService {
         found_or_fetched(found.await, fetched)
     }
 
-    /// What is known of outputs of the caller's profile, newest first.
+    /// Returns the records of the outputs of the caller's profile, newest first.
     pub(crate) async fn list(&self, caller: &Caller, session: Option<String>, limit: usize) -> Outcome<Vec<Record>> {
         let (outputs, profile) = (Arc::clone(&self.spilled.kept), caller.profile.clone());
         blocking("output.list", move || {
@@ -180,24 +179,23 @@ impl OutputService {
         Ok(gone)
     }
 
-    /// Where the text of an output is.
+    /// Returns the path of an output's text.
     pub(crate) fn path(&self, record: &Record) -> PathBuf {
         self.spilled.kept.path(record)
     }
 
-    /// How many files there are, and their bytes.
+    /// Returns the number of files, and their size in bytes.
     pub(crate) fn usage(&self) -> (u64, u64) {
         self.spilled.kept.usage()
     }
 
-    /// Ends what is under way, for the daemon stops.
+    /// Ends current work, because the daemon stops.
     pub(crate) fn stop(&self) {
         self.spilled.kept.stop();
     }
 
-    /// The budgets of a call, and the session's profile: what the call says, over what is
-    /// configured, scaled to the session's window. A session that can't be opened right now
-    /// doesn't keep an output from being kept.
+    /// Returns the budgets of a call, and the session's profile. The call overrides the configuration, and both are
+    /// scaled to the session's window. If the session can't be opened now, the output is kept anyway.
     async fn budgets(
         &self,
         caller: &Caller,
@@ -221,14 +219,14 @@ impl OutputService {
     }
 }
 
-/// What follows from what became of an output.
+/// Updates the index after an output was spilled.
 fn note(spilled: &SpilledOutputs, fate: &Fate) {
     if let Fate::Spilled(kept) = fate {
         spilled.spilled(&kept.handle);
     }
 }
 
-/// Ends a search when nobody waits for it any more.
+/// Ends a search when its caller goes away.
 struct StopOnDrop(Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {

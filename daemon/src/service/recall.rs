@@ -1,4 +1,4 @@
-//! Recall: getting back what left a context.
+//! Recall: finds and returns content that left a context.
 
 mod ask;
 mod elsewhere;
@@ -35,15 +35,15 @@ use crate::owners::blocking::blocking;
 use crate::owners::sharing::Sharing;
 use crate::owners::summarizer::Summarizers;
 
-/// What a model sees of a change that it must not see.
+/// Replaces a change that the model must not see.
 const BLOCKED: &str = "[BLOCKED: an entry of a store is not shown, for the guard refuses it]";
 
-/// Searches at one time: others have work to do on the same threads.
+/// The largest number of searches at the same time, because other work uses the same threads.
 const SEARCHES: usize = 3;
 
 static SEARCHING: Semaphore = Semaphore::const_new(SEARCHES);
 
-/// Finds and gives back archived messages, spilled outputs and earlier memories.
+/// Finds and returns archived messages, spilled outputs and earlier memories.
 #[derive(Debug)]
 pub(crate) struct RecallService {
     pub archive: Arc<ArchiveHandle>,
@@ -54,41 +54,41 @@ pub(crate) struct RecallService {
     pub summarizers: Arc<Summarizers>,
     /// Whether secrets are masked before a summarizer sees them.
     pub redact: bool,
-    /// What other hosts said.
+    /// Access to the messages of other hosts.
     pub sharing: Arc<Sharing>,
     /// How long a search waits for the vector of its query.
     pub wait: Duration,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug)]
 pub(crate) struct Places {
-    /// The best first.
+    /// The places, best first.
     pub places: Vec<Place>,
-    /// There are more.
+    /// Whether there are more.
     pub more: bool,
-    /// What somebody should know of the search.
+    /// A notice about the search for the caller.
     pub notice: Option<String>,
 }
 
-/// A place that was found.
+/// A place in the search result.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// Leads to its text.
+    /// The handle of its text.
     pub handle: String,
-    /// Where it is.
+    /// The kind of the place.
     pub kind: PlaceKind,
     /// The hit in the index.
     pub hit: Hit,
-    /// What stands there, with the place of the words in it.
+    /// The text at the place, with the position of the words in it.
     pub snippet: Snippet,
-    /// Of a message: the leaf that stands for it, if one does.
+    /// For a message: the leaf that covers it, if there is one.
     pub node: Option<String>,
-    /// Of a message of another host: that host.
+    /// For a message of another host: that host.
     pub host: Option<String>,
 }
 
-/// What a place is in.
+/// The kind of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PlaceKind {
     /// A message.
@@ -99,24 +99,24 @@ pub(crate) enum PlaceKind {
     Memory,
 }
 
-/// What left a session's list.
+/// The content that left a session's list.
 #[derive(Debug)]
 pub(crate) struct Described {
     /// Its compressions, oldest first.
     pub compressions: Vec<Compression>,
-    /// The nodes that no other one stands for, oldest first.
+    /// The nodes that no other node covers, oldest first.
     pub map: Vec<NodeRow>,
     /// The nodes that are open in its list.
     pub open: Vec<String>,
 }
 
 impl RecallService {
-    /// The best places, also of other hosts if it is for everywhere.
+    /// Returns the best places. With `is_everywhere`, includes other hosts.
     pub(crate) async fn search(&self, mut query: RecallQuery, is_everywhere: bool) -> Outcome<Places> {
         let (vector, notice) = self.vector(&query.words).await;
         query.vector = vector;
         let mut notices: Vec<String> = notice.into_iter().collect();
-        // Others search meanwhile: a database may take its time.
+        // Other searches run meanwhile, because a database may be slow.
         let FoundElsewhere { elsewhere, keys } = if is_everywhere && query.kinds.messages {
             self.elsewhere(&query, &mut notices).await
         } else {
@@ -144,7 +144,7 @@ impl RecallService {
         Ok(found)
     }
 
-    /// Says of each message that was found which leaf stands for it.
+    /// Adds to each found message the leaf that covers it.
     async fn name_leaves(&self, places: &mut [Place]) -> Outcome<()> {
         let of = |place: &Place| match place.hit.source {
             Source::Message { id } => Some(id),
@@ -158,7 +158,7 @@ impl RecallService {
         Ok(())
     }
 
-    /// What an embedder makes of a query, where one is configured; else, where it fails, what is to be said of that.
+    /// Returns the embedder's vector of a query, if an embedder is configured; if it fails, returns a notice instead.
     async fn vector(&self, words: &str) -> (Option<Vec<f32>>, Option<String>) {
         let Some(embedding) = &self.indexer.embedding else { return (None, None) };
         match embedding.of_query(words, self.wait).await {
@@ -167,7 +167,7 @@ impl RecallService {
         }
     }
 
-    /// The compressions of a session, and its map.
+    /// Returns the compressions of a session, and its map.
     pub(crate) async fn describe(&self, caller: &Caller, session: &str) -> Outcome<Described> {
         let id = self.sessions.known(caller, session).await?;
         let map = self.archive.map(id.clone()).await?.nodes;
@@ -176,7 +176,7 @@ impl RecallService {
     }
 }
 
-/// What is to be said of outputs that a search can't find yet.
+/// Returns the notice about outputs that a search can't find yet.
 fn missing(outputs: usize) -> Option<String> {
     let words = match outputs {
         0 => return None,
@@ -186,8 +186,8 @@ fn missing(outputs: usize) -> Option<String> {
     Some(format!("{words} not in the index yet; a later search finds what they say"))
 }
 
-/// What stands at a hit of a query, with the words that were looked for instead of its own; `None`
-/// where an output was removed by hand, or a message on another host, which has no name in `names` then.
+/// Returns the place of a hit. `instead` are the words that were searched instead of the query's own. Returns `None` if
+/// an output was removed by hand, or if a message of another host was removed and has no name in `names`.
 fn place(
     outputs: &Outputs,
     policy: &Policy,
@@ -225,7 +225,7 @@ fn place(
     Some(Place { handle, kind, hit, snippet, node: None, host })
 }
 
-/// A change of a store as a model may see it by the rules that hold now.
+/// Returns a change of a store as a model may see it under the current rules.
 fn shown(policy: &Policy, text: &str) -> String {
     if policy.blocks(text, Scope::Strict).is_empty() { text.to_owned() } else { BLOCKED.to_owned() }
 }

@@ -1,8 +1,8 @@
-//! Puts into the text index what is not said in a session: spilled outputs, and what
-//! was written to the stores. Messages are the archive's own business.
+//! Indexes content that is not part of a session's messages: spilled outputs, and changes of the stores. The archive
+//! indexes messages itself.
 //!
-//! Whatever is missed (a daemon that was killed, notifications that came too fast) is
-//! found by comparing what there is with what is in the index.
+//! Content that was missed, for example because a daemon was killed or notifications came too fast, is found by
+//! comparing the existing content with the index.
 
 mod changes;
 mod outputs;
@@ -25,40 +25,40 @@ use crate::owners::archive::ArchiveHandle;
 use crate::owners::events::Events;
 use crate::owners::stores::Stores;
 
-/// How long nothing more must have come before the outputs that wait are put into the
-/// index: an agent that keeps outputs now should have the machine.
+/// How long no further output may arrive before the waiting ones are indexed. An agent that produces outputs now should
+/// have the machine to itself.
 const QUIET: Duration = Duration::from_millis(250);
 
-/// How long outputs wait at most, however many come.
+/// The longest time that outputs wait, even if more arrive.
 const LATEST: Duration = Duration::from_secs(10);
 
-/// How long a search waits for what was kept right before it.
+/// How long a search waits for outputs that were kept just before it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Notes that are taken at one time.
+/// The number of notes that are received at once.
 const MOST_NOTES: usize = 1000;
 
-/// What is to be put into the index, and how far it is.
+/// The content to be indexed, and the progress of indexing.
 #[derive(Debug)]
 pub(crate) struct IndexNotes {
     notes: mpsc::UnboundedSender<Note>,
-    /// Outputs that wait.
+    /// The number of outputs that wait.
     waiting: watch::Sender<usize>,
-    /// Somebody waits for them.
+    /// Notifies that a search waits for them.
     hurry: Notify,
-    /// The newest revision of each store that is in the index.
+    /// The newest indexed revision of each store.
     filed: Mutex<HashMap<(String, Target), u64>>,
 }
 
-/// What the indexer works on.
+/// The queue of the indexer.
 pub(crate) type IndexQueue = mpsc::UnboundedReceiver<Note>;
 
-/// What the indexer is told.
+/// A note for the indexer.
 #[derive(Debug)]
 pub(crate) enum Note {
-    /// This output was kept.
+    /// An output with this handle was kept.
     Output(String),
-    /// Something may have been missed.
+    /// Content may have been missed.
     LookAgain,
 }
 
@@ -68,7 +68,7 @@ impl IndexNotes {
         (Self { notes, waiting: watch::Sender::new(0), hurry: Notify::new(), filed: Mutex::default() }, queue)
     }
 
-    /// Puts an output into the index soon.
+    /// Adds an output to the queue.
     pub(crate) fn note(&self, handle: &str) {
         self.waiting.send_modify(|waiting| *waiting += 1);
         if self.notes.send(Note::Output(handle.to_owned())).is_err() {
@@ -76,19 +76,18 @@ impl IndexNotes {
         }
     }
 
-    /// Has it compared what there is with what is in the index.
+    /// Makes the indexer compare the existing content with the index.
     pub(crate) fn look_again(&self) {
         drop(self.notes.send(Note::LookAgain));
     }
 
-    /// The index is another one, and empty.
+    /// Notes that the index is a new, empty one.
     pub(crate) fn begin_anew(&self) {
         self.filed.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.look_again();
     }
 
-    /// Waits, but not long, until the outputs that were noted are in the index; gives how many are not by then. A
-    /// later search finds those.
+    /// Waits a short time until the noted outputs are indexed. Returns how many are not; a later search finds those.
     async fn flush(&self, patience: Duration) -> usize {
         let mut waiting = self.waiting.subscribe();
         if *waiting.borrow() == 0 {
@@ -114,7 +113,7 @@ impl IndexNotes {
     }
 }
 
-/// Puts into the index what is noted, and what is missing there.
+/// Indexes noted and missing content.
 #[derive(Debug)]
 pub(crate) struct RecallIndexer {
     pub notes: Arc<IndexNotes>,
@@ -122,25 +121,25 @@ pub(crate) struct RecallIndexer {
     pub outputs: Arc<Outputs>,
     pub stores: Arc<Stores>,
     pub policy: Arc<Policy>,
-    /// What makes vectors, where that is configured.
+    /// The embedder for vectors, if one is configured.
     pub embedding: Option<Embedding>,
 }
 
 impl RecallIndexer {
-    /// Works for as long as it is polled.
+    /// Runs for as long as it is polled.
     pub(crate) async fn work(&self, events: &Events, mut queue: IndexQueue) {
         let changes = events.subscribe();
         self.notes.look_again();
         tokio::join!(file_outputs(self, &mut queue), changes::file_changes(self, changes), vectors::embed_new(self));
     }
 
-    /// What is searched must be in the index first: messages, unless the search reads them as they
-    /// are, and the rest as far as that does not take long. Gives how many outputs are not found yet.
+    /// Brings the index up to date before a search: messages, unless the search reads them directly, and other content
+    /// as far as that is quick. Returns how many outputs can't be found yet.
     pub(crate) async fn catch_up(&self, words: &str, profile: Option<&str>) -> Outcome<usize> {
         if !self.archive.is_in_use() {
             return Ok(0);
         }
-        // Nothing gets into the index while another program has the archive locked.
+        // While another program has the archive locked, nothing can be indexed.
         let patience = if self.archive.is_locked() { Duration::ZERO } else { PATIENCE };
         let late = self.notes.flush(patience).await;
         if !self.archive.is_locked() {
@@ -151,7 +150,7 @@ impl RecallIndexer {
     }
 }
 
-/// Finds what is not in the index, and what is there of outputs that are gone.
+/// Removes outputs that are gone from the index, and returns those that are missing in it.
 async fn compare(indexer: &RecallIndexer) -> Outcome<Vec<String>> {
     if !indexer.archive.is_in_use() {
         return Ok(Vec::new());
@@ -195,7 +194,7 @@ async fn file_outputs(indexer: &RecallIndexer, queue: &mut IndexQueue) {
     }
 }
 
-/// Waits until no more come for a while, or somebody wants to find them.
+/// Waits until no more notes arrive for a while, or a search needs them.
 async fn gather(indexer: &RecallIndexer, queue: &mut IndexQueue, notes: &mut Vec<Note>) {
     let latest = Instant::now() + LATEST;
     loop {

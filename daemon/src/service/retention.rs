@@ -1,4 +1,4 @@
-//! When outputs go: asked for, from time to time, and when they become too many.
+//! Removal of outputs: on request, from time to time, and when they exceed the quota.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,13 +19,13 @@ use crate::owners::archive::ArchiveHandle;
 use crate::owners::blocking::blocking;
 use crate::owners::events::Events;
 
-/// How often it is looked for outputs that are too old.
+/// How often outputs that are too old are removed.
 const EVERY: Duration = Duration::from_mins(10);
 
-/// How long after the start it is looked for the first time.
+/// How long after the start that happens for the first time.
 const FIRST: Duration = Duration::from_mins(1);
 
-/// Removed outputs that the log does not have yet. With a full quota every spill removes others, and a line for each of
+/// Removed outputs that are not in the log yet. With a full quota every spill removes others, and a line for each of
 /// them would fill the log.
 #[derive(Debug, Default)]
 pub(crate) struct RemovalLog {
@@ -51,7 +51,7 @@ impl RemovalLog {
     }
 }
 
-/// Clears away outputs.
+/// Removes outputs.
 #[derive(Debug)]
 pub(crate) struct RetentionService {
     pub limits: Retention,
@@ -59,18 +59,18 @@ pub(crate) struct RetentionService {
     pub sessions: Arc<SessionTable>,
     pub archive: Arc<ArchiveHandle>,
     pub index: Arc<IndexNotes>,
-    /// The same for the archive.
+    /// Removes closed sessions from the archive.
     pub archived: ArchiveRetention,
     pub events: Events,
     pub removals: Mutex<RemovalLog>,
-    /// When the daemon started.
+    /// The time at which the daemon started.
     pub started: Instant,
-    /// The same by the clock on the wall, in Unix seconds.
+    /// The same time by the wall clock, in Unix seconds.
     pub started_at: f64,
 }
 
 impl RetentionService {
-    /// Tidies up what a killed daemon left.
+    /// Removes leftovers of a killed daemon.
     pub(crate) async fn sweep(&self) {
         let outputs = Arc::clone(&self.outputs.kept);
         let swept = blocking("tidying up the outputs", move || outputs.sweep(unix_now()).map_err(Error::from));
@@ -81,7 +81,7 @@ impl RetentionService {
         self.log_notices();
     }
 
-    /// Looks from time to time, for as long as it is polled.
+    /// Removes outputs from time to time, for as long as it is polled.
     pub(crate) async fn keep_looking(&self) {
         let mut pause = FIRST;
         loop {
@@ -104,9 +104,9 @@ impl RetentionService {
         }
     }
 
-    /// Clears away the outputs that are too old or too many, or says which those are.
+    /// Removes outputs that are too old or too many. With `dry_run`, only returns them.
     pub(crate) async fn collect(&self, dry_run: bool) -> Outcome<Collected> {
-        // Without an archive nobody knows which sessions have ended.
+        // Without the archive, it is unknown which sessions have ended.
         let endings = match self.archive.session_endings().await {
             Ok(endings) => Some(endings.into_iter().collect::<HashMap<String, Option<f64>>>()),
             Err(error) => {
@@ -154,7 +154,7 @@ impl RetentionService {
         }
     }
 
-    /// Puts into the log what the catalog of outputs has to say.
+    /// Logs the notices of the catalog of outputs.
     fn log_notices(&self) {
         for notice in self.outputs.kept.take_notices() {
             tracing::warn!("outputs: {notice}");
@@ -171,7 +171,7 @@ impl RetentionService {
     }
 }
 
-/// Tells subscribers which outputs are gone.
+/// Publishes which outputs were removed.
 pub(crate) fn publish_expired<'a>(events: &Events, expired: impl IntoIterator<Item = &'a Expired>) {
     for gone in expired {
         events.publish(Event::OutputExpired(Arc::new(gone.clone())));

@@ -1,4 +1,4 @@
-//! Sessions that are in use: what was frozen for them and what their engine remembers.
+//! Sessions in use: their snapshots and their engines' records.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,14 +17,14 @@ use crate::data::error::{Error, Outcome};
 use crate::data::summarizer_kind::Kind;
 use crate::owners::archive::{ArchiveHandle, KeptSession};
 
-/// Sessions that are kept in memory; past it those that nobody uses right now
-/// are read from the archive again when they are asked for.
+/// The number of sessions that are kept in memory. Above it, sessions not in use are dropped, and read from the archive
+/// at the next request.
 const IN_MEMORY: usize = 4096;
 
-/// Seconds after which it is noted again that a session is in use.
+/// The interval at which the use of a session is noted again, in seconds.
 const TOUCH_S: u64 = 60;
 
-/// Hex digits that stand for a session in names.
+/// The number of hex digits that identify a session in names.
 const DIGITS: usize = 12;
 
 /// One session.
@@ -34,26 +34,26 @@ pub(crate) struct Session {
     pub id: String,
     /// The profile it belongs to.
     pub profile: String,
-    /// What was frozen when it was opened or refreshed.
+    /// The snapshot from when it was opened or last refreshed.
     snapshot: RwLock<Arc<Frozen>>,
-    /// What was said of it so far.
+    /// Its current settings.
     settings: Mutex<SessionSettings>,
-    /// What its engine remembers.
+    /// The record of its engine.
     record: Mutex<EngineRecord>,
-    /// Held while its settings are read, changed and kept.
+    /// Held while its settings are read, changed and stored.
     pub configuring: tokio::sync::Mutex<()>,
-    /// Held while it is being compressed.
+    /// Held during a compression.
     compressing: Arc<tokio::sync::Mutex<()>>,
     generation: AtomicU64,
-    /// When it was last noted that it is in use, in Unix seconds.
+    /// The last noted time of use, in Unix seconds.
     touched: AtomicU64,
-    /// How its transcript grows.
+    /// The growth of its transcript.
     growth: Mutex<Growth>,
-    /// The host that took it, once one did.
+    /// The host that took it over, once one did.
     taken_by: OnceLock<String>,
 }
 
-/// Somebody appends to a session's transcript.
+/// An append to a session's transcript in progress.
 pub(crate) struct Appending<'a>(&'a Session);
 
 impl Drop for Appending<'_> {
@@ -63,12 +63,12 @@ impl Drop for Appending<'_> {
 }
 
 impl Session {
-    /// A session as it was kept.
+    /// Creates a session from its stored form.
     pub(crate) fn kept((row, engine): KeptSession) -> Self {
         Self::going_on(row, engine.map(EngineRecord::read).unwrap_or_default())
     }
 
-    /// A session that goes on with what an engine remembers.
+    /// Creates a session that continues with this engine record.
     pub(crate) fn going_on(row: SessionRow, record: EngineRecord) -> Self {
         Self {
             id: row.id,
@@ -85,7 +85,7 @@ impl Session {
         }
     }
 
-    /// As it is to be kept where the archive knows nothing of it.
+    /// Returns its stored form, for an archive that does not have it.
     pub(crate) fn row(&self) -> KeptSession {
         let row = SessionRow {
             generation: self.generation(),
@@ -96,47 +96,47 @@ impl Session {
         (row, Some(self.record().row()))
     }
 
-    /// A session belongs to the profile that it was opened with.
+    /// Checks the profile of a request. A session belongs to the profile with which it was opened.
     pub(crate) fn check_profile(&self, named: Option<&str>) -> Outcome<()> {
         check_profile(&self.id, &self.profile, named)
     }
 
-    /// Notes that somebody appends to its transcript, until this is dropped.
+    /// Notes that an append is in progress until the guard is dropped.
     pub(crate) fn appending(&self) -> Appending<'_> {
         self.growth().begin_append();
         Appending(self)
     }
 
-    /// How its transcript grows.
+    /// Returns the growth of its transcript.
     pub(crate) fn growth(&self) -> MutexGuard<'_, Growth> {
         self.growth.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that it is in use; true when that was not noted for a while.
+    /// Notes that it is in use. Returns true if that was not noted for a while.
     pub(crate) fn is_touched(&self, now: f64) -> bool {
         let (now, before) = (whole(now), self.touched.load(Ordering::Relaxed));
         let is_due = now.abs_diff(before) >= TOUCH_S;
         is_due && self.touched.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Whether nobody used it for so many seconds.
+    /// Whether it was not used for this number of seconds.
     pub(crate) fn is_idle(&self, now: f64, seconds: u64) -> bool {
         let touched = self.touched.load(Ordering::Relaxed);
         touched > 0 && whole(now).saturating_sub(touched) > seconds + TOUCH_S
     }
 
-    /// Another host took it: nobody uses it here from now on.
+    /// Notes that another host took it over. It must not be used here from now on.
     pub(crate) fn note_taken(&self, host: &str) {
-        // The first one that is heard of is named.
+        // The first known host is kept.
         drop(self.taken_by.set(host.to_owned()));
     }
 
-    /// The host that took it.
+    /// Returns the host that took it over.
     pub(crate) fn taken_by(&self) -> Option<&str> {
         self.taken_by.get().map(String::as_str)
     }
 
-    /// What stands for it in handles: another text for each host that had it, so that none gives a handle twice.
+    /// Returns its mark in handles. It differs on each host that had the session, so that no handle is given twice.
     pub(crate) fn mark(&self) -> String {
         match self.lock_settings().moves {
             Some(moves) => short_hash(&format!("{} {moves}", self.id)),
@@ -168,29 +168,28 @@ impl Session {
         *self.lock_settings() = settings;
     }
 
-    /// The window that was said, in tokens.
+    /// Returns its configured window, in tokens.
     pub(crate) fn window(&self) -> Option<u64> {
         self.lock_settings().context_length
     }
 
-    /// The summarizer that was set for it.
+    /// Returns its configured summarizer.
     pub(crate) fn summarizer(&self) -> Option<Kind> {
         self.lock_settings().summarizer.as_deref().and_then(Kind::parse)
     }
 
-    /// What its engine remembers.
+    /// Returns the record of its engine.
     pub(crate) fn record(&self) -> MutexGuard<'_, EngineRecord> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the archive note what the engine remembers; nobody waits for it. The summary
-    /// is noted with the compression that it belongs to.
+    /// Stores the engine's record in the archive without waiting. The summary is stored with its compression instead.
     pub(crate) fn post_record(self: &Arc<Self>, archive: &ArchiveHandle) {
         let session = Arc::clone(self);
         archive.post_engine_figures(self.id.clone(), move || session.record().figures());
     }
 
-    /// Its only compression, as long as the guard lives; `None` while another one is running.
+    /// Begins its only compression, which lasts until the guard is dropped; `None` while another one is running.
     pub(crate) fn begin_compressing(&self) -> Option<OwnedMutexGuard<()>> {
         Arc::clone(&self.compressing).try_lock_owned().ok()
     }
@@ -200,18 +199,18 @@ impl Session {
     }
 }
 
-/// A time in whole seconds since 1970.
+/// Returns a time in whole seconds since 1970.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "no clock is before 1970 or goes that far")]
 fn whole(time: f64) -> u64 {
     time as u64
 }
 
-/// Stands for a session in the names of what was made of it.
+/// Returns a short hash of a session, for the names of its artifacts.
 pub(super) fn short_hash(session: &str) -> String {
     name::hex(session.as_bytes()).chars().take(DIGITS).collect()
 }
 
-/// A session of one profile can't be used under the name of another.
+/// Checks the profile of a request. A session of one profile can't be used under the name of another.
 pub(crate) fn check_profile(id: &str, own: &str, named: Option<&str>) -> Outcome<()> {
     match named {
         Some(named) if named != own => {
@@ -232,7 +231,7 @@ impl SessionTable {
         self.known.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
-    /// Keeps a session; the one that was there first wins.
+    /// Adds a session, unless one with its id exists. Returns the one in the table.
     pub(crate) fn insert(&self, session: Session) -> Arc<Session> {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= IN_MEMORY {
@@ -241,7 +240,7 @@ impl SessionTable {
         Arc::clone(known.entry(session.id.clone()).or_insert_with(|| Arc::new(session)))
     }
 
-    /// All of them.
+    /// Returns all sessions.
     pub(crate) fn all(&self) -> Vec<Arc<Session>> {
         self.known.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }

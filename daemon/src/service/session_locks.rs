@@ -1,5 +1,5 @@
-//! Locks of sessions, for agents that compress by themselves. One without a time of its own ends
-//! with the connection that took it.
+//! Locks of sessions, for agents that compress on their own. A lock without a time limit ends with the connection that
+//! took it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,13 +15,13 @@ pub(crate) struct SessionLocks {
 }
 
 impl SessionLocks {
-    /// Those that this archive keeps.
+    /// Creates the locks that this archive stores.
     pub(crate) fn new(archive: Arc<ArchiveHandle>) -> Self {
         Self { archive, bound: Arc::default() }
     }
 
-    /// Takes the lock of a session for a holder; false where another holder has it. It ends after
-    /// so many seconds, or, with none, with the connection.
+    /// Takes the lock of a session for a holder. Returns false if another holder has it. The lock ends after `ttl_s`
+    /// seconds or, without that, with the connection.
     pub(crate) async fn lock(
         &self,
         connection: u64,
@@ -36,24 +36,24 @@ impl SessionLocks {
             if is_bound_here && !is_taken {
                 bound.take_back(connection, &lock);
             }
-            // The connection may have ended before it got what would have ended with it.
+            // The connection may have ended before it got the lock.
             !is_bound_here || !is_taken || bound.is_noted(connection, &lock)
         };
         self.archive.lock_session(session, holder, ttl_s, taken).await
     }
 
-    /// Gives a lock back; true when it is free.
+    /// Releases a lock. Returns true if it is free.
     pub(crate) async fn unlock(&self, session: String, holder: String) -> Outcome<bool> {
         let (bound, lock) = (Arc::clone(&self.bound), (session.clone(), holder.clone()));
         self.archive.unlock_session(session, holder, move || bound.forget(&lock)).await
     }
 
-    /// The holder of a session's lock.
+    /// Returns the holder of a session's lock.
     pub(crate) async fn holder(&self, session: String) -> Outcome<Option<String>> {
         self.archive.lock_holder(session).await
     }
 
-    /// Gives back what a connection that ended leaves; nobody waits for it.
+    /// Releases the locks of a connection that ended, without waiting for it.
     pub(crate) fn release_all_of(&self, connection: u64) {
         for (session, holder) in self.bound.left_by(connection) {
             let archive = Arc::clone(&self.archive);
@@ -62,18 +62,17 @@ impl SessionLocks {
     }
 }
 
-/// Session and holder.
+/// The session and the holder.
 type Lock = (String, String);
 
-/// Locks without a time of their own, by connection.
+/// Locks without a time limit, by connection.
 #[derive(Debug, Default)]
 struct ConnectionLocks {
     taken: Mutex<HashMap<u64, BTreeSet<Lock>>>,
 }
 
 impl ConnectionLocks {
-    /// A connection is about to take the lock of a session for a holder. False where
-    /// another one has it: it stays that one's.
+    /// Notes that a connection is about to take a lock. Returns false if another connection has it.
     fn note(&self, connection: u64, lock: Lock) -> bool {
         let mut taken = self.taken();
         let is_others = taken.iter().any(|(other, locks)| *other != connection && locks.contains(&lock));
@@ -83,19 +82,19 @@ impl ConnectionLocks {
         !is_others
     }
 
-    /// Whether that connection is there, and has not given the lock back.
+    /// Whether the connection exists, and has not released the lock.
     fn is_noted(&self, connection: u64, lock: &Lock) -> bool {
         self.taken().get(&connection).is_some_and(|locks| locks.contains(lock))
     }
 
-    /// A connection did not get the lock, unless it has it from before.
+    /// Removes the note of a connection that did not get the lock.
     fn take_back(&self, connection: u64, lock: &Lock) {
         if let Some(locks) = self.taken().get_mut(&connection) {
             locks.remove(lock);
         }
     }
 
-    /// The lock was given back by its holder.
+    /// Forgets a lock that its holder released.
     fn forget(&self, lock: &Lock) {
         self.taken().retain(|_, locks| {
             locks.remove(lock);
@@ -103,7 +102,7 @@ impl ConnectionLocks {
         });
     }
 
-    /// What a connection that ended leaves.
+    /// Returns the locks of a connection that ended.
     fn left_by(&self, connection: u64) -> BTreeSet<Lock> {
         self.taken().remove(&connection).unwrap_or_default()
     }

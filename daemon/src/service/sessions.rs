@@ -1,4 +1,4 @@
-//! Sessions: opening, freezing, closing, what is said of them, and what is kept of them.
+//! Sessions: opening, snapshots, settings, transcripts and closing.
 
 mod handover;
 mod import;
@@ -30,10 +30,10 @@ use crate::owners::events::Events;
 use crate::owners::sharing::Sharing;
 use crate::owners::stores::Stores;
 
-/// Why a session ended that was open when the daemon was killed.
+/// The end reason of a session that was open when the daemon was killed.
 const CRASH: &str = "crash";
 
-/// Why a session is closed when nobody says.
+/// The end reason of a closed session, if the client gave none.
 const CLOSED: &str = "closed";
 
 /// The sessions of a home.
@@ -50,33 +50,33 @@ pub(crate) struct SessionService {
     pub turns: Turns,
 }
 
-/// A session that was opened.
+/// An opened session.
 #[derive(Debug)]
 pub(crate) struct Opened {
     /// The session.
     pub session: Arc<Session>,
-    /// It was known before.
+    /// Whether it existed before.
     pub resumed: bool,
-    /// The host that it came from, where another one had it.
+    /// The host from which it moved here, if another one had it.
     pub moved_from: Option<String>,
 }
 
-/// What a session is opened with.
+/// The parameters for opening a session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Opening {
     /// The session's id.
     pub session: String,
-    /// Which agent.
+    /// The name of the agent.
     pub agent: Option<String>,
-    /// The session that it came out of.
+    /// The session that it continues or branches from.
     pub parent: Option<String>,
     /// A title for people.
     pub title: Option<String>,
-    /// The model in use.
+    /// The model that the agent uses.
     pub model: Option<String>,
-    /// The model's window in tokens, from 1.
+    /// The model's window in tokens, at least 1.
     pub context_length: Option<u64>,
-    /// What is said in it stays on this host; once told so it does.
+    /// Whether its messages stay on this host. Once set, this remains.
     pub is_host_bound: bool,
 }
 
@@ -124,8 +124,7 @@ impl SessionService {
         Ok(Opened { session, resumed, moved_from })
     }
 
-    /// Adds to what was said of a session, whose `configuring` the caller holds. Answers what
-    /// was said before.
+    /// Adds settings to those of a session, whose `configuring` lock the caller holds. Returns the earlier settings.
     async fn say(&self, session: &Session, said: SessionSettings) -> Outcome<SessionSettings> {
         let before = session.settings();
         let after = self.settled(&before, said).await?;
@@ -133,27 +132,27 @@ impl SessionService {
         Ok(before)
     }
 
-    /// What holds after something more was said: with the window that a provider named, where
-    /// none is said but the session has none yet, or has now another model or endpoint.
+    /// Returns the settings after more were added. If they name no window, and the session has none or gets another
+    /// model or endpoint, the window that a provider reported is used.
     pub(crate) async fn settled(&self, before: &SessionSettings, said: SessionSettings) -> Outcome<SessionSettings> {
         let named = said.context_length;
         self.with_window(before, named, said.over(before.clone())).await
     }
 
-    /// Keeps what was said of a session, here and in the archive.
+    /// Stores the settings of a session, in memory and in the archive.
     pub(crate) async fn save_settings(&self, session: &Session, settings: SessionSettings) -> Outcome<()> {
         self.archive.save_settings(session.id.clone(), settings.text()).await?;
         session.set_settings(settings);
         Ok(())
     }
 
-    /// Freezes both stores anew, for a prompt cache that is lost anyway.
+    /// Takes new snapshots of both stores, for a client whose prompt cache is lost anyway.
     pub(crate) async fn refresh(&self, caller: &Caller, id: &str) -> Outcome<Arc<Frozen>> {
         let session = self.opened(caller, id).await?;
         let _alone = session.configuring.lock().await;
         let snapshot = freeze(&self.stores, &session.profile).await?;
         if self.archive.is_in_use() {
-            // Kept in both places or in none, also when nobody waits for it any more.
+            // The snapshot is stored in both places or in none, even if the caller no longer waits.
             let shared = Arc::clone(&session);
             let then = move |snapshot| shared.set_snapshot(snapshot);
             self.archive.save_snapshot(session.id.clone(), snapshot, then).await?;
@@ -172,7 +171,7 @@ impl SessionService {
             .ok_or_else(|| Error::Busy(format!("session {:?} is being compressed; close it afterwards", session.id)))?;
         let _alone = session.configuring.lock().await;
         let reason = reason.unwrap_or_else(|| CLOSED.into());
-        // Closed in both places or in none, also when nobody waits for it any more.
+        // The session is closed in both places or in none, even if the caller no longer waits.
         let (table, id) = (Arc::clone(&self.table), session.id.clone());
         self.archive.close_session(session.id.clone(), reason, move || table.forget(&id)).await?;
         self.table.forget(&session.id);
@@ -183,7 +182,7 @@ impl SessionService {
         Ok(())
     }
 
-    /// A session that must have been opened.
+    /// Returns a session, which must have been opened.
     pub(crate) async fn opened(&self, caller: &Caller, id: &str) -> Outcome<Arc<Session>> {
         check_id(id)?;
         self.find(caller, id, Wants::Use)
@@ -192,8 +191,8 @@ impl SessionService {
             .ok_or_else(|| Error::NotFound(format!("there is no session {id:?}; open it with session.open first")))
     }
 
-    /// A session that somebody looks at. That is no use of it: nothing is noted, and one that is not in memory does not come
-    /// there.
+    /// Returns a session for inspection. This does not count as use, so nothing is noted, and the session is not loaded
+    /// into memory.
     pub(crate) async fn inspected(&self, caller: &Caller, id: &str) -> Outcome<Arc<Session>> {
         check_id(id)?;
         if let Some(found) = self.inspected_in_memory(caller, id) {
@@ -204,14 +203,14 @@ impl SessionService {
         Ok(Arc::new(Session::kept(kept)))
     }
 
-    /// The same without a look into the archive; `None` when the session isn't in memory.
+    /// Like `inspected`, without reading the archive; `None` if the session is not in memory.
     pub(crate) fn inspected_in_memory(&self, caller: &Caller, id: &str) -> Option<Outcome<Arc<Session>>> {
         let session = self.table.get(id)?;
         let checked = session.check_profile(caller.profile.as_deref()).and_then(|()| check_here(&session));
         Some(checked.map(|()| session))
     }
 
-    /// What was frozen for a session that was opened.
+    /// Returns the snapshot of a session that was opened.
     pub(crate) async fn snapshot(&self, caller: &Caller, id: &str) -> Outcome<Arc<Frozen>> {
         let session = self.inspected(caller, id).await?;
         let frozen = session.snapshot();
@@ -226,8 +225,7 @@ impl SessionService {
         Ok(Arc::new(Frozen::new(freeze(&self.stores, &session.profile).await?)))
     }
 
-    /// The id of a session that somebody wants to know something of; it is not opened for
-    /// that.
+    /// Checks that a session exists and belongs to the caller's profile, and returns its id. Does not open it.
     pub(crate) async fn known(&self, caller: &Caller, id: &str) -> Outcome<String> {
         check_id(id)?;
         let profile = match self.table.get(id) {
@@ -238,7 +236,7 @@ impl SessionService {
         Ok(id.to_owned())
     }
 
-    /// A session, opened on the spot if it was not.
+    /// Returns a session, and opens it if it does not exist.
     pub(crate) async fn ensure(&self, caller: &Caller, id: &str) -> Outcome<Arc<Session>> {
         check_id(id)?;
         match self.find(caller, id, Wants::Use).await? {
@@ -250,27 +248,27 @@ impl SessionService {
         }
     }
 
-    /// A session that is known here, and the host that it came from, where it was asked back from one.
+    /// Returns a known session. If it was reclaimed from another host, also returns that host.
     async fn find(&self, caller: &Caller, id: &str, wants: Wants) -> Outcome<Option<(Arc<Session>, Option<String>)>> {
         let is_wanted = |session: &Arc<Session>| wants == Wants::Use || session.taken_by().is_none();
         if let Some(session) = self.table.get(id).filter(is_wanted) {
             return self.used(caller, session).map(|session| Some((session, None)));
         }
         let _turn = self.turns.of(id).await;
-        // Another one may have brought it here.
+        // Another request may have loaded it.
         if let Some(session) = self.table.get(id).filter(is_wanted) {
             return self.used(caller, session).map(|session| Some((session, None)));
         }
         let Some(kept) = self.archive.session(id.to_owned()).await? else { return Ok(None) };
         check_profile(id, &kept.0.profile, caller.profile.as_deref())?;
-        // In a box: every request would be as large as what a session needs that comes from another host.
+        // In a box, because otherwise each request would be as large as a move from another host needs.
         let (kept, moved_from) = if self.sharing.hands_over(&kept.0.profile) {
             Box::pin(self.claim(kept, wants)).await?
         } else {
             (kept, None)
         };
         self.table.forget(id);
-        // Its agent did not notice that the daemon was killed, or that another host had it for a while.
+        // Its agent did not notice that the daemon was killed, or that another host had the session for a while.
         if matches!(kept.0.end_reason.as_deref(), Some(CRASH | MOVED)) {
             self.archive.post_reopened(kept.0.id.clone());
         }
@@ -279,8 +277,8 @@ impl SessionService {
         self.used(caller, session).map(|session| Some((session, moved_from)))
     }
 
-    /// An imported session was never opened, and gets its snapshot when it first is. One whose snapshot is not what herma
-    /// froze (another host changed it, or a program that wrote into the archive) gets another one.
+    /// Gives a session a new snapshot if it has no genuine one. An imported session was never opened and has none. A
+    /// snapshot is not genuine if another host, or a program that wrote into the archive, changed it.
     async fn frozen(&self, row: SessionRow) -> Outcome<SessionRow> {
         if is_genuine(&row.snapshot, self.stores.policy()) {
             return Ok(row);
@@ -293,7 +291,7 @@ impl SessionService {
         Ok(SessionRow { snapshot, ..row })
     }
 
-    /// A session of the caller's profile, noted as used.
+    /// Checks the session's profile, and notes its use.
     fn used(&self, caller: &Caller, session: Arc<Session>) -> Outcome<Arc<Session>> {
         session.check_profile(caller.profile.as_deref())?;
         check_here(&session)?;
@@ -303,7 +301,7 @@ impl SessionService {
         Ok(session)
     }
 
-    /// Whether a new session stays on this host: it was told so, or comes out of one that does.
+    /// Whether a new session stays on this host: by request, or because its parent does.
     async fn stays(&self, opening: &Opening) -> Outcome<bool> {
         let Some(parent) = opening.parent.as_ref().filter(|_| !opening.is_host_bound) else {
             return Ok(opening.is_host_bound);
@@ -321,9 +319,9 @@ impl SessionService {
         Ok(settings.is_some_and(|settings| settings.host_bound == Some(true)))
     }
 
-    /// Freezes both stores and keeps the session, unless it is opened and another host let it go. It was known before when another
-    /// connection was faster: its snapshot counts. Without an archive it is kept as long as the daemon
-    /// runs.
+    /// Takes the snapshots and stores the session. If it is opened and another host released it, it moves here instead.
+    /// If another connection was faster, the session existed before, and its snapshot counts. Without an archive the
+    /// session lives only as long as the daemon.
     async fn create(&self, caller: &Caller, opening: Opening, wants: Wants) -> Outcome<Opened> {
         let profile = caller.profile().to_owned();
         let came = match wants {
@@ -361,7 +359,7 @@ impl SessionService {
             return Ok(Opened { session, resumed: false, moved_from: None });
         }
         let (kept, existed) = self.archive.create_session(row).await?;
-        // Whoever opens it on another host is to find it.
+        // A client that opens it on another host must find it.
         self.sharing.tell_soon();
         let session = self.table.insert(Session::kept(kept));
         session.check_profile(caller.profile.as_deref())?;

@@ -1,4 +1,4 @@
-//! What `context.configure` and `session.open` said of a session, and what is in force.
+//! The settings of a session from `context.configure` and `session.open`, and the settings in force.
 
 use herma_context::engine::Engine;
 use herma_context::{RawSettings, Settings};
@@ -9,7 +9,7 @@ use crate::data::config::{Config, ContextConfig};
 use crate::data::error::{Error, Outcome};
 use crate::data::numbers::narrow;
 
-/// What holds for a session where it says nothing itself.
+/// The defaults for settings that a session does not have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SessionDefaults {
     /// The configured context.
@@ -19,25 +19,25 @@ pub(crate) struct SessionDefaults {
 }
 
 impl SessionDefaults {
-    /// Those of the configuration.
+    /// Returns the defaults of the configuration.
     pub(crate) const fn of(config: &Config) -> Self {
         Self { context: config.context, redact: config.guard.redact }
     }
 }
 
-/// Declares the settings of a session, each of which may be unsaid.
+/// Declares the settings of a session, each of which may be absent.
 macro_rules! session_settings {
     ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
-        /// What was said of a session; what was not said is left to the configuration.
+        /// The settings of a session. An absent setting has the configured value.
         #[derive(Debug, Clone, Default, PartialEq)]
         pub(crate) struct SessionSettings {
             $($(#[$doc])* pub $name: Option<$type>,)*
-            /// What another version of herma keeps beside these; it is kept for that one.
+            /// Settings that another version of herma stored. They are kept for that version.
             pub others: Map<String, Value>,
         }
 
         impl SessionSettings {
-            /// Reads what [`Self::text`] wrote, in this version or another one.
+            /// Reads the output of [`Self::text`], from this version or another one.
             pub(crate) fn read(text: &str) -> Self {
                 let mut object = lenient::object("the settings of a session", text);
                 Self {
@@ -46,7 +46,7 @@ macro_rules! session_settings {
                 }
             }
 
-            /// As JSON, to be kept.
+            /// Returns the settings as JSON, for storing.
             pub(crate) fn text(&self) -> String {
                 let mut object = self.others.clone();
                 $(if let Some(value) = &self.$name {
@@ -55,7 +55,7 @@ macro_rules! session_settings {
                 Value::Object(object).to_string()
             }
 
-            /// These, and where they say nothing what was said before.
+            /// Returns these settings, with the earlier ones where they are absent.
             #[must_use]
             pub(crate) fn over(self, before: Self) -> Self {
                 Self { $($name: self.$name.or(before.$name),)* others: before.others }
@@ -69,38 +69,38 @@ session_settings! {
     model: String,
     /// Its window in tokens, from 1.
     context_length: u64,
-    /// Fraction of the window at which to compress, above 0 and up to 1.
+    /// The fraction of the window at which to compress, above 0 and up to 1.
     threshold: f64,
-    /// Fraction of the threshold that the tail may fill.
+    /// The fraction of the threshold that the tail may fill.
     target_ratio: f64,
-    /// Messages after the system message that are never compressed.
+    /// The number of messages after the system message that are never compressed.
     protect_first_n: u64,
-    /// Latest messages that pruning leaves alone.
+    /// The number of latest messages that pruning leaves alone.
     protect_last_n: u64,
-    /// The model that writes summaries, if not the one in use.
+    /// The model that writes summaries, if it is not the one in use.
     summary_model: String,
     /// The provider of the model in use.
     provider: String,
     /// The endpoint of the model in use.
     base_url: String,
-    /// How the endpoint is spoken to.
+    /// The API of the endpoint.
     api_mode: String,
-    /// Return the input when no model can write a summary.
+    /// Whether the input is returned unchanged if no model can write a summary.
     abort_on_summary_failure: bool,
-    /// Which engine.
+    /// The name of the engine.
     engine: String,
-    /// Which summarizer; the configured chain when unsaid.
+    /// The name of the summarizer; the configured chain if absent.
     summarizer: String,
-    /// Mask secrets in what is summarised.
+    /// Whether secrets are masked in summarized text.
     redact: bool,
-    /// What is said in it, and its outputs, stay on this host.
+    /// Whether its messages and outputs stay on this host.
     host_bound: bool,
-    /// How many hosts had it before this one, and this one.
+    /// The number of hosts that have had it, including this one.
     moves: u64,
 }
 
 impl SessionSettings {
-    /// The settings in force: what was said, over what is configured.
+    /// Returns the settings in force, with the defaults for absent ones.
     pub(crate) fn in_force(&self, defaults: &SessionDefaults) -> Outcome<Settings> {
         let Some(context_length) = self.context_length else {
             return Err(Error::param(
@@ -110,7 +110,7 @@ impl SessionSettings {
         };
         let context = &defaults.context;
         RawSettings {
-            // A name that another version knew leaves it at the configured one.
+            // An engine name of another version falls back to the configured engine.
             engine: self.engine.as_deref().and_then(Engine::from_name).unwrap_or(context.engine),
             model: self.model.clone(),
             context_length,

@@ -1,4 +1,4 @@
-//! What is frozen for a session: the rendered blocks of both stores.
+//! The snapshot of a session: the rendered blocks of both stores.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +11,7 @@ use crate::data::error::Outcome;
 use crate::data::snapshot_hash::snapshot_hash;
 use crate::owners::stores::Stores;
 
-/// A snapshot, and its answer as JSON: it is asked for before every turn, so that is made once.
+/// A snapshot, and its answer as JSON. Clients request it before every turn, so the answer is built only once.
 #[derive(Debug)]
 pub(crate) struct Frozen {
     /// The blocks.
@@ -20,25 +20,25 @@ pub(crate) struct Frozen {
 }
 
 impl Frozen {
-    /// A snapshot that nobody has asked for yet.
+    /// Creates a snapshot without an answer.
     pub(crate) const fn new(blocks: SnapshotRow) -> Self {
         Self { blocks, answer: OnceLock::new() }
     }
 
-    /// The answer, made by `make` for the first that asks; `None` where it has no JSON form.
+    /// Returns the answer, which `make` builds on the first call; `None` if it has no JSON form.
     pub(crate) fn answer(&self, make: impl FnOnce(&SnapshotRow) -> Option<Arc<RawValue>>) -> Option<Arc<RawValue>> {
         self.answer.get_or_init(|| make(&self.blocks)).clone()
     }
 }
 
-/// Whether a snapshot was frozen by herma: its blocks have its hash, and nothing that no agent may see.
+/// Whether herma made a snapshot: its blocks match its hash, and contain nothing that is hidden from agents.
 pub(crate) fn is_genuine(snapshot: &SnapshotRow, policy: &Policy) -> bool {
     let blocks = [&snapshot.memory, &snapshot.user];
     snapshot.sha256 == snapshot_hash(snapshot.memory.as_deref(), snapshot.user.as_deref())
         && blocks.into_iter().flatten().all(|block| render::is_clean(policy, block))
 }
 
-/// The blocks of a profile's stores as they are now.
+/// Returns a snapshot of a profile's stores as they are now.
 pub(crate) async fn freeze(stores: &Stores, profile: &str) -> Outcome<SnapshotRow> {
     let memory = stores.get(profile, Target::Memory)?.view().await?;
     let user = stores.get(profile, Target::User)?.view().await?;

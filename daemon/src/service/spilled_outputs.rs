@@ -1,5 +1,4 @@
-//! Tool outputs: kept by the room `spill`, put into the recall index, cleared away when they
-//! are too many.
+//! Tool outputs: kept by the crate `spill`, indexed for recall, and removed when they are too many.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,14 +22,14 @@ pub(crate) struct SpilledOutputs {
     folder: PathBuf,
     quota: u64,
     index: Arc<IndexNotes>,
-    /// Those of other hosts.
+    /// Access to the outputs of other hosts.
     sharing: Arc<Sharing>,
-    /// There are more bytes than may be.
+    /// Notifies that the outputs exceed the quota.
     pub over_quota: Notify,
 }
 
 impl SpilledOutputs {
-    /// The outputs of a home, which may have so many bytes together.
+    /// Creates the outputs of a home, with a quota in bytes.
     pub(crate) fn new(
         kept: Arc<Outputs>,
         home: &Path,
@@ -41,8 +40,7 @@ impl SpilledOutputs {
         Self { kept, folder: home.join("herma/outputs"), quota, index, sharing, over_quota: Notify::new() }
     }
 
-    /// What follows from it that an output was spilled: it can be recalled, and others may have
-    /// to go.
+    /// Handles a newly spilled output: queues it for indexing, and triggers removal if the quota is exceeded.
     pub(crate) fn spilled(&self, handle: &Handle) {
         self.index.note(&handle.to_string());
         if self.kept.usage().1 > self.quota {
@@ -50,7 +48,7 @@ impl SpilledOutputs {
         }
     }
 
-    /// An output belongs to the profile of its session.
+    /// Checks the profile of a request. An output belongs to the profile of its session.
     pub(crate) fn check_profile(&self, named: Option<&str>, handle: &str) -> Outcome<()> {
         let (name, _) = split_line(handle);
         let record = Handle::parse(name).and_then(|handle| self.kept.record(handle));
@@ -63,8 +61,8 @@ impl SpilledOutputs {
         }
     }
 
-    /// Gets an output that this host never had from one that has it, and keeps it here. One that no host has
-    /// is no error.
+    /// Fetches an output that this host never had from a host that has it, and keeps it here. It is no error if no host
+    /// has it.
     pub(crate) async fn fetch_missing(&self, name: &str, profile: Option<&str>) -> Outcome<()> {
         let (name, _) = split_line(name);
         let Some(handle) = Handle::parse(name).filter(|handle| self.kept.record(*handle).is_none()) else {
@@ -90,14 +88,14 @@ impl SpilledOutputs {
         Ok(())
     }
 
-    /// The handle of the output at a path.
+    /// Returns the handle of the output at a path.
     pub(crate) fn at_path(&self, path: &str) -> Option<String> {
         let inside = Path::new(path).strip_prefix(&self.folder).ok()?;
         Some(Handle::of(inside.to_str()?).to_string())
     }
 }
 
-/// What came of reading an output; where none was found, why it could not be got from another host.
+/// Returns the result of reading an output. If none was found, returns why it could not be fetched from another host.
 pub(crate) fn found_or_fetched<T>(read: Outcome<T>, fetched: Outcome<()>) -> Outcome<T> {
     match (read, fetched) {
         (Err(error), Err(elsewhere)) if error.is_missing() => Err(elsewhere),

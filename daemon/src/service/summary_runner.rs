@@ -1,5 +1,5 @@
-//! Asks one summarizer after the other for a text, by the rules of a policy: compressions and
-//! trajectories have each their own.
+//! Tries one summarizer after the other for a text, following a policy. Compressions and trajectories each have their
+//! own policy.
 
 use std::time::Duration;
 
@@ -7,49 +7,48 @@ use crate::data::error::Outcome;
 use crate::data::summarizer_kind::Kind;
 use crate::owners::summarizer::{Call, Failure, Main, Summarizers};
 
-/// What is asked of a summarizer.
+/// A question for a summarizer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Question {
     /// The whole prompt.
     pub prompt: String,
-    /// Most tokens of the answer.
+    /// The largest number of tokens of the answer.
     pub max_tokens: u64,
     /// The model to use: a name, `auto` or `main`.
     pub model: Option<String>,
-    /// What the agent uses itself.
+    /// The model and endpoint of the session's agent.
     pub main: Main,
 }
 
-/// What is done about a summarizer whose turn it is.
+/// The action for a summarizer whose turn it is.
 pub(crate) enum Turn<T> {
-    /// It is asked.
+    /// It gets this question.
     Ask(Box<Question>),
-    /// It is left out; the policy has gone on to the next one.
+    /// It is skipped. The policy has moved on to the next one.
     Skip,
-    /// Nobody has to be asked any more.
+    /// No summarizer is needed any more.
     End(T),
 }
 
-/// Decides who is asked what, and what follows from an answer or a failure.
+/// Decides which summarizer gets which question, and what follows from its answer or failure.
 pub(crate) trait Policy: Send {
-    /// What a run comes to.
+    /// The result of a run.
     type Text: Send;
 
-    /// The summarizer whose turn it is; `None` when all had theirs.
+    /// Returns the summarizer whose turn it is; `None` after the last one.
     fn current(&self) -> Option<Kind>;
 
-    /// What is done about it.
+    /// Returns the action for the summarizer.
     fn turn(&mut self, kind: Kind) -> impl Future<Output = Outcome<Turn<Self::Text>>> + Send;
 
-    /// Takes what it wrote; `None` when that does not pass, and it is decided who is next.
+    /// Checks an answer; returns `None` if it does not pass, and has then chosen the next summarizer.
     fn accept(&mut self, kind: Kind, text: String) -> impl Future<Output = Outcome<Option<Self::Text>>> + Send;
 
-    /// Takes why it wrote nothing and decides who is next, and after how long a pause.
+    /// Notes a failure and chooses the next summarizer. Returns the pause before it.
     fn failed(&mut self, kind: Kind, failure: Failure) -> Duration;
 }
 
-/// Goes on until there is a text; `None` when all summarizers had their turn. Dropping the
-/// future ends the call.
+/// Runs until there is a text; returns `None` if all summarizers had their turn. Dropping the future ends the call.
 pub(crate) async fn run<P: Policy>(summarizers: &Summarizers, policy: &mut P) -> Outcome<Option<P::Text>> {
     while let Some(kind) = policy.current() {
         let question = match policy.turn(kind).await? {

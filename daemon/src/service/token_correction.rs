@@ -1,29 +1,28 @@
-//! How a session's estimates relate to what its provider counts.
+//! The ratio between a session's token estimates and its provider's counts.
 //!
-//! An estimate that was asked for and the prompt that was reported next are about the
-//! same list, as far as one can tell from here. Their ratio corrects later estimates of
-//! that session. Where a list only grew since, that is the same as the reported prompt
-//! and, corrected, what came after it.
+//! An estimate, and the prompt size that is reported next, are very likely about the same list. Their ratio corrects
+//! later estimates of the session. If a list only grew since, the corrected estimate equals the reported size plus the
+//! corrected size of the new part.
 
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-/// Ratios that can be: what lies outside was about another list.
+/// The plausible ratios. A ratio outside was for another list.
 const CREDIBLE: RangeInclusive<f64> = 0.25..=4.0;
 
-/// What is known of a session's estimates.
+/// The knowledge about a session's estimates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct TokenCorrection {
-    /// The last estimate that no reported prompt followed yet.
+    /// The last estimate without a reported prompt after it.
     waiting: Option<u64>,
-    /// Tokens of the provider for each estimated one.
+    /// The provider's tokens per estimated token.
     ratio: Option<f64>,
 }
 
 impl TokenCorrection {
-    /// Remembers an estimate, and gives it corrected.
+    /// Remembers an estimate, and returns it corrected.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -35,7 +34,7 @@ impl TokenCorrection {
         self.ratio.map_or(tokens, |ratio| (tokens as f64 * ratio).round() as u64)
     }
 
-    /// Takes what the provider counted.
+    /// Notes the provider's count.
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]
     pub(crate) fn reported(&mut self, prompt: u64) {
         let Some(estimate) = self.waiting.take() else { return };
@@ -45,7 +44,7 @@ impl TokenCorrection {
         }
     }
 
-    /// The list is another one now.
+    /// Notes that the list has changed.
     pub(crate) fn list_changed(&mut self) {
         self.waiting = None;
     }

@@ -1,5 +1,4 @@
-//! Recorded conversations, made shorter: has the summaries written that the caller did not give.
-//! Nothing of it is kept.
+//! Compression of recorded conversations. Writes the summaries that the caller did not give. Nothing is stored.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -17,22 +16,22 @@ use crate::data::summarizer_kind::Kind;
 use crate::owners::blocking::blocking;
 use crate::owners::summarizer::{Failure, Main, Summarizers};
 
-/// What the work is called where it fails.
+/// The name of the work in errors.
 const METHOD: &str = "trajectory.compress";
 
-/// Chars that are counted on for a token where a model's window bounds what it reads.
+/// The assumed number of chars per token, when a model's window limits the input.
 const CHARS_PER_TOKEN: usize = 3;
 
-/// What stands where a text for a small window was cut.
+/// Replaces the middle of a text that was cut for a small window.
 const CUT: &str = "\n\n...[turns left out]...\n\n";
 
-/// Has summaries of recorded conversations written.
+/// Writes the summaries of recorded conversations.
 #[derive(Debug)]
 pub(crate) struct TrajectoryService {
     pub summarizers: Arc<Summarizers>,
 }
 
-/// Conversations, with what is decided for each.
+/// Conversations, with the plan for each.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub config: Config,
@@ -44,17 +43,16 @@ pub(crate) struct Work {
 #[derive(Debug)]
 pub(crate) struct Trajectory {
     pub turns: Vec<Said>,
-    /// Of each turn.
+    /// The tokens of each turn.
     pub tokens: Vec<u64>,
     pub plan: Plan,
-    /// As it is going to stand in the list; none is needed where the plan replaces nothing.
+    /// The summary as it goes into the list; `None` if it is missing or the plan replaces nothing.
     pub summary: Option<String>,
     pub calls: Calls,
 }
 
 impl TrajectoryService {
-    /// The summarizer that is asked for, else those of the configuration that can write without
-    /// the agent.
+    /// Returns the requested summarizer, else those of the configuration that can write without the agent.
     pub(crate) fn kinds(&self, asked: Option<&str>) -> Outcome<Vec<Kind>> {
         let kinds = match self.summarizers.named(asked)? {
             Some(Kind::Client) => {
@@ -66,7 +64,7 @@ impl TrajectoryService {
         Ok(if kinds.is_empty() { vec![Kind::Extractive] } else { kinds })
     }
 
-    /// Has all summaries written that are missing. Dropping the future ends the calls.
+    /// Writes all missing summaries. Dropping the future ends the calls.
     pub(crate) async fn write(&self, kinds: &[Kind], mut work: Work) -> Outcome<Work> {
         if kinds.first() != Some(&Kind::Extractive) {
             let (read, needs) = blocking(METHOD, move || Ok(needs(work))).await?;
@@ -95,7 +93,7 @@ impl TrajectoryService {
             while let Some(done) = tasks.join_next().await {
                 let (at, text, calls) = done.map_err(|_| Error::internal(METHOD))?;
                 if let Some(trajectory) = work.trajectories.get_mut(at) {
-                    // The fixed text where all failed.
+                    // If all summarizers failed, the summary is a fixed text.
                     trajectory.summary = text?.unwrap_or_else(|| Some(trajectory::FAILED.to_owned()));
                     trajectory.calls = calls;
                 }
@@ -110,7 +108,7 @@ impl TrajectoryService {
     }
 }
 
-/// What one conversation needs of a summarizer.
+/// The input that one conversation has for a summarizer.
 struct Need {
     at: usize,
     input: String,
@@ -131,7 +129,7 @@ fn masked(text: &str) -> String {
     herma_guard::redact(text, herma_guard::RedactOptions::default()).text.into_owned()
 }
 
-/// The record, where nothing is written yet.
+/// Writes the record as the summary, if there is none yet.
 fn stand_in(trajectory: &mut Trajectory, target: u64, count: Count) {
     let Trajectory { turns, plan, summary, .. } = trajectory;
     if summary.is_none() && plan.skip.is_none() {
@@ -139,23 +137,23 @@ fn stand_in(trajectory: &mut Trajectory, target: u64, count: Count) {
     }
 }
 
-/// The summary of one conversation: each summarizer is asked several times.
+/// Writes the summary of one conversation. Each summarizer is tried several times.
 struct Writing {
     summarizers: Arc<Summarizers>,
     kinds: Vec<Kind>,
     next: usize,
-    /// How often the current one was asked.
+    /// The number of attempts with the current summarizer.
     attempt: u32,
     input: String,
     config: Arc<Config>,
-    /// Calls that may run at one time, over all conversations.
+    /// Limits the simultaneous calls, over all conversations.
     slots: Arc<Semaphore>,
     slot: Option<OwnedSemaphorePermit>,
     calls: Calls,
 }
 
 impl Policy for Writing {
-    /// `None` where the record is to stand in, that needs no model.
+    /// `None` if the record, which needs no model, has to replace the summary.
     type Text = Option<String>;
 
     fn current(&self) -> Option<Kind> {
@@ -176,7 +174,7 @@ impl Policy for Writing {
         let target = self.config.compression.summary_target_tokens;
         let max_tokens = target.saturating_mul(2);
         let input = fitted(&self.input, self.summarizers.context_length(kind), max_tokens);
-        // The default's name means nothing to an endpoint of one's own.
+        // The default model's name means nothing to a custom endpoint.
         let model = Some(self.config.summarization.model.as_str());
         let model = model.filter(|model| *model != DEFAULT_MODEL && !model.is_empty()).map(str::to_owned);
         let prompt = trajectory::prompt(&input, target);
@@ -208,13 +206,13 @@ impl Writing {
     }
 }
 
-/// A number from 0 to 1 that is another one each time.
+/// Returns a random number from 0 to 1.
 fn jitter() -> f64 {
     let random = RandomState::new().hash_one(0_u8);
     f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)
 }
 
-/// The beginning and the end of a text that is too long for a window of so many tokens.
+/// Returns the beginning and the end of a text that is too long for this window.
 fn fitted(input: &str, window: Option<u64>, max_tokens: u64) -> String {
     let Some(window) = window else { return input.to_owned() };
     let room = usize::try_from(window.saturating_sub(max_tokens + 500)).unwrap_or(usize::MAX);

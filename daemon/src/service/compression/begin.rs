@@ -1,4 +1,4 @@
-//! The first phase: what of a list would be replaced, and by what.
+//! The first phase, which decides which messages of a list to replace, and how.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,21 +18,20 @@ use crate::owners::archive::{CompressionStart, KnownTranscript, StagedCompressio
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
 
-/// Bytes of messages below which it gains nothing to have them kept while the summary is
-/// written.
+/// The size of messages below which it is not worth storing them while the summary is written, in bytes.
 const LEAST_BYTES: usize = 256 << 10;
 
-/// What the first phase comes to.
+/// The result of the first phase.
 pub(super) enum Begun {
-    /// There is too little to compress, or nothing.
+    /// There is too little or nothing to compress.
     Declined { why: Declined, input: Arc<[Message]>, translation: Option<Arc<Translation>> },
-    /// A summary is to be written.
+    /// The run needs a summary.
     Lacking(Box<Run>),
-    /// One was written ahead, and the list only grew since; or none is needed.
+    /// A summary from a run in advance fits, because the list only grew since; or the run needs none.
     Ready(Box<Run>, WrittenSummary),
 }
 
-/// Takes the list, that of the transcript where none is given, and decides what would be replaced.
+/// Gets the list, or the transcript if none is given, and decides which messages to replace.
 pub(super) async fn begin(
     service: &Arc<CompressionService>,
     session: &Arc<Session>,
@@ -104,24 +103,24 @@ pub(super) async fn begin(
     .await
 }
 
-/// Where a run begins.
+/// The input of a run.
 struct Source {
     list: List,
-    /// The transcript that the list was read from, if it was.
+    /// The transcript from which the list was read, if it was.
     transcript: Option<KnownTranscript>,
-    /// How what was appended was translated, where it was.
+    /// The translation of the transcript, if it needed one.
     translation: Option<Arc<Translation>>,
 }
 
 enum List {
-    /// Nothing was made ahead for it.
+    /// There is no run in advance for the list.
     Fresh(Vec<String>),
-    /// Something was.
+    /// There is a run in advance.
     Ahead(Box<Ready>, More),
 }
 
-/// Gets the list, and what was made ahead for it. Of a transcript that a run was made ahead from only the rest is
-/// read.
+/// Gets the list, and a run in advance for it. If the run was made from the transcript, reads only the messages after
+/// that.
 async fn source(
     service: &CompressionService,
     session: &Session,
@@ -150,8 +149,8 @@ async fn source(
     Ok(Source { list: List::Ahead(ready, More::Whole(messages)), transcript, translation })
 }
 
-/// Has the archive begin with messages that leave the list for sure, if that gains anything:
-/// herma's own record needs no one else and comes soon, and by then most of the work is done.
+/// Lets the archive begin with messages that leave the list in any case, if that is worth it. The summary comes soon,
+/// because it needs no other party. By then most of the work is done.
 fn stage(
     service: &CompressionService,
     session: &Session,

@@ -1,4 +1,4 @@
-//! The last phase: the new list, and what left the old one in the archive.
+//! The last phase: builds the new list, and archives the messages that left the old one.
 
 use std::sync::Arc;
 
@@ -22,25 +22,24 @@ use crate::service::engine_record::EngineRecord;
 use crate::service::session::Session;
 use crate::service::snapshot::freeze;
 
-/// A compression that is kept.
+/// A compression that is stored.
 pub(super) struct Done {
     pub compressed: Arc<Compressed>,
     pub input: Arc<[Message]>,
-    /// Names what left the list.
+    /// The handle of the messages that left the list.
     pub handle: String,
-    /// The session to go on with.
+    /// The session with which the client continues.
     pub session: Arc<Session>,
     pub report: RunReport,
     pub by: Kind,
-    /// It came too often to help.
+    /// Whether the compressions follow each other too often to help.
     pub is_vain: bool,
-    /// What is remembered now.
+    /// The engine's record after the compression.
     pub record: EngineRecord,
 }
 
-/// Puts the list together and has it kept. Once the archive was asked, its thread
-/// finishes alone, so that session and archive agree on the generation whether the caller
-/// still waits or not.
+/// Builds the new list and stores it. Once the request has reached the archive, its thread finishes alone. So session
+/// and archive agree on the generation, even if the caller no longer waits.
 pub(super) async fn commit(
     service: &Arc<CompressionService>,
     run: Run,
@@ -99,7 +98,7 @@ pub(super) async fn commit(
         }),
         then: Box::new(move |going_on| {
             let committed = commit_in_memory(&shared, live, next_generation, &of_memory, going_on);
-            // No other compression of the session runs until here.
+            // Until here, no other compression of the session runs.
             drop(running);
             committed
         }),
@@ -111,7 +110,7 @@ pub(super) async fn commit(
     Ok(Done { compressed, input, handle, session, report, by, is_vain, record })
 }
 
-/// Changes in memory what the archive has kept.
+/// Makes the same change in memory that the archive has stored.
 fn commit_in_memory(
     service: &CompressionService,
     session: Arc<Session>,
@@ -131,12 +130,12 @@ fn commit_in_memory(
     Committed { session: next, is_vain, record }
 }
 
-/// Names the change of a session's list that ends a generation.
+/// Returns the handle for the messages that leave a session's list when a generation ends.
 pub(super) fn handle(session: &Session, generation: u64) -> String {
     format!("cmp_{}_{}", session.mark(), generation + 1)
 }
 
-/// What a run changes in what a session remembers.
+/// The change of a session's record by a run.
 struct RecordChange {
     notes: RunNotes,
     compressed: Arc<Compressed>,
@@ -144,7 +143,7 @@ struct RecordChange {
 }
 
 impl RecordChange {
-    /// Changes what is remembered; true when the run is one too many.
+    /// Changes the record. Returns true if compressions follow each other too often.
     fn apply(&self, record: &mut EngineRecord) -> bool {
         let numbers = &self.compressed.numbers;
         record.engine.commit(&self.compressed, &self.notes);

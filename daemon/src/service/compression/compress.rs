@@ -1,4 +1,4 @@
-//! A whole compression: what can be asked for, and what comes of it.
+//! A whole compression: its options and its result.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,88 +26,88 @@ use crate::data::summarizer_kind::Kind;
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
 
-/// What a caller asks for.
+/// The options of a compression.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asked {
-    /// The list, as JSON texts; what was appended to the session where there is none.
+    /// The list, as JSON texts; `None` for the session's transcript.
     pub messages: Option<Vec<String>>,
-    /// How the list was translated, where it was.
+    /// The translation of the list, if it needed one.
     pub translation: Option<Arc<Translation>>,
-    /// What the provider counted.
+    /// The number of tokens that the provider counted.
     pub current_tokens: Option<i64>,
-    /// A topic to keep most of.
+    /// The topic that is kept in most detail.
     pub focus: Focus,
-    /// The date in the prompt.
+    /// The date for the prompt.
     pub today: Option<Today>,
-    /// Summarizers that failed a moment ago are asked all the same, and the list may become longer.
+    /// Tries even summarizers that failed a moment ago, and allows the list to become longer.
     pub force: bool,
-    /// The provider refused this list as too long.
+    /// Whether the provider refused this list as too long.
     pub overflow: bool,
-    /// What a memory provider adds for the summary.
+    /// Text of a memory provider for the summary.
     pub memory: Option<String>,
-    /// Instead of the configured summarizers.
+    /// A summarizer to use instead of the configured ones.
     pub summarizer: Option<Kind>,
-    /// What becomes of the session; as configured where it is not said.
+    /// The session that continues afterwards; `None` for the configured mode.
     pub mode: Option<CompressionMode>,
-    /// How much the handoff tells.
+    /// The detail of the handoff.
     pub detail: Detail,
-    /// Where messages may leave; anywhere where it is not said.
+    /// The range in which messages may leave; `None` for the whole list.
     pub range: Option<Range<usize>>,
-    /// How the answer looks.
+    /// The form of the answer.
     pub form: ReplyForm,
-    /// Where the agent is asked for a summary, if it is.
+    /// Where the summary prompt for the agent goes, if the agent writes the summary.
     pub place: Place,
-    /// What the new list should have at most.
+    /// The largest size of the new list.
     pub target: Target,
-    /// What its host takes of it.
+    /// What the host can do with the new list.
     pub host: Host,
 }
 
-/// What a new list should have at most.
+/// The largest size of a new list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// What is below the threshold.
+    /// Anything below the threshold.
     #[default]
     Threshold,
-    /// So many tokens, if that is less.
+    /// This number of tokens, if it is less.
     Tokens(u64),
     /// The configured number of tokens, if that is less.
     Configured,
 }
 
-/// How the new list is wanted.
+/// The form in which the new list is returned.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum ReplyForm {
-    /// Whole.
+    /// The whole list.
     #[default]
     Messages,
-    /// As what changed.
+    /// The edits to the old list.
     Edits,
 }
 
-/// What a compression comes to.
+/// The result of a compression.
 pub(crate) enum Reply {
-    /// It is over.
+    /// The compression has ended.
     Answer(Answer),
     /// The agent has to write the summary.
     NeedsSummary {
-        /// Names the run that waits.
+        /// The name of the waiting run.
         ticket: String,
-        /// What to ask a model.
+        /// The prompt for the agent's model.
         request: SummaryRequest,
     },
 }
 
-/// The new list, and what is told of it.
+/// The new list, and the report about it.
 pub(crate) struct Answer {
     pub sent: SentList,
-    /// What became of it.
+    /// The new list, in terms of the old one.
     pub slots: Vec<Slot>,
     pub form: ReplyForm,
     pub report: Arc<CompressionReport>,
 }
 
-/// A run that is under way while nobody waits, or ready.
+/// The name and stage of a run in advance; `None` if there is none.
 pub(crate) type Ahead = Option<(String, precomputed::Stage)>;
 
 impl CompressionService {
@@ -131,7 +131,7 @@ impl CompressionService {
         if let Some(open) = &opened {
             asked.leave_out(open);
         }
-        // An earlier run that still waits for its summary was about another list.
+        // An earlier run that waits for its summary was for another list.
         self.prepared.tickets.void(&session.id);
         let chain = self.chain(session, asked.summarizer);
         if asked.force {
@@ -146,14 +146,14 @@ impl CompressionService {
             current_tokens: asked.current_tokens,
             constraints: self.rules(session).await?,
             now: unix_now(),
-            // A list that a handoff would make longer comes back, unless its caller insists. One that
-            // was refused, or is over the threshold, becomes shorter or comes back in any case.
+            // A list that a handoff would make longer is returned unchanged, unless the caller insists. A list that was
+            // refused, or is over the threshold, becomes shorter or is returned unchanged in any case.
             gain: if asked.force { Gain::Any } else { Gain::Required },
             overflow: asked.overflow,
             memory: asked.memory,
             wishes: self.wishes(session).await?,
             range: asked.range,
-            // They are read once it is known whose they are.
+            // The nodes are added later.
             ..CompressRequest::default()
         };
         let (current, prompt, is_forced) = (request.current_tokens, request.prompt(), asked.force);
@@ -179,7 +179,7 @@ impl CompressionService {
         }
     }
 
-    /// Goes on with a run that waits for its summary.
+    /// Resumes a run that waits for its summary.
     pub(crate) async fn resume(
         self: &Arc<Self>,
         profile: Option<&str>,
@@ -204,13 +204,13 @@ impl CompressionService {
         }
     }
 
-    /// Begins a run for the transcript that was appended, while nobody waits.
+    /// Begins a run in advance for the transcript.
     pub(crate) async fn compact_ahead(self: &Arc<Self>, session: &Arc<Session>, focus: Focus) -> Outcome<Ahead> {
         let settings = session.settings().in_force(&self.defaults)?;
         precomputed::begin(self, session, settings, focus).await
     }
 
-    /// What a run that is made ahead is asked for.
+    /// Returns the options of a run in advance.
     pub(super) async fn options_ahead(&self, session: &Session, focus: Focus) -> Outcome<RunOptions> {
         let request = CompressRequest {
             focus,
@@ -226,7 +226,7 @@ impl CompressionService {
         Ok(RunOptions { request, chain, mode, form, place, opened: None, translation: None, started })
     }
 
-    /// Has the summary written and finishes, or lets the run wait for the agent.
+    /// Writes the summary and finishes the run, or lets it wait for the agent.
     async fn go_on(self: &Arc<Self>, mut run: Box<Run>, running: OwnedMutexGuard<()>) -> Outcome<Reply> {
         match (Writing { service: self, run: &mut run }).write().await? {
             Step::Written(text) => self.finish(*run, text, running).await,
@@ -251,7 +251,7 @@ impl CompressionService {
         Ok(self.reply(Answer { sent, slots, form, report: Arc::new(report) }))
     }
 
-    /// Nobody wrote a summary: the input comes back, and nothing is archived.
+    /// Returns the input unchanged, because no summarizer wrote a summary. Archives nothing.
     fn given_up(&self, run: &Run) -> Reply {
         let record = {
             let mut record = run.session.record();
@@ -266,7 +266,7 @@ impl CompressionService {
         self.unchanged(sent, run.form, report)
     }
 
-    /// Notes that there was nothing to do, and says why.
+    /// Notes that there was nothing to do, and returns the reason.
     fn declined(&self, session: &Arc<Session>, why: Declined, input: &[Message], current: Option<i64>) -> String {
         {
             let mut record = session.record();
@@ -292,7 +292,7 @@ impl CompressionService {
 }
 
 impl Asked {
-    /// Says what was said of a list with opened parts of the one without them.
+    /// Converts options for a list with opened parts into options for the list without them.
     fn leave_out(&mut self, open: &OpenList) {
         self.range = self.range.take().map(|range| open.range_without(range));
         let parts = i64::try_from(open.tokens()).unwrap_or(i64::MAX);
@@ -300,7 +300,7 @@ impl Asked {
     }
 }
 
-/// The only compression of a session.
+/// Makes sure that no other compression of the session runs.
 pub(super) fn alone(session: &Session) -> Outcome<OwnedMutexGuard<()>> {
     session
         .begin_compressing()

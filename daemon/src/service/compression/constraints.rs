@@ -1,4 +1,4 @@
-//! The rules of a session's user, as they are kept and as the engine knows them.
+//! The rules of a session's user, in the archive and in the engine.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::owners::archive::{ACTIVE, Added, REMOVED};
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
 
-/// Most chars of a rule.
+/// The longest rule, in chars.
 const CHARS: usize = 2_000;
 
-/// Rules of one session that are in force at one time.
+/// The largest number of rules that a session can have in force.
 const MOST: usize = 500;
 
-/// The words for what a row has.
+/// The words for the fields of a row.
 const REVOKED: &str = "revoked";
 const DONE: &str = "done";
 const STANDING: &str = "standing";
@@ -28,20 +28,20 @@ const EXPLICIT: &str = "explicit";
 const FOUND: &str = "found";
 
 impl CompressionService {
-    /// All rules that a session ever had. Without an archive it has none.
+    /// Returns all rules that a session ever had; none without an archive.
     pub(super) async fn rules(&self, session: &Session) -> Outcome<Vec<Constraint>> {
         let rows = self.archive.constraints(session.id.clone()).await?;
         Ok(rows.into_iter().map(read).collect())
     }
 
-    /// The rules of a session that are in force.
+    /// Returns the rules of a session that are in force.
     pub(crate) async fn active_constraints(&self, session: &Session) -> Outcome<Vec<Constraint>> {
         let mut rules = self.rules(session).await?;
         rules.retain(|rule| rule.state == Standing::Active);
         Ok(rules)
     }
 
-    /// Keeps the rules that are found in a list which stays as it is, for whoever compacts it by other means.
+    /// Stores the rules found in a list that is not compressed here, for clients that compact it in another way.
     pub(super) async fn keep_found_rules(&self, session: &Session, list: &Arc<[Message]>) {
         let kept = async {
             let known = self.rules(session).await?;
@@ -63,7 +63,7 @@ impl CompressionService {
         }
     }
 
-    /// Puts a rule in force, and names it.
+    /// Puts a rule in force, and returns its id.
     pub(crate) async fn add_constraint(&self, session: &Session, text: &str, scope: Scope) -> Outcome<String> {
         let text = text.trim();
         let chars = text.chars().count();
@@ -83,7 +83,7 @@ impl CompressionService {
         }
     }
 
-    /// Takes a rule out of force.
+    /// Removes a rule.
     pub(crate) async fn remove_constraint(&self, session: &Session, rule: &str) -> Outcome<()> {
         if !self.archive.remove_constraint(session.id.clone(), rule.to_owned()).await? {
             let shown: String = rule.chars().take(64).collect();
@@ -96,7 +96,7 @@ impl CompressionService {
     }
 }
 
-/// A rule as it is kept.
+/// Converts a rule into a row.
 pub(super) fn row(rule: &Constraint) -> ConstraintRow {
     let scope = match rule.scope {
         Scope::Standing => STANDING,
@@ -116,7 +116,7 @@ pub(super) fn row(rule: &Constraint) -> ConstraintRow {
     ConstraintRow { id: rule.id.clone(), text: rule.text.clone(), scope, source, at: rule.at, state }
 }
 
-/// A rule that was kept. One whose state another version named is not in force here.
+/// Converts a row into a rule. If another version wrote an unknown state, the rule is not in force here.
 fn read(row: ConstraintRow) -> Constraint {
     Constraint {
         id: row.id,

@@ -1,4 +1,4 @@
-//! Tool outputs that an agent is done with: which they are, and what becomes of them.
+//! Tool outputs that an agent has discarded: finding them, and removing them from the list.
 
 mod calls;
 
@@ -12,23 +12,23 @@ use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
 
-/// Chars of a reason.
+/// The longest reason, in chars.
 const REASON: usize = 200;
-/// Outputs of one call.
+/// The largest number of outputs in one call.
 const MOST: usize = 500;
 
-/// Which outputs the agent is done with, named in one way or in several.
+/// The outputs to discard, named in one or several ways.
 #[derive(Debug, Default)]
 pub(crate) struct Discarding {
-    /// Positions in what was appended, of the outputs or of their calls.
+    /// The positions in the transcript, of the outputs or of their calls.
     pub positions: Vec<u64>,
-    /// Handles that the outputs name.
+    /// Handles that occur in the outputs.
     pub handles: Vec<String>,
-    /// Words that their calls name.
+    /// Words that occur in their calls.
     pub calls: Vec<String>,
     /// The outputs themselves, as JSON texts.
     pub messages: Vec<String>,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }
 
@@ -43,17 +43,17 @@ impl Discarding {
     }
 }
 
-/// What was discarded.
+/// The discarded outputs.
 #[derive(Debug, Default)]
 pub(crate) struct Discarded {
-    /// How many outputs.
+    /// The number of outputs.
     pub outputs: usize,
-    /// Tokens that they take, by estimate.
+    /// Their estimated tokens.
     pub tokens: u64,
 }
 
 impl CompressionService {
-    /// Has the next compression leave a line of each of these outputs.
+    /// Marks outputs, of which the next compression leaves only one line each.
     pub(crate) async fn discard(&self, session: &Session, wanted: Discarding) -> Outcome<Discarded> {
         let count = wanted.count();
         if count > MOST {
@@ -88,7 +88,7 @@ impl CompressionService {
     }
 }
 
-/// The outputs that are named.
+/// Returns the named outputs.
 fn outputs(session: &str, transcript: Vec<Message>, wanted: Discarding) -> Outcome<Vec<Message>> {
     let Discarding { positions, handles, calls, messages, .. } = wanted;
     let mut found = parse(messages);
@@ -105,7 +105,7 @@ fn outputs(session: &str, transcript: Vec<Message>, wanted: Discarding) -> Outco
         let before = places.len();
         match message.role() {
             Role::Tool => places.push(at),
-            // The results of a call stand behind it.
+            // The results of a call follow it.
             _ if !message.tool_calls().is_empty() => {
                 let results = transcript.iter().enumerate().skip(at + 1);
                 places.extend(results.take_while(|(_, next)| *next.role() == Role::Tool).map(|(at, _)| at));
@@ -149,7 +149,7 @@ fn outputs(session: &str, transcript: Vec<Message>, wanted: Discarding) -> Outco
     Ok(found)
 }
 
-/// Words of an agent without secrets and line breaks, with so many chars at the most.
+/// Returns an agent's words without secrets and line breaks, cut to a number of chars.
 pub(super) fn in_one_line(words: &str, chars: usize) -> String {
     let clean = Redaction::On.apply(words);
     clean.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(chars).collect()

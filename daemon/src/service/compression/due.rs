@@ -1,4 +1,4 @@
-//! Whether a session should be compressed now, before its next call.
+//! Decides whether a session should be compressed now, before its next call.
 
 use herma_context::Settings;
 use herma_context::breaker::{Breaker, Limits, State, Verdict};
@@ -8,39 +8,39 @@ use crate::data::config::ContextConfig;
 use crate::data::summarizer_kind::Kind;
 use crate::service::engine_record::EngineRecord;
 
-/// Share of the window from which on waiting would let it overflow.
+/// The share of the window from which on waiting would overflow it.
 const OVERFLOWING: f64 = 0.95;
 
-/// How large the prompt is.
+/// The size of the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prompt {
-    /// Somebody knows: the caller, or the provider with its last answer.
+    /// The exact size, from the caller or from the provider's last answer.
     Counted(u64),
-    /// Nobody counted it yet.
+    /// An estimate; there is no exact count yet.
     Estimated {
-        /// By script, corrected.
+        /// The estimate by script, corrected.
         tokens: u64,
-        /// By chars, as after a compression.
+        /// The estimate by chars, as after a compression.
         rough: u64,
         /// Whether a compression would change anything.
         has_content: bool,
-        /// Messages of the list.
+        /// The number of messages of the list.
         messages: usize,
     },
-    /// Nobody knows.
+    /// The size is unknown.
     Unknown,
 }
 
-/// What was decided.
+/// A decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Due {
     /// Whether to compress.
     pub compress: bool,
-    /// Why, or why not.
+    /// The reason for the decision.
     pub reason: Reason,
-    /// An estimate is over the threshold, and the provider's own count may be waited for.
+    /// Whether an estimate is over the threshold, so that the client may wait for the provider's own count.
     pub defer: bool,
-    /// Tokens that were compared with the threshold.
+    /// The tokens that were compared with the threshold.
     pub tokens: u64,
     /// The threshold.
     pub threshold: u64,
@@ -50,7 +50,7 @@ pub(crate) struct Due {
     pub wait_s: f64,
 }
 
-/// What decided.
+/// The reason for a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
     BelowThreshold,
@@ -62,8 +62,7 @@ pub(crate) enum Reason {
     Disabled,
 }
 
-/// Decides. The order of the reasons is theirs in [`held_back`], after what needs no
-/// compression at all.
+/// Decides. First come the reasons that need no compression at all, then those of [`held_back`], in its order.
 pub(crate) fn due(
     config: &ContextConfig,
     settings: &Settings,
@@ -96,8 +95,8 @@ pub(crate) fn due(
     Due { compress: is_due && !defer, reason, defer, tokens, threshold, pressure, wait_s }
 }
 
-/// Why no compression may run by itself now, and for how many seconds. `gains` says that one is
-/// known to make the list smaller.
+/// Returns why no automatic compression may run now, and for how many seconds. `gains` says that a compression is known
+/// to make the list smaller.
 fn held_back(
     config: &ContextConfig,
     settings: &Settings,
@@ -125,14 +124,13 @@ fn held_back(
     }
 }
 
-/// Seconds until one of the summarizers can be asked; 0 when one can be now.
+/// Returns the seconds until one of the summarizers may be tried; 0 if one may be now.
 pub(crate) fn cooldown_s(kept: &EngineRecord, chain: &[Kind], now: f64) -> f64 {
     let pauses = chain.iter().map(|kind| kept.cooldowns.remaining(kind.name(), now));
     pauses.min_by(f64::total_cmp).unwrap_or(0.0)
 }
 
-/// Where the breaker stands with the last prompt, and seconds until it or the rate limit
-/// lets a run through.
+/// Returns the state of the breaker for the last prompt, and the seconds until it and the rate limit allow a run.
 pub(crate) fn breaker(config: &ContextConfig, settings: &Settings, kept: &EngineRecord, now: f64) -> (State, f64) {
     let engine = &kept.engine;
     let tokens = engine.last_prompt().unwrap_or(engine.last_compression_rough_tokens);

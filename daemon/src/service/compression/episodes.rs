@@ -1,4 +1,4 @@
-//! Episodes: sub-tasks that an agent opens and closes, so that what was said in them leaves the list when it is done.
+//! Episodes: sub-tasks that an agent opens and closes. Their messages leave the list once they are done.
 
 use herma_archive::episode::EpisodeRow;
 use herma_context::episodes::{Anchors, Episodes};
@@ -12,48 +12,48 @@ use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
 
-/// Chars of a title.
+/// The longest title, in chars.
 const TITLE: usize = 120;
-/// Chars of an outcome.
+/// The longest outcome, in chars.
 const OUTCOME: usize = 300;
-/// Chars of titles that an error names together.
+/// The longest list of titles in an error, in chars.
 const NAMED: usize = 600;
 
-/// What an agent says of a sub-task.
+/// An agent's statement about a sub-task.
 #[derive(Debug)]
 pub(crate) struct EpisodeStep {
-    /// What it is about.
+    /// The title of the sub-task.
     pub title: String,
-    /// What came of it, where it is done.
+    /// Its end, if it is done.
     pub done: Option<Done>,
-    /// The list as it is now, as JSON texts; the appended messages where it is left out.
+    /// The current list, as JSON texts; `None` for the transcript.
     pub messages: Option<Vec<String>>,
 }
 
-/// How a sub-task ended.
+/// The end of a sub-task.
 #[derive(Debug)]
 pub(crate) struct Done {
-    /// What came of it.
+    /// The outcome of the sub-task.
     pub outcome: Option<String>,
 }
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Debug, Default)]
 pub(crate) struct EpisodeState {
-    /// The title as it is kept.
+    /// The stored title.
     pub title: String,
-    /// Messages that leave the list with the next compression.
+    /// The number of messages that leave the list with the next compression.
     pub messages: usize,
-    /// Tokens that they take, by estimate.
+    /// Their estimated tokens.
     pub tokens: u64,
-    /// Titles of the episodes that are open now, the one that was opened first at the beginning.
+    /// The titles of the open episodes, oldest first.
     pub open: Vec<String>,
 }
 
-/// A list as it is now.
+/// The current list.
 struct Now {
     messages: Vec<Message>,
-    /// By what its last message is known.
+    /// The fingerprint of its last message.
     last: Option<Fingerprint>,
 }
 
@@ -92,7 +92,7 @@ impl CompressionService {
         }
     }
 
-    /// How many messages and tokens leave because of it.
+    /// Closes an episode. Returns the number of its messages and their tokens, which will leave the list.
     async fn close_episode(&self, session: &Session, title: &str, done: Done, now: Now) -> Outcome<(usize, u64)> {
         let Some(last) = now.last else {
             return Err(Error::param("messages", "an episode ends behind a message, and the list has none"));
@@ -134,7 +134,7 @@ impl CompressionService {
     }
 }
 
-/// Titles of those that are open.
+/// Returns the titles of the open episodes.
 fn open(rows: Vec<EpisodeRow>) -> Vec<String> {
     rows.into_iter().filter(|row| row.last.is_none()).map(|row| row.title).collect()
 }

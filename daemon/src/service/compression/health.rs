@@ -1,11 +1,11 @@
-//! How the summarizers do, over all sessions.
+//! The health of the summarizers, over all sessions.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::data::summarizer_kind::Kind;
 
-/// The last failure of each summarizer that did not succeed since.
+/// The last failure of each summarizer that has not succeeded since.
 #[derive(Debug, Default)]
 pub(crate) struct Health(Mutex<BTreeMap<&'static str, String>>);
 
@@ -14,12 +14,12 @@ impl Health {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(kind.name());
     }
 
-    /// Takes a text that may be shown.
+    /// Notes a failure. The text must be safe to show.
     pub(crate) fn failed(&self, kind: Kind, error: &str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(kind.name(), error.to_owned());
     }
 
-    /// `ok`, or what went wrong last.
+    /// Returns `ok`, or the last failure.
     pub(crate) fn state(&self, kind: Kind) -> String {
         let failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         failures.get(kind.name()).map_or_else(|| "ok".into(), |error| format!("failing: {error}"))

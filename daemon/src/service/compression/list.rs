@@ -1,4 +1,4 @@
-//! The list that is to be compressed.
+//! The list to compress.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::owners::blocking::blocking;
 use crate::service::session::Session;
 
 impl CompressionService {
-    /// A list in the form that the session's lists have, which is remembered.
+    /// Returns a list in the form of the session's earlier lists, and remembers its form.
     pub(super) fn in_form(session: &Session, read: Read) -> Read {
         let mut record = session.record();
         let read = read.in_known_form(&record.form);
@@ -20,7 +20,7 @@ impl CompressionService {
         read
     }
 
-    /// The list that the caller gave, or what was appended to the session so far.
+    /// Returns the caller's list, or the session's transcript.
     pub(super) async fn list(&self, session: &Session, given: Option<Vec<String>>) -> Outcome<List> {
         if let Some(messages) = given {
             return Ok(List { messages, transcript: None, translation: None });
@@ -32,28 +32,28 @@ impl CompressionService {
             return Err(Error::param("messages", words));
         }
         let Read { messages, translation } = blocking("context.compress", move || Ok(forms::read_kept(texts))).await?;
-        // Messages that were translated aren't those of the transcript.
+        // Translated messages differ from those of the transcript.
         let transcript = id.filter(|_| translation.is_none());
         Ok(List { messages, transcript, translation })
     }
 }
 
-/// A list as the engine sees it.
+/// A list in the form for the engine.
 pub(super) struct List {
     /// The messages, as JSON texts.
     pub messages: Vec<String>,
-    /// The transcript that they are.
+    /// The transcript to which the messages are equal, if there is one.
     pub transcript: Option<KnownTranscript>,
-    /// How what was appended was translated, where it was.
+    /// The translation of the transcript, if it needed one.
     pub translation: Option<Arc<Translation>>,
 }
 
-/// The messages as the engine sees them; that they are JSON was checked when they came.
+/// Parses messages for the engine. They were checked to be JSON when they arrived.
 pub(crate) fn parse(texts: Vec<String>) -> Vec<Message> {
     Message::all_of_json(texts)
 }
 
-/// Bytes of a list.
+/// Returns the size of a list, in bytes.
 pub(super) fn size(messages: &[Message]) -> usize {
     messages.iter().map(|message| message.raw().len()).sum()
 }

@@ -1,4 +1,4 @@
-//! What an engine that makes nodes is told of those that a session has.
+//! Passes the nodes of a session to an engine that makes nodes.
 
 use herma_context::engine::CompressRequest;
 use herma_context::{Engine, Settings};
@@ -8,11 +8,11 @@ use crate::data::error::Outcome;
 use crate::owners::archive::nodes;
 use crate::service::session::Session;
 
-/// What the ids of nodes begin with.
+/// The prefix of the ids of nodes.
 const PREFIX: &str = "nod_";
 
 impl CompressionService {
-    /// Adds what is known of a session's nodes to a request, where its engine makes any.
+    /// Adds the session's nodes to a request, if its engine makes nodes.
     pub(super) async fn tell_nodes(
         &self,
         session: &Session,

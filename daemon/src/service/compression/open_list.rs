@@ -1,4 +1,4 @@
-//! A list that has opened parts in it, while it is compressed: with them and without.
+//! A list with opened parts during a compression, in both forms: with and without the parts.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,47 +6,47 @@ use std::sync::Arc;
 use herma_context::opened::{self, OpenedPart};
 use herma_context::{Message, tokens};
 
-/// A list that has opened parts in it.
+/// A list that contains opened parts.
 #[derive(Debug)]
 pub(super) struct OpenList {
     parts: Vec<OpenedPart>,
-    /// The list with them, where it was given; else it is what was appended.
+    /// The list with the parts, if the caller gave it; `None` for the transcript.
     given: Option<Placed>,
 }
 
 /// A list with its opened parts.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
-    /// All of it.
+    /// All messages.
     pub messages: Arc<[Message]>,
-    /// For each message that belongs to no part its place in it, in order.
+    /// For each message outside the parts, its position in `messages`, in order.
     pub places: Arc<[usize]>,
 }
 
 impl OpenList {
-    /// What was appended to a session, with these parts.
+    /// Creates the list of a session's transcript with these parts.
     pub(super) const fn of_transcript(parts: Vec<OpenedPart>) -> Self {
         Self { parts, given: None }
     }
 
-    /// A list that may have these parts in it.
+    /// Creates the list of given messages that may contain these parts.
     pub(super) fn of_list(parts: Vec<OpenedPart>, messages: Vec<Message>) -> Self {
         let given = Placed::of(messages, &parts);
         Self { parts, given: Some(given) }
     }
 
-    /// The list without the parts, as JSON texts, where it was given.
+    /// Returns the given list without the parts, as JSON texts; `None` if none was given.
     pub(super) fn without_parts(&self) -> Option<Vec<String>> {
         let Placed { messages, places } = self.given.as_ref()?;
         Some(places.iter().filter_map(|&at| messages.get(at)).map(|message| message.raw().to_owned()).collect())
     }
 
-    /// The list with the parts, made of the one without them.
+    /// Returns the list with the parts, built from the one without them.
     pub(super) fn with_parts(&self, list: &[Message]) -> Placed {
         self.given.clone().unwrap_or_else(|| Placed::of(opened::with_parts(list, &self.parts), &self.parts))
     }
 
-    /// Tokens of the parts that are in the list, by estimate.
+    /// Returns the estimated tokens of the parts that are in the list.
     pub(super) fn tokens(&self) -> u64 {
         match &self.given {
             Some(placed) => placed.tokens_of_parts(),
@@ -54,12 +54,12 @@ impl OpenList {
         }
     }
 
-    /// The nodes of the parts.
+    /// Returns the ids of the parts' nodes.
     pub(super) fn nodes(&self) -> Vec<String> {
         self.parts.iter().map(|part| part.id.clone()).collect()
     }
 
-    /// Positions of the given list in the one without the parts: how many of its messages come before.
+    /// Converts positions of the given list into positions of the list without the parts.
     pub(super) fn range_without(&self, range: Range<usize>) -> Range<usize> {
         let without = |at: usize| match &self.given {
             Some(placed) => placed.places.partition_point(|place| *place < at),

@@ -1,8 +1,8 @@
-//! Parts of a conversation that are opened in its list again, and closed.
+//! Opening and closing parts of a conversation in its list.
 //!
-//! A list with opened parts is the list that the session has, and something beside it: what was appended does not have
-//! them, a compression decides as if they were not there, and an undo too. So they leave without being archived a second
-//! time, and what is noted of them counts for the generation that they were opened in alone.
+//! Opened parts are an addition to the session's list. The transcript does not contain them, and compressions and undos
+//! ignore them. So they leave without being archived twice, and their record counts only for the generation in which
+//! they were opened.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,35 +24,35 @@ use crate::service::session::Session;
 /// A part that was put into the list.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    /// Before which message of the list it comes.
+    /// The position of the message before which it is inserted.
     pub at: usize,
-    /// Its messages, with the marks that they need.
+    /// Its messages, with their marks.
     pub messages: Vec<Message>,
-    /// Tokens of these.
+    /// The tokens of its messages.
     pub tokens: u64,
-    /// Tokens of the whole list with them.
+    /// The tokens of the whole list with them.
     pub list_tokens: u64,
-    /// Tokens from which compression is due, where the session knows its window.
+    /// The number of tokens from which a compression is due, if the session's window is known.
     pub threshold: Option<u64>,
-    /// All parts that are open now.
+    /// The ids of all parts that are open now.
     pub open: Vec<String>,
 }
 
 /// Parts that leave the list.
 #[derive(Debug)]
 pub(crate) struct Folded {
-    /// Their nodes.
+    /// The ids of their nodes.
     pub nodes: Vec<String>,
-    /// Where they stand in it.
+    /// Their ranges in the list.
     pub places: Vec<Range<usize>>,
-    /// Tokens of the list without them.
+    /// The tokens of the list without them.
     pub list_tokens: u64,
-    /// The parts that are still open.
+    /// The ids of the parts that are still open.
     pub open: Vec<String>,
 }
 
 impl CompressionService {
-    /// Puts the messages of a node into a session's list again.
+    /// Puts the messages of a node back into a session's list.
     pub(crate) async fn open(&self, session: &Arc<Session>, node: String, given: Option<Read>) -> Outcome<Opened> {
         names::check("node", &node)?;
         let _running = alone(session)?;
@@ -79,12 +79,12 @@ impl CompressionService {
         })
         .await?;
         self.archive.add_opened(session.id.clone(), session.generation(), row).await?;
-        // A run that waits for a summary knows the list without it.
+        // A run that waits for a summary has the list without this part.
         self.forget(&session.id);
         Ok(opened)
     }
 
-    /// Takes the messages of an open node, or of all, out of a session's list.
+    /// Removes the messages of an open node, or of all open nodes, from a session's list.
     pub(crate) async fn fold(
         &self,
         session: &Arc<Session>,
@@ -124,7 +124,7 @@ impl CompressionService {
         Ok(Folded { nodes, places, list_tokens, open })
     }
 
-    /// A session's list, where parts are open in it; the list that was given becomes one without them.
+    /// Returns a session's list if parts are open in it. Removes the parts from the given list.
     pub(super) async fn open_list(
         &self,
         session: &Session,
@@ -140,7 +140,7 @@ impl CompressionService {
         Ok(Some(Arc::new(open)))
     }
 
-    /// The parts that are open in a session's list.
+    /// Returns the parts that are open in a session's list.
     async fn open_parts(&self, session: &Session) -> Outcome<Vec<OpenedPart>> {
         let opened = self.archive.opened(session.id.clone(), session.generation()).await?;
         if opened.is_empty() {
@@ -150,7 +150,7 @@ impl CompressionService {
         }
     }
 
-    /// Tokens from which a session's list is to be compressed, where its window is known.
+    /// Returns the number of tokens from which a session's list is to be compressed, if its window is known.
     fn threshold(&self, session: &Session) -> Option<u64> {
         let settings = session.settings().in_force(&self.defaults).ok()?;
         Some(settings.budgets().threshold_tokens)
@@ -158,7 +158,7 @@ impl CompressionService {
 }
 
 impl Opened {
-    /// The same of a list in another form.
+    /// Converts the part to the form of the list.
     fn translated(self, translation: Option<&Translation>) -> Self {
         let Some(translation) = translation else { return self };
         Self { at: translation.item_of(self.at), messages: translation.write(&self.messages), ..self }
@@ -169,7 +169,7 @@ fn taken_apart(given: Option<Read>) -> (Option<Vec<String>>, Option<Arc<Translat
     given.map_or((None, None), |Read { messages, translation }| (Some(messages), translation))
 }
 
-/// A part that is to be put into a list.
+/// A part to be put into a list.
 struct NewPart<'a> {
     session: &'a str,
     kept: KeptNode,
@@ -179,7 +179,7 @@ struct NewPart<'a> {
 }
 
 impl NewPart<'_> {
-    /// Finds its place among others in a list.
+    /// Finds the position of the part in a list.
     fn place(self, list: Vec<Message>, parts: Vec<OpenedPart>) -> Outcome<(Opened, OpenedRow)> {
         let Self { session, kept, messages, gaps, threshold } = self;
         let (row, id) = (&kept.row, kept.row.id.clone());
@@ -226,7 +226,7 @@ impl NewPart<'_> {
     }
 }
 
-/// A node that is open, as a list has it.
+/// Converts an open node into a part of a list.
 fn part(opened: OpenedNode) -> OpenedPart {
     let OpenedNode { row, first, next, messages, gaps } = opened;
     let role = |role: Option<String>| match role.as_deref() {

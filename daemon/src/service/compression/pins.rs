@@ -1,4 +1,4 @@
-//! Messages that a compression must leave in the list: which they are, and how many there may be.
+//! Pins: messages that a compression must leave in the list, and the limits for them.
 
 use std::ops::Range;
 
@@ -14,49 +14,49 @@ use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
 
-/// What the names of pins begin with; behind it stands what their message is known by.
+/// The prefix of the names of pins. The fingerprint of the message follows it.
 const PREFIX: &str = "pin_";
-/// Between the names of messages that are one item in the form of their list.
+/// Separates the fingerprints of messages that are one item in the form of their list.
 const AND: &str = "_";
-/// Pins of a session at one time.
+/// The largest number of pins of a session.
 const MOST: usize = 64;
-/// Percent of the threshold that pinned messages may take together.
+/// The share of the threshold that all pinned messages may take, in percent.
 const SHARE: u64 = 20;
-/// Chars of a message's beginning that a list of pins shows.
+/// The number of chars that a list of pins shows of the beginning of a message.
 const SHOWN: usize = 200;
-/// Chars of a role that are shown: what a client calls a role may be any text.
+/// The number of chars that are shown of a role, which is any text that the client chose.
 const ROLE: usize = 40;
-/// The longest time that a pin may be asked to last, in Unix seconds: the year 9999.
+/// The latest end of a pin, in Unix seconds: the year 9999.
 const LATEST: f64 = 253_402_300_799.0;
 
-/// Which message is to stay.
+/// The message to pin.
 #[derive(Debug)]
 pub(crate) enum Pinned {
-    /// The one at this position of what was appended.
+    /// The message at this position of the transcript.
     Position(u64),
-    /// The newest of what was appended that names this handle.
+    /// The newest message of the transcript that contains this handle.
     Handle(String),
-    /// This one, as JSON texts: several where one item of its form has more than one message.
+    /// This message, as JSON texts. There are several if one item of its form has several messages.
     Message(Vec<String>),
 }
 
 /// The pins of a session.
 #[derive(Debug)]
 pub(crate) struct PinList {
-    /// Those in force, oldest first.
+    /// The pins in force, oldest first.
     pub pins: Vec<PinRow>,
-    /// Tokens that they may take together, where the session's window is known.
+    /// The number of tokens that they may take together, if the session's window is known.
     pub most_tokens: Option<u64>,
 }
 
 impl CompressionService {
-    /// What an engine is told of a session's pins.
+    /// Returns a session's pins in the form for the engine.
     pub(in crate::service) async fn pinned(&self, session: &Session) -> Outcome<Pins> {
         let rows = self.archive.pins(session.id.clone()).await?;
         Ok(rows.iter().flat_map(|row| fingerprints(&row.id)).collect())
     }
 
-    /// The pins of a session that are in force.
+    /// Returns the pins of a session that are in force.
     pub(crate) async fn pins(&self, session: &Session) -> Outcome<PinList> {
         let pins = self.archive.pins(session.id.clone()).await?;
         Ok(PinList { pins, most_tokens: self.most_pinned(session) })
@@ -78,7 +78,7 @@ impl CompressionService {
         Ok(row)
     }
 
-    /// Lets a message go with the others again.
+    /// Removes a pin.
     pub(crate) async fn unpin(&self, session: &Session, pin: &str) -> Outcome<()> {
         if !self.archive.remove_pin(session.id.clone(), pin.to_owned()).await? {
             let shown: String = pin.chars().take(64).collect();
@@ -89,13 +89,13 @@ impl CompressionService {
         Ok(())
     }
 
-    /// Tokens that a session's pinned messages may take, where its window is known.
+    /// Returns the number of tokens that a session's pinned messages may take, if its window is known.
     fn most_pinned(&self, session: &Session) -> Option<u64> {
         let settings = session.settings().in_force(&self.defaults).ok()?;
         Some(settings.budgets().threshold_tokens * SHARE / 100)
     }
 
-    /// The row of a message, with the tokens of what stays because of it.
+    /// Returns the row of a message, with the tokens of all messages that stay because of it.
     async fn row(&self, session: &Session, which: Pinned) -> Outcome<PinRow> {
         let appended = match &which {
             Pinned::Message(_) => Vec::new(),
@@ -138,7 +138,7 @@ impl CompressionService {
     }
 }
 
-/// What is said of pinned messages that gave way, by their positions.
+/// Returns the warning about pinned messages that had to leave, with their positions.
 pub(super) fn warning(positions: &[usize]) -> Option<String> {
     if positions.is_empty() {
         return None;
@@ -151,13 +151,13 @@ pub(super) fn warning(positions: &[usize]) -> Option<String> {
     ))
 }
 
-/// What the messages of a pin are known by.
+/// Returns the fingerprints of the messages of a pin.
 fn fingerprints(pin: &str) -> Vec<Fingerprint> {
     let names = pin.strip_prefix(PREFIX).unwrap_or_default().split(AND);
     names.filter_map(|name| name.parse().ok()).collect()
 }
 
-/// Which messages of what was appended are meant.
+/// Returns the positions of the messages to pin in the transcript.
 fn places(
     session: &str,
     messages: &[Message],
@@ -189,7 +189,7 @@ fn places(
     Ok(translation.map_or(at..at + 1, |translation| translation.messages_of(at)))
 }
 
-/// Whether these can be pinned.
+/// Checks whether these messages can be pinned.
 fn check(messages: &[Message]) -> Outcome<()> {
     if !messages.iter().all(Message::is_object) {
         return Err(Error::param("message", "a message is a JSON object with a role and its content"));
@@ -201,7 +201,7 @@ fn check(messages: &[Message]) -> Outcome<()> {
     }
 }
 
-/// Why a message of so many tokens can't be pinned beside others, if it can't.
+/// Returns why a message with this number of tokens can't be pinned in addition to others, if it can't.
 fn refusal<'a>(there: impl Iterator<Item = &'a PinRow>, tokens: u64, most: Option<u64>) -> Option<String> {
     let (count, sum) = there.fold((0, 0_u64), |(count, sum), pin| (count + 1, sum.saturating_add(pin.tokens)));
     if count >= MOST {

@@ -1,8 +1,8 @@
-//! Runs that are made while nobody waits.
+//! Runs made in advance, while no caller waits.
 //!
-//! From the transcript that was appended a run is prepared and its summary written, or what an engine
-//! writes itself ([`begin`]); where nobody else is asked for it, without being told to ([`unasked`]). It is kept until
-//! the session is compressed: where the list only grew since, byte for byte, what is new goes into the tail
+//! A run is prepared from the session's transcript and its summary is written, or the engine writes it itself
+//! ([`begin`]). If no other party is needed, it also happens without a request ([`unasked`]). The run is kept until the
+//! session is compressed. If the list only grew since, byte for byte, the new messages go into the tail
 //! ([`continued`]).
 
 mod begin;
@@ -29,21 +29,21 @@ use crate::service::session::Session;
 /// How long a run is kept.
 const LIFE: Duration = Duration::from_secs(30 * 60);
 
-/// Runs that are kept or under way at one time; the oldest makes room.
+/// The largest number of runs that are kept or in progress. The oldest makes room.
 const MOST: usize = 32;
 
-/// Bytes of the lists that are kept at one time; the oldest ones make room.
+/// The largest size of the lists that are kept, in bytes. The oldest make room.
 const MOST_BYTES: usize = 256 << 20;
 
-/// The runs that are under way or ready.
+/// The runs that are in progress or ready.
 #[derive(Debug, Default)]
 pub(super) struct PrecomputedRuns(Mutex<Shelf>);
 
 #[derive(Debug, Default)]
 struct Shelf {
-    /// Oldest first.
+    /// The runs, oldest first.
     runs: VecDeque<PrecomputedRun>,
-    /// How many there were.
+    /// The number of runs so far.
     count: u64,
 }
 
@@ -54,9 +54,9 @@ struct PrecomputedRun {
     focus: Focus,
     settings: Settings,
     name: String,
-    /// Somebody asked for it.
+    /// Whether a client requested it.
     asked: bool,
-    /// Of its list, once it is ready.
+    /// The size of its list, once it is ready.
     bytes: usize,
     until: Instant,
     progress: Progress,
@@ -64,7 +64,7 @@ struct PrecomputedRun {
 
 #[derive(Debug)]
 enum Progress {
-    /// Who waits for it is told when this is dropped.
+    /// The run is in progress. Dropping this notifies those who wait for it.
     Running {
         task: Task,
         over: watch::Sender<()>,
@@ -73,16 +73,16 @@ enum Progress {
     Ready(Box<Ready>),
 }
 
-/// How a run comes to be.
+/// The origin of a run.
 #[derive(Debug, Clone, Copy)]
 struct By {
-    /// Somebody asked for it.
+    /// Whether a client requested it.
     asked: bool,
-    /// Nobody else is asked for its summary, so that it is ready in a moment.
+    /// Whether its summary needs no other party, so that it is ready in a moment.
     is_quick: bool,
 }
 
-/// A run that only lacks the list that it will be used for.
+/// A run that is complete except for the list for which it will be used.
 #[derive(Debug)]
 pub(super) struct Ready {
     run: Run,
@@ -90,25 +90,25 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    /// The transcript that it was made from, and how many messages that had.
+    /// Returns the transcript from which it was made, and its number of messages then.
     pub(super) fn transcript(&self) -> Option<(KnownTranscript, u64)> {
         let length = u64::try_from(self.run.prepared.input().len()).ok()?;
         Some((self.run.transcript?, length))
     }
 }
 
-/// How far a run is.
+/// The stage of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// It begins now.
+    /// The run begins now.
     Started,
-    /// It began before.
+    /// The run began earlier.
     Running,
-    /// It can be used.
+    /// The run can be used.
     Ready,
 }
 
-/// The task that works on a run, once it is known; it ends with this.
+/// The task that works on a run, once it is known. Dropping this aborts it.
 #[derive(Debug, Default)]
 struct Task(Option<AbortHandle>);
 
@@ -120,7 +120,7 @@ impl Drop for Task {
     }
 }
 
-/// A run that began. Dropped before it is ready it is forgotten.
+/// A run that began. If this is dropped before the run is ready, the run is forgotten.
 struct Started {
     runs: Arc<PrecomputedRuns>,
     name: String,
@@ -131,7 +131,7 @@ impl Started {
         &self.name
     }
 
-    /// The run can be used.
+    /// Makes the run available.
     fn ready(self, ready: Ready) {
         self.runs.finish(&self.name, ready);
     }
@@ -144,8 +144,8 @@ impl Drop for Started {
 }
 
 impl PrecomputedRuns {
-    /// Takes what is ready for a run, if it was made for the same; whatever there is, it does
-    /// not count any more after that run.
+    /// Takes the ready run of a session, if it was made for the same conditions. Other runs of the session are
+    /// discarded, because they are obsolete after that.
     pub(super) fn take(
         &self,
         session: &str,
@@ -159,7 +159,7 @@ impl PrecomputedRuns {
         ready.find(|ready| ready.run.chain.is_of(&options.chain))
     }
 
-    /// Waits for a run that is ready in a moment, if it is made for the same and none is ready.
+    /// Waits for a run that will be ready in a moment, if it is for the same conditions and none is ready.
     pub(super) async fn finished(&self, session: &str, generation: u64, settings: &Settings, options: &RunOptions) {
         let over = {
             let shelf = self.shelf();
@@ -170,17 +170,17 @@ impl PrecomputedRuns {
             over.filter(|_| !is_ready)
         };
         if let Some(mut over) = over {
-            // Nothing is ever sent: an error says that it is over.
+            // Nothing is ever sent: the error says that the run has ended.
             drop(over.changed().await);
         }
     }
 
-    /// Drops what was made for a session.
+    /// Drops the runs of a session.
     pub(super) fn forget(&self, session: &str) {
         drop(self.remove(|ahead| ahead.session == session));
     }
 
-    /// How far a run for the same is, and its name.
+    /// Returns the name and stage of a run for the same conditions.
     fn stage(&self, session: &Session, settings: &Settings, focus: &Focus) -> Option<(String, Stage)> {
         let shelf = self.shelf();
         let of_session = shelf.runs.iter().filter(|ahead| ahead.session == session.id);
@@ -190,7 +190,7 @@ impl PrecomputedRuns {
         Some((newest.name.clone(), stage))
     }
 
-    /// Whether somebody asked for what there is for a session.
+    /// Whether a client requested the current run of a session.
     fn is_asked_for(&self, session: &str, generation: u64) -> bool {
         let is_asked = |ahead: &PrecomputedRun| {
             ahead.session == session && ahead.generation == generation && ahead.asked && ahead.until > Instant::now()
@@ -198,8 +198,8 @@ impl PrecomputedRuns {
         self.shelf().runs.iter().any(is_asked)
     }
 
-    /// Notes that a run is under way. What is ready for its session stays until it is, too, unless somebody `asked` for this
-    /// one.
+    /// Notes that a run began. A ready run of its session is kept until this one is ready too, unless a client
+    /// requested this one.
     fn start(self: &Arc<Self>, session: &Session, settings: Settings, focus: Focus, by: By) -> Started {
         let (until, generation) = (Instant::now() + LIFE, session.generation());
         drop(self.remove(|other| {
@@ -232,18 +232,18 @@ impl PrecomputedRuns {
         Started { runs: Arc::clone(self), name }
     }
 
-    /// The task that works on a run ends with it.
+    /// Makes the task that works on a run end with it.
     fn is_done_by(&self, name: &str, handle: AbortHandle) {
         let mut shelf = self.shelf();
         match shelf.runs.iter_mut().find(|ahead| ahead.name == name).map(|ahead| &mut ahead.progress) {
             Some(Progress::Running { task, .. }) => task.0 = Some(handle),
-            // It is over already, and the task with it.
+            // The run is ready, so its task has ended.
             Some(Progress::Ready(_)) => (),
             None => handle.abort(),
         }
     }
 
-    /// A run can be used; what there was for its session before is not needed any more.
+    /// Makes a run available. Earlier runs of its session are removed.
     fn finish(&self, name: &str, ready: Ready) {
         let bytes = list::size(ready.run.prepared.input());
         let mut shelf = self.shelf();
@@ -257,8 +257,8 @@ impl PrecomputedRuns {
         }
     }
 
-    /// Takes runs from the shelf. They are dropped by the caller, when nobody holds it: the task of one that is under way
-    /// ends with it, and comes here for its own.
+    /// Removes runs from the shelf. The caller drops them without holding the lock, because dropping a run aborts its
+    /// task, which then locks the shelf for its own removal.
     fn remove(&self, is_it: impl Fn(&PrecomputedRun) -> bool) -> VecDeque<PrecomputedRun> {
         let mut shelf = self.shelf();
         let (removed, others) = shelf.runs.drain(..).partition(is_it);
@@ -279,7 +279,8 @@ impl PrecomputedRun {
             && self.until > Instant::now()
     }
 
-    /// Whether a run that is asked for can use it. For one that a provider refused it was not decided.
+    /// Whether a requested run can use it. It can't if the provider refused the list, because that needs other
+    /// decisions.
     fn serves(&self, generation: u64, settings: &Settings, options: &RunOptions) -> bool {
         let request = &options.request;
         self.is_for(generation, settings, &request.focus) && request.range.is_none() && !request.overflow
@@ -289,7 +290,7 @@ impl PrecomputedRun {
         matches!(self.progress, Progress::Running { .. })
     }
 
-    /// What is ready of it.
+    /// Returns the ready part of the run.
     fn ready(self) -> Option<Box<Ready>> {
         match self.progress {
             Progress::Ready(ready) => Some(ready),
@@ -297,7 +298,7 @@ impl PrecomputedRun {
         }
     }
 
-    /// Says when it is over, if that is soon.
+    /// Returns a receiver that is notified when the run ends, if that is soon.
     fn over(&self) -> Option<watch::Receiver<()>> {
         match &self.progress {
             Progress::Running { over, is_quick: true, .. } => Some(over.subscribe()),

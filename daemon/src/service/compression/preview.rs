@@ -1,4 +1,4 @@
-//! What a compression would make of a list, while nothing changes.
+//! Previews of compressions, which change nothing.
 
 use std::sync::Arc;
 
@@ -12,36 +12,36 @@ use crate::data::error::Outcome;
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
 
-/// Names the archived messages in the preview of a list that belongs to no session.
+/// The handle of the archived messages in the preview of a list without a session.
 const NO_SESSION: &str = "cmp_preview";
 
-/// What to compress in thought.
+/// The input of a preview.
 #[derive(Debug)]
 pub(crate) struct PreviewRequest {
     /// The list, as JSON texts.
     pub messages: Vec<String>,
-    /// How it was translated, where it was.
+    /// The translation of the list, if it needed one.
     pub translation: Option<Arc<Translation>>,
-    /// What the engine is told; rules are those of the session.
+    /// The request for the engine. The rules are added from the session.
     pub request: CompressRequest,
-    /// The body of the summary before; that of the session when absent.
+    /// The body of the previous summary; `None` for that of the session.
     pub previous_summary: Option<String>,
-    /// How much the handoff tells.
+    /// The detail of the handoff.
     pub detail: Detail,
 }
 
-/// A list that was compressed in thought.
+/// The result of a preview.
 #[derive(Debug)]
 pub(crate) struct Preview {
     /// The list.
     pub sent: SentList,
-    /// What would become of it, or why it would come back as it is.
+    /// The list after the compression, or why it would be returned unchanged.
     pub outcome: Result<Compressed, String>,
 }
 
 impl CompressionService {
-    /// Compresses a list by herma's own record, whoever would write the summary: a look costs no call of a
-    /// model. An output that would become a preview of a file is cut instead, for no file is made.
+    /// Compresses a list with herma's own summarizer, whatever the session's summarizer is, so a preview needs no call
+    /// of a model. An output that would be replaced by a preview of a file is cut instead, because no file is created.
     pub(crate) async fn preview(
         self: &Arc<Self>,
         session: Option<&Session>,
@@ -51,7 +51,7 @@ impl CompressionService {
         let PreviewRequest { messages, translation, mut request, previous_summary, detail } = wanted;
         let mut list = Read { messages, translation };
         if let Some(session) = session {
-            // A look remembers nothing.
+            // A preview must not change the session.
             list = list.in_known_form(&session.record().form.clone());
         }
         let Read { messages, translation } = list;

@@ -1,5 +1,5 @@
-//! Outputs that leave a list for a preview: kept whole as any that is spilled, before the list is
-//! answered.
+//! Outputs of a list that are replaced by previews. They are stored whole, like any spilled output, before the list is
+//! returned.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -13,17 +13,17 @@ use super::CompressionService;
 use crate::data::clock::unix_now;
 use crate::service::session::Session;
 
-/// Of so many chars of a preview one is of the text's end, as far as the configuration has it.
+/// The end of the text gets one part of this number of a preview's chars, up to the configured limit.
 const END_SHARE: usize = 4;
 
-/// What was kept, by position in the list.
+/// The stored texts, by position in the list.
 pub(super) struct Previews {
     kept: HashMap<usize, Whole>,
-    /// Chars of a text's end that a preview shows at the most.
+    /// The largest number of chars that a preview shows of the end of a text.
     end: usize,
 }
 
-/// A text that is on disk now.
+/// A text that is now on disk.
 struct Whole {
     text: String,
     facts: Facts,
@@ -31,7 +31,7 @@ struct Whole {
 }
 
 impl Previews {
-    /// Keeps the texts. One that can't be kept has no preview: it is in the archive all the same.
+    /// Stores the texts. A text that can't be stored gets no preview; it is in the archive anyway.
     pub(super) fn keep(service: &CompressionService, session: &Session, spills: Vec<Spill>) -> Self {
         let mut previews = Self { kept: HashMap::new(), end: service.preview_tail_size };
         for Spill { index, tool, id, text } in spills {
@@ -49,7 +49,7 @@ impl Previews {
         previews
     }
 
-    /// The preview of the output at a position, with so many chars of its text.
+    /// Returns the preview of the output at a position, with this number of chars of its text.
     pub(super) fn of(&self, index: usize, chars: usize) -> Option<String> {
         let whole = self.kept.get(&index)?;
         let end = self.end.min(chars / END_SHARE);

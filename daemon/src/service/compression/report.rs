@@ -1,4 +1,4 @@
-//! What is told of a compression.
+//! The report of a compression.
 
 use std::time::Instant;
 
@@ -15,10 +15,10 @@ use crate::data::summarizer_kind::Kind;
 use crate::service::engine_record::EngineRecord;
 use crate::service::session::Session;
 
-/// Compressions of a session from which on the caller is warned.
+/// The number of compressions of a session at which the caller is warned.
 const MANY: u64 = 2;
 
-/// What every report has.
+/// The data that each report needs.
 pub(super) struct Frame<'a> {
     pub session: &'a Session,
     pub record: &'a EngineRecord,
@@ -27,7 +27,7 @@ pub(super) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Of a list that became a shorter one, at these prices.
+    /// Returns the report about a list that became shorter, at these prices.
     pub(super) fn done(&self, done: &Done, sent: &SentList, prices: Prices) -> CompressionReport {
         let numbers = done.compressed.numbers;
         let over = done.compressed.over.clone();
@@ -61,7 +61,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Of a list that comes back as it was.
+    /// Returns the report about a list that is returned unchanged.
     pub(super) fn unchanged(
         &self,
         why: String,

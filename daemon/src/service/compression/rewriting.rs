@@ -1,9 +1,9 @@
-//! Nodes written anew by a model, while nobody waits.
+//! A model rewrites nodes, while no caller waits.
 //!
-//! A compression writes its nodes itself, at once. Behind it, where a summarizer of the session asks a model or a program,
-//! that one is asked for a better text of each node of the map, the newest first, one at a time. What it writes is a
-//! node of its own, which stands in the place of the older one from the next compression on: until then the list stays
-//! as it is. A node that can't be written is put off, each time for longer.
+//! A compression writes its nodes itself, at once. After it, if the session has a summarizer that calls a model or a
+//! program, that summarizer writes a better text of each node, newest first, one at a time. Its text becomes a new node
+//! that replaces the older one from the next compression on. Until then the list stays as it is. A node that can't be
+//! written is postponed, each time for longer.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,36 +25,36 @@ use crate::owners::blocking::blocking;
 use crate::owners::summarizer::Call;
 use crate::service::session::Session;
 
-/// How long a node is put off when it could not be written for the first time.
+/// The pause after the first failure of a node.
 const PAUSE: Duration = Duration::from_secs(5);
-/// How many times as long each time after that.
+/// Each further failure multiplies the pause by this factor.
 const GROWS: u32 = 4;
-/// How often a node is tried; then it stays as it is until the daemon starts again.
+/// How often a node is tried. After that it stays as it is until the daemon restarts.
 const TRIES: u32 = 6;
 
-/// Who is at it.
+/// The rewriting tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Rewriters {
-    /// Sessions whose nodes are written now.
+    /// The sessions whose nodes are being rewritten.
     sessions: Mutex<HashMap<String, Running>>,
-    /// One node is written at a time.
+    /// Held while a node is written: only one at a time.
     turn: tokio::sync::Mutex<()>,
-    /// Tells those who wait that there may be new nodes.
+    /// Notifies waiting tasks that there may be new nodes.
     more: Notify,
-    /// Tells one run from a later one of the same session.
+    /// The number of runs so far, which distinguishes a run from a later one of the same session.
     runs: AtomicU64,
 }
 
-/// A task that writes nodes of a session.
+/// A task that rewrites nodes of a session.
 #[derive(Debug)]
 struct Running {
     run: u64,
-    /// There may be new nodes since it looked last.
+    /// Whether there may be new nodes since its last look.
     has_more: bool,
     task: Option<AbortHandle>,
 }
 
-/// The only run of a session; let go of when this is dropped.
+/// The only run of a session. Dropping this ends the run.
 struct Run {
     service: Arc<CompressionService>,
     session: String,
@@ -66,7 +66,7 @@ impl Rewriters {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the run of a session that is no more: nobody is asked about its messages from here on.
+    /// Ends the run of a removed session, so that no model gets its messages from now on.
     fn end(&self, session: &str) {
         if let Some(Running { task: Some(task), .. }) = self.sessions().remove(session) {
             task.abort();
@@ -75,7 +75,7 @@ impl Rewriters {
 }
 
 impl Run {
-    /// Begins one, or tells the one that goes on that there is more.
+    /// Begins a run, or notifies the current one that there is more to do.
     fn begin(service: &Arc<CompressionService>, session: &str) -> Option<Self> {
         let mut sessions = service.rewriters.sessions();
         if let Some(running) = sessions.get_mut(session) {
@@ -87,7 +87,7 @@ impl Run {
         Some(Self { service: Arc::clone(service), session: session.to_owned(), run })
     }
 
-    /// Whether there is nothing more; then it is over.
+    /// Ends the run if there is nothing more to do. Returns whether it ended.
     fn is_over(&self) -> bool {
         let mut sessions = self.service.rewriters.sessions();
         let has_more = self.own(&mut sessions).is_some_and(|running| std::mem::take(&mut running.has_more));
@@ -114,7 +114,7 @@ impl Drop for Run {
     }
 }
 
-/// A node that was put off.
+/// A postponed node.
 #[derive(Debug, Clone, Copy)]
 struct PutOff {
     tries: u32,
@@ -122,7 +122,7 @@ struct PutOff {
 }
 
 impl PutOff {
-    /// It is not tried any more.
+    /// Returns the state of a node that is not tried again.
     fn for_good(now: Instant) -> Self {
         Self { tries: TRIES, until: now }
     }
@@ -134,7 +134,7 @@ impl PutOff {
 }
 
 impl CompressionService {
-    /// Has the nodes of a session's map written anew, if somebody can be asked and nobody is at it.
+    /// Starts to rewrite the nodes of a session, if there is a summarizer for it and no run is in progress.
     pub(super) fn rewrite_nodes(self: &Arc<Self>, session: &Arc<Session>) {
         let is_lossless = session.settings().in_force(&self.defaults).is_ok_and(|used| used.engine == Engine::Lossless);
         if !is_lossless || self.writers_of(session).is_empty() {
@@ -154,19 +154,19 @@ impl CompressionService {
         }
     }
 
-    /// A session is removed: what was prepared for it is dropped, and nobody is asked about its messages any more.
+    /// Drops the prepared runs of a removed session, and ends its rewriting.
     pub(in crate::service) fn end(&self, session: &str) {
         self.forget(session);
         self.rewriters.end(session);
     }
 
-    /// The summarizers of a session that ask somebody who is there without its agent.
+    /// Returns the summarizers of a session that call a model or a program without the agent.
     fn writers_of(&self, session: &Session) -> Vec<Kind> {
         let asks = |kind: &Kind| !matches!(kind, Kind::Extractive | Kind::Client);
         self.summarizers_of(session, None).iter().copied().filter(asks).collect()
     }
 
-    /// Goes on until all nodes are written, or the last of them was tried often enough.
+    /// Runs until all nodes are rewritten, or the remaining ones were tried often enough.
     async fn rewrite_all(&self, session: &Session, run: &Run) -> Outcome<()> {
         let mut put_off: HashMap<String, PutOff> = HashMap::new();
         loop {
@@ -201,9 +201,9 @@ impl CompressionService {
         }
     }
 
-    /// Has one node written anew, and says whether that is settled: it is where there is nothing to be done about it, too.
+    /// Rewrites one node. Returns whether it is settled, which includes nodes that need no work.
     async fn rewrite(&self, session: &Session, id: &str) -> Outcome<bool> {
-        // While this waited for its turn, a session that goes on for the same one may have had it written.
+        // Meanwhile a session that continues this one may have rewritten the node.
         if self.archive.newest_node(id.to_owned()).await? != id {
             return Ok(true);
         }
@@ -236,7 +236,7 @@ impl CompressionService {
         Ok(false)
     }
 
-    /// Asks for one text. Without one, why what came does not count, or nothing where nothing came.
+    /// Asks for one text. Without a result, returns why the text was unfit, or `None` if there was no text.
     async fn asked(
         &self,
         session: &Session,

@@ -1,4 +1,4 @@
-//! A run on its way: what was asked for, what was decided, and what is to be reported.
+//! A run in progress: its options, its decisions and its report.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,51 +16,51 @@ use crate::owners::archive::{KnownTranscript, StagedCompression};
 use crate::service::engine_record::EngineRecord;
 use crate::service::session::Session;
 
-/// What a caller asks for, apart from the list.
+/// The options of a run, without the list.
 #[derive(Debug)]
 pub(super) struct RunOptions {
-    /// What the engine is told.
+    /// The request for the engine.
     pub request: CompressRequest,
     /// The summarizers to try, in order.
     pub chain: SummarizerChain,
-    /// What becomes of the session.
+    /// The session that continues afterwards.
     pub mode: CompressionMode,
-    /// How the answer looks.
+    /// The form of the answer.
     pub form: ReplyForm,
-    /// Where the agent is asked for a summary, if it is.
+    /// Where the summary prompt for the agent goes, if the agent writes the summary.
     pub place: Place,
-    /// The list with what is opened in it, where anything is; the engine is told the one without.
+    /// The list with its opened parts, if there are any. The engine gets the list without them.
     pub opened: Option<Arc<OpenList>>,
-    /// How the list was translated, where it was; the engine gets the messages.
+    /// The translation of the list, if it needed one. The engine gets the translated messages.
     pub translation: Option<Arc<Translation>>,
-    /// When it was asked for.
+    /// The time of the request.
     pub started: Instant,
 }
 
-/// A run that lacks its summary.
+/// A run that still needs its summary.
 pub(super) struct Run {
     pub session: Arc<Session>,
-    /// The session's generation when the run began; any other one ends it.
+    /// The session's generation when the run began. A different one ends the run.
     pub generation: u64,
     pub prepared: Arc<Prepared>,
     pub chain: SummarizerChain,
     pub mode: CompressionMode,
     pub form: ReplyForm,
     pub place: Place,
-    /// The list with what is opened in it, where anything is.
+    /// The list with its opened parts, if there are any.
     pub opened: Option<Arc<OpenList>>,
-    /// How the list was translated, where it was.
+    /// The translation of the list, if it needed one.
     pub translation: Option<Arc<Translation>>,
     pub started: Instant,
-    /// The transcript that the list was read from, if it was.
+    /// The transcript from which the list was read, if it was.
     pub transcript: Option<KnownTranscript>,
     pub report: RunReport,
-    /// What of it is on its way into the archive already.
+    /// The part of the compression that the archive already stores.
     pub staged: Option<StagedCompression<Committed>>,
 }
 
 impl Run {
-    /// Has an engine that asks nobody write what it writes; `None` where somebody else holds the run.
+    /// Lets an engine that needs no other party write its summary; `None` if another task shares the run.
     pub(super) fn write_own(&mut self, policy: &Policy) -> Option<WrittenSummary> {
         let prepared = Arc::get_mut(&mut self.prepared)?;
         self.report.warnings.extend(prepared.write_own(policy));
@@ -75,43 +75,43 @@ impl std::fmt::Debug for Run {
     }
 }
 
-/// What happened on the way that the report tells.
+/// Facts about the run for its report.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RunReport {
-    /// A summary model that failed and was left.
+    /// The summary model that failed, so that the run went on without it.
     pub aux_failure: Option<AuxFailure>,
     /// Why the last summarizer that was tried wrote nothing.
     pub error: Option<String>,
-    /// Quotations that nobody said.
+    /// Quotations that do not occur in the conversation.
     pub unverified: Vec<String>,
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
 }
 
 impl RunReport {
-    /// What of it the engine remembers. `fallback` says that another summarizer than the
-    /// configured one wrote the summary.
+    /// Returns the notes for the engine's record. `fallback` says that a summarizer other than the configured one wrote
+    /// the summary.
     pub(super) fn notes(&self, fallback: bool) -> RunNotes {
         RunNotes { fallback, error: self.error.clone(), aux_failure: self.aux_failure.clone() }
     }
 }
 
-/// A summary that was accepted.
+/// A summary that passed the checks.
 #[derive(Debug, Clone)]
 pub(super) struct WrittenSummary {
-    /// Its own sections.
+    /// The text of its own sections.
     pub body: String,
-    /// Who wrote it.
+    /// The summarizer that wrote it.
     pub by: Kind,
 }
 
-/// What came of keeping a compression, in memory.
+/// The result of storing a compression, in memory.
 #[derive(Debug)]
 pub(super) struct Committed {
-    /// The session to go on with.
+    /// The session with which the client continues.
     pub session: Arc<Session>,
-    /// It came too often to help.
+    /// Whether the compressions follow each other too often to help.
     pub is_vain: bool,
-    /// What is remembered now.
+    /// The engine's record after the compression.
     pub record: EngineRecord,
 }

@@ -1,4 +1,4 @@
-//! A list as its caller sent it: in its own form, and with what is opened in it.
+//! A list as its caller sent it: in its own form, with its opened parts.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use super::open_list::OpenList;
 pub(crate) struct SentList {
     /// The list with opened parts, in the form of chat completions.
     messages: Arc<[Message]>,
-    /// The place in it of each message that the engine got; the same where nothing is opened.
+    /// The position in `messages` of each message that the engine got; `None` if no part is open.
     places: Option<Arc<[usize]>>,
-    /// How it was translated, where it was.
+    /// The translation of the list, if it needed one.
     translation: Option<Arc<Translation>>,
 }
 
 impl SentList {
-    /// Made of the messages that the engine got.
+    /// Creates it from the messages that the engine got.
     pub(super) fn of(
         messages: Arc<[Message]>,
         opened: Option<&OpenList>,
@@ -31,27 +31,27 @@ impl SentList {
         Self { messages, places, translation }
     }
 
-    /// The list.
+    /// Returns the list.
     pub(crate) fn list(&self) -> &[Message] {
         self.translation.as_deref().map_or(&*self.messages, Translation::items)
     }
 
-    /// The list in the form of chat completions.
+    /// Returns the list in the form of chat completions.
     pub(super) fn messages(&self) -> &[Message] {
         &self.messages
     }
 
-    /// The tokens that it takes, by estimate.
+    /// Returns its estimated tokens.
     pub(crate) fn tokens(&self) -> u64 {
         tokens::estimate_messages(&*self.messages)
     }
 
-    /// A new list that is the same.
+    /// Returns the slots of a new list that is the same.
     pub(crate) fn unchanged(&self) -> Vec<Slot> {
         (0..self.list().len()).map(Slot::Kept).collect()
     }
 
-    /// What became of the list, from what the engine made of its messages.
+    /// Returns the slots of the new list, converted from those of the engine.
     pub(crate) fn slots(&self, slots: &[Slot]) -> Vec<Slot> {
         let placed: Vec<Slot> = slots.iter().map(|slot| self.placed(slot)).collect();
         match &self.translation {
@@ -60,13 +60,13 @@ impl SentList {
         }
     }
 
-    /// Where the list has a message of the engine's.
+    /// Returns the position in the list of a message of the engine.
     pub(crate) fn position(&self, at: usize) -> usize {
         let at = self.place(at);
         self.translation.as_ref().map_or(at, |translation| translation.item_of(at))
     }
 
-    /// How many of its last entries the engine's last messages are.
+    /// Returns how many of its last entries correspond to the engine's last messages.
     pub(crate) fn last(&self, messages: usize) -> usize {
         match &self.translation {
             Some(translation) => translation.last(messages).len(),

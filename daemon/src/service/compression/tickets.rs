@@ -1,4 +1,4 @@
-//! Runs that wait for a summary which the agent writes.
+//! Runs that wait for a summary written by the agent.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,24 +14,24 @@ use crate::service::session::Session;
 /// How long a run waits.
 const LIFE: Duration = Duration::from_secs(30 * 60);
 
-/// Runs that wait at one time; the oldest makes room.
+/// The largest number of waiting runs. The oldest makes room.
 const MOST: usize = 64;
 
-/// Bytes of the lists that wait at one time; the oldest ones make room.
+/// The largest size of the waiting lists, in bytes. The oldest make room.
 const MOST_BYTES: usize = 256 << 20;
 
-/// Hex digits of a ticket's name.
+/// The number of hex digits in a ticket's name.
 const DIGITS: usize = 24;
 
-/// The runs that wait.
+/// The waiting runs.
 #[derive(Debug, Default)]
 pub(super) struct Tickets(Mutex<Shelf>);
 
 #[derive(Debug, Default)]
 struct Shelf {
-    /// Oldest first.
+    /// The waiting runs, oldest first.
     waiting: VecDeque<Waiting>,
-    /// How many there were.
+    /// The number of runs so far.
     count: u64,
 }
 
@@ -44,7 +44,7 @@ struct Waiting {
 }
 
 impl Tickets {
-    /// Lets a run wait, and names it. It takes the place of an earlier one of its session.
+    /// Adds a waiting run, and returns its name. It replaces an earlier run of its session.
     pub(super) fn put(self: &Arc<Self>, run: Box<Run>) -> String {
         let bytes = size(run.prepared.input());
         let until = Instant::now() + LIFE;
@@ -65,14 +65,14 @@ impl Tickets {
         name
     }
 
-    /// The session of a ticket that can be used.
+    /// Returns the session of a valid ticket.
     pub(super) fn session(&self, name: &str) -> Option<Arc<Session>> {
         let shelf = self.shelf();
         let waiting = shelf.waiting.iter().find(|waiting| waiting.name == name && waiting.until > Instant::now());
         waiting.map(|waiting| Arc::clone(&waiting.run.session))
     }
 
-    /// Takes a run; nobody else gets it.
+    /// Takes a run, which removes it.
     pub(super) fn take(&self, name: &str) -> Option<Box<Run>> {
         let mut shelf = self.shelf();
         shelf.sweep(Instant::now());
@@ -80,7 +80,7 @@ impl Tickets {
         shelf.waiting.remove(at).map(|waiting| waiting.run)
     }
 
-    /// Drops what waits for a session.
+    /// Drops the waiting run of a session.
     pub(super) fn void(&self, session: &str) {
         self.shelf().waiting.retain(|waiting| waiting.run.session.id != session);
     }
@@ -105,7 +105,7 @@ impl Shelf {
     }
 }
 
-/// A name that no other run has, of this daemon or another one.
+/// Returns a name that no other run has, of this daemon or any other.
 fn name(run: &Run, count: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let text = format!("{}\n{}\n{count}\n{now}\n{}", run.session.id, run.generation, std::process::id());

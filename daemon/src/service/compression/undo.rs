@@ -1,4 +1,4 @@
-//! Undoing compressions: the list as it was, and what was said since.
+//! Undoing compressions: restores the earlier list, with the messages since then.
 
 use std::sync::Arc;
 
@@ -17,46 +17,46 @@ use crate::owners::archive::EarlierList;
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
 
-/// What is to be brought back.
+/// The list to restore.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EarlierGeneration {
-    /// The generation whose list is wanted; that before the newest compression when absent. The current
-    /// one can be looked at.
+    /// The generation whose list is wanted; `None` for the generation before the newest compression. The current one
+    /// can only be previewed.
     pub generation: Option<u64>,
-    /// The list by now; what was appended to the session where there is none.
+    /// The current list; `None` for the session's transcript.
     pub list: Option<Read>,
-    /// Only to look: nothing changes.
+    /// Whether this is only a preview, which changes nothing.
     pub is_look: bool,
 }
 
-/// A list that came back, or would.
+/// A list that was restored, or would be.
 #[derive(Debug)]
 pub(crate) struct Restored {
-    /// The session's generation by now.
+    /// The session's current generation.
     pub generation: u64,
     /// The generation whose list it is.
     pub restored: u64,
-    /// Handles of the compressions that are undone, newest first.
+    /// The handles of the undone compressions, newest first.
     pub undone: Vec<String>,
-    /// Names what left the list by it, with the number of its messages; nothing left by a look.
+    /// The handle of the messages that left the list with the undo, and their number; `None` for a preview.
     pub archived: Option<(String, u64)>,
     /// The list.
     pub messages: Vec<Message>,
-    /// How many of its last messages were said since.
+    /// The number of its last messages that are newer than that generation.
     pub since: u64,
-    /// What it takes.
+    /// Its size.
     pub size: Size,
-    /// Tokens from which compression is due, and of the window, where the session knows its window.
+    /// The tokens from which a compression is due, and of the window, if the session's window is known.
     pub limits: Option<(u64, u64)>,
 }
 
 impl CompressionService {
-    /// Brings back the list of a session before its newest compression, or of an earlier generation.
+    /// Restores the list of a session before its newest compression, or of an earlier generation.
     pub(crate) async fn undo(self: &Arc<Self>, session: &Arc<Session>, wanted: EarlierGeneration) -> Outcome<Restored> {
         let EarlierGeneration { generation: to, list, is_look } = wanted;
         let list = list.map(|list| Self::in_form(session, list));
         let (mut messages, translation) = list.map_or((None, None), |list| (Some(list.messages), list.translation));
-        // What is opened in the list is no part of what was said.
+        // Opened parts of the list are not part of the transcript.
         if messages.is_some() {
             self.open_list(session, &mut messages).await?;
         }
@@ -84,7 +84,7 @@ impl CompressionService {
                 live.set_generation(undone.generation);
                 live.record().undo(undone.engine.clone());
                 service.forget(&live.id);
-                // No compression of the session runs until here.
+                // Until here, no other compression of the session runs.
                 drop(running);
                 undone
             }),
@@ -114,7 +114,7 @@ impl CompressionService {
             Ok((messages, since, size))
         })
         .await?;
-        // A session that never said its window has no threshold, and can be undone all the same.
+        // A session without a known window has no threshold, but can be undone.
         let settings = session.settings().in_force(&self.defaults).ok();
         let limits = settings.map(|settings| (settings.budgets().threshold_tokens, settings.context_length));
         let archived = archived.map(|handle| (handle, left));
@@ -139,7 +139,7 @@ impl CompressionService {
         })
     }
 
-    /// The session that ended with a compression which this one came out of.
+    /// Returns the session that ended with the compression that created this one.
     async fn goes_on_for(&self, session: &Session) -> Outcome<Option<String>> {
         let kept = self.archive.session(session.id.clone()).await?;
         let Some(parent) = kept.and_then(|(row, _)| row.parent) else { return Ok(None) };
@@ -149,7 +149,7 @@ impl CompressionService {
     }
 }
 
-/// A list in the form of the one that was given, and how many of its last items were said since.
+/// Converts a list into the form of the caller's list, and the number of its newer messages.
 fn of_items(messages: &[Message], since: u64, translation: &Translation) -> (Vec<Message>, u64) {
     let length = narrow(since).min(messages.len());
     let (before, _) = messages.split_at(messages.len() - length);

@@ -1,4 +1,4 @@
-//! What an engine is told of the wishes of a session's agent.
+//! Passes the wishes of a session's agent to the engine.
 
 use herma_archive::episode::EpisodeRow;
 use herma_context::episodes::Episode;
@@ -9,7 +9,7 @@ use crate::data::error::Outcome;
 use crate::service::session::Session;
 
 impl CompressionService {
-    /// The outputs that the agent is done with, its episodes, and what is pinned.
+    /// Returns the discarded outputs, the episodes and the pins of a session.
     pub(in crate::service) async fn wishes(&self, session: &Session) -> Outcome<Wishes> {
         let discards = self.archive.discards(session.id.clone()).await?;
         let episodes = self.archive.episodes(session.id.clone()).await?;
@@ -21,7 +21,7 @@ impl CompressionService {
     }
 }
 
-/// An episode as it is kept; none of another version.
+/// Converts a row into an episode; `None` for a row of an unknown version.
 pub(super) fn episode(row: EpisodeRow) -> Option<Episode> {
     let EpisodeRow { number, title, outcome, after, last, .. } = row;
     let after = after.as_deref().unwrap_or_default().parse().ok()?;

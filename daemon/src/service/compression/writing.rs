@@ -1,4 +1,4 @@
-//! Who writes the summary of a run: one summarizer after the other, until one does.
+//! Writes the summary of a run: one summarizer after the other, until one succeeds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,34 +17,33 @@ use crate::owners::blocking::blocking;
 use crate::owners::summarizer::Failure;
 use crate::service::summary_runner::{self, Policy, Question, Turn};
 
-/// How a summarizer is told to use the session's own model.
+/// The name with which a summarizer uses the session's own model.
 const OWN_MODEL: &str = "main";
 
-/// What stands for the name of a session's own model where only the agent knows it.
+/// Replaces the name of a session's own model, if only the agent knows it.
 const UNNAMED: &str = "the session's own model";
 
-/// Longest pause that an endpoint can ask for, in seconds.
+/// The longest pause that an endpoint can request, in seconds.
 const LONGEST_PAUSE: f64 = 3600.0;
 
-/// What a run of summarizers comes to.
+/// The result of trying the summarizers.
 pub(super) enum Step {
-    /// A summary.
+    /// A summary was written.
     Written(WrittenSummary),
-    /// The agent is to write it.
+    /// The agent has to write it.
     Asks(SummaryRequest),
-    /// Nobody wrote one, and nobody is to stand in.
+    /// No summarizer wrote one, and there is no fallback.
     GivesUp,
 }
 
-/// Has the summary of a run written.
+/// Writes the summary of a run.
 pub(super) struct Writing<'a> {
     pub service: &'a CompressionService,
     pub run: &'a mut Run,
 }
 
 impl Writing<'_> {
-    /// Goes on with the chain until somebody wrote a summary that passes, or the agent has
-    /// to.
+    /// Tries the summarizers of the chain until one wrote a summary that passes, or the agent has to write it.
     pub(super) async fn write(&mut self) -> Outcome<Step> {
         self.service.publish_phase(&self.run.session, Phase::Summarise);
         if let Some(step) = summary_runner::run(&self.service.summarizers, self).await? {
@@ -57,17 +56,17 @@ impl Writing<'_> {
         self.extractive(Some(error)).await.map(Step::Written)
     }
 
-    /// Takes what the agent wrote; `None` when it does not pass.
+    /// Checks a summary by the agent; `None` if it does not pass.
     pub(super) async fn answered(&mut self, summary: String) -> Outcome<Option<WrittenSummary>> {
         self.checked(Kind::Client, summary).await
     }
 
-    /// Takes why the agent wrote nothing.
+    /// Notes why the agent wrote no summary.
     pub(super) fn unanswered(&mut self, failure: &CallFailure) {
         self.note_failure(Kind::Client, failure, None);
     }
 
-    /// What to ask: as much of the turns as the summarizer can read.
+    /// Returns the prompt, with as many of the turns as the summarizer can read.
     async fn request(&mut self, kind: Kind) -> Outcome<Option<SummaryRequest>> {
         let own = self.run.session.window();
         let window = self.service.summarizers.context_length(kind).or(own);
@@ -78,7 +77,7 @@ impl Writing<'_> {
                 return Ok(Some((request, 0)));
             }
             Ok(match window {
-                // The agent knows its model; a window without any room is no reason not to ask it.
+                // The agent knows its model, so it gets the prompt even if the window has no room.
                 Some(window) => {
                     prepared.request_within(window).or_else(|| (kind == Kind::Client).then(|| (prepared.request(), 0)))
                 }
@@ -121,7 +120,7 @@ impl Writing<'_> {
         Ok(Some(WrittenSummary { body: checked.body, by: kind }))
     }
 
-    /// The record that needs no model; `failure` says for what it stands in.
+    /// Writes the record that needs no model. `failure` is the failure that it replaces.
     async fn extractive(&mut self, failure: Option<String>) -> Outcome<WrittenSummary> {
         let (prepared, policy) = (Arc::clone(&self.run.prepared), Arc::clone(&self.service.policy));
         let checked = blocking("context.compress", move || {
@@ -135,7 +134,7 @@ impl Writing<'_> {
         Ok(WrittenSummary { body: checked.body, by: Kind::Extractive })
     }
 
-    /// Decides what follows from a failure, and remembers it for the session.
+    /// Decides how to go on after a failure, and remembers that for the session.
     fn note_failure(&mut self, kind: Kind, failure: &CallFailure, pause: Option<f64>) {
         let Run { session, chain, report, .. } = &mut *self.run;
         let named = chain.main.model.as_deref().unwrap_or_default();
@@ -187,7 +186,7 @@ impl Policy for Writing<'_> {
             self.note_failure(kind, &other(words), None);
             return Ok(Turn::Skip);
         };
-        // An earlier summary covers everything.
+        // An earlier summary covers all messages.
         if request.prompt.is_empty() {
             return self.extractive(None).await.map(Step::Written).map(Turn::End);
         }
@@ -207,12 +206,12 @@ impl Policy for Writing<'_> {
     fn failed(&mut self, kind: Kind, failure: Failure) -> Duration {
         let Failure { status, kind: why, retry_after_s, text, .. } = failure;
         self.note_failure(kind, &CallFailure { status, kind: Some(why), text }, retry_after_s);
-        // Whether it is left alone for a while was decided; the next one is asked at once.
+        // The summarizer's cooldown is already set. The next one is tried at once.
         Duration::ZERO
     }
 }
 
-/// The longer one of two pauses, as far as it is within reason.
+/// Returns the longer of two pauses, within a reasonable limit.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0 and an hour")]
 fn longer(cooldown_s: u64, pause: Option<f64>) -> u64 {
     cooldown_s.max(pause.map_or(0, |pause| pause.clamp(0.0, LONGEST_PAUSE).ceil() as u64))

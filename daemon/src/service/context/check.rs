@@ -1,4 +1,4 @@
-//! Whether a session should be compressed before its next call.
+//! Checks whether a session should be compressed before its next call.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use crate::service::compression::due::{self, Due, Prompt};
 use crate::service::compression::parse;
 use crate::service::session::Session;
 
-/// What the next prompt is made of, where the caller has not counted it.
+/// The parts of the next prompt, if the caller has not counted it.
 #[derive(Debug, Clone)]
 pub(crate) struct Weight {
     /// The list, as JSON texts.
     pub messages: Vec<String>,
-    /// The system prompt beside it.
+    /// The system prompt, in addition to the list.
     pub system_prompt: String,
-    /// The tools beside it, as one JSON text.
+    /// The tools, in addition to the list, as one JSON text.
     pub tools: Option<String>,
 }
 
-/// What a list weighs.
+/// The estimated size of a prompt.
 struct Estimate {
     own: u64,
     rough: u64,
@@ -33,12 +33,12 @@ struct Estimate {
 }
 
 impl ContextService {
-    /// Decides by the caller's figure, else by what the provider counted last.
+    /// Decides with the caller's count, else with the provider's last count.
     pub(crate) async fn check(&self, caller: &Caller, id: &str, tokens: Option<u64>) -> Outcome<Due> {
         self.check_counted(&self.sessions.opened(caller, id).await?, tokens)
     }
 
-    /// The same of a session in hand.
+    /// Decides in the same way for a loaded session.
     pub(crate) fn check_counted(&self, session: &Arc<Session>, tokens: Option<u64>) -> Outcome<Due> {
         let settings = session.settings().in_force(&self.defaults)?;
         let last = || session.record().engine.last_prompt();
@@ -46,7 +46,7 @@ impl ContextService {
         Ok(self.decided(session, &settings, prompt))
     }
 
-    /// Decides by what the next prompt is estimated to take.
+    /// Decides with an estimate of the next prompt.
     pub(crate) async fn check_estimated(&self, caller: &Caller, id: &str, weight: Weight) -> Outcome<Due> {
         let session = self.sessions.opened(caller, id).await?;
         let settings = session.settings().in_force(&self.defaults)?;
@@ -70,7 +70,7 @@ impl ContextService {
     }
 }
 
-/// `long` is the number of messages from which a list is compressed whatever its tokens; 0 for none.
+/// `long` is the number of messages from which a list is compressed regardless of its tokens; 0 for none.
 fn estimate(weight: Weight, settings: &Settings, long: usize) -> Estimate {
     let Weight { messages, system_prompt, tools } = weight;
     let messages = parse(messages);
@@ -81,8 +81,8 @@ fn estimate(weight: Weight, settings: &Settings, long: usize) -> Estimate {
     Estimate { own, rough, has_content, messages: messages.len() }
 }
 
-/// Whether a compression would change anything. A list over the threshold can become smaller with
-/// nothing between its head and its tail, too.
+/// Whether a compression would change anything. A list over the threshold can become smaller even without messages
+/// between its head and its tail.
 fn has_content(messages: &[Message], settings: &Settings, tokens: u64, long: usize) -> bool {
     let is_long = long > 0 && pressure::hygiene(tokens, messages.len(), settings.context_length, long).is_some();
     if is_long || tokens >= settings.budgets().threshold_tokens {

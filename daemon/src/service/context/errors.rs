@@ -1,4 +1,4 @@
-//! What a provider's error says, and the window that it names.
+//! Interprets a provider's error, and remembers the window that it names.
 
 use herma_context::provider_error::{self, Classified};
 
@@ -8,13 +8,12 @@ use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 use crate::service::settings::SessionSettings;
 
-/// Texts up to this many bytes are read without leaving the task.
+/// The longest text that is read without leaving the task, in bytes.
 const SHORT: usize = 16 << 10;
 
 impl ContextService {
-    /// Understands an error. A window that its text names and that is smaller than the session's
-    /// is remembered for the session's model at its endpoint; without a `current` the session's
-    /// window is what the caller believes in.
+    /// Classifies an error. If its text names a window smaller than the session's, that window is remembered for the
+    /// session's model at its endpoint. Without `current`, the session's window counts as the caller's assumption.
     pub(crate) async fn classify_error(
         &self,
         caller: &Caller,

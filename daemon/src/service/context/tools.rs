@@ -1,4 +1,4 @@
-//! Which tools a session's next prompts need.
+//! Chooses the tools that a session's next prompts need.
 
 use herma_context::Message;
 use herma_context::tools::{self, Age, Chosen, Tool, Uses};
@@ -8,33 +8,33 @@ use crate::data::error::Outcome;
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 
-/// Bytes of messages that are read for what was called, the newest ones.
+/// The size of the newest messages that are searched for calls, in bytes.
 const BYTES: usize = 32 << 20;
 
-/// What is asked of a session's tools.
+/// A query for a session's tools.
 #[derive(Debug)]
 pub(crate) struct ToolsQuery {
     pub session: String,
     /// The schemas as they were given.
     pub tools: Vec<String>,
-    /// Tokens that the list may cost.
+    /// The number of tokens that the list of tools may cost.
     pub budget: Option<u64>,
-    /// Tools that are wanted though no archived message says so yet.
+    /// Tools that are wanted, although no archived message used them yet.
     pub open: Vec<String>,
 }
 
-/// The tools with what was used, and what is to be sent.
+/// The tools with their uses, and the selection to send.
 #[derive(Debug)]
 pub(crate) struct ToolsAnswer {
-    /// As they were given.
+    /// The tools as they were given.
     pub tools: Vec<Tool>,
-    /// Calls of each.
+    /// The number of calls of each tool.
     pub calls: Vec<u64>,
     pub chosen: Chosen,
 }
 
 impl ContextService {
-    /// Chooses tools by what the session's archived messages called; one that nobody knows called nothing.
+    /// Chooses tools by the calls in the session's archived messages.
     pub(crate) async fn tools(&self, caller: &Caller, query: ToolsQuery) -> Outcome<ToolsAnswer> {
         let session = self.sessions.inspected(caller, &query.session).await?;
         let spoken =

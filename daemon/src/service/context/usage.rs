@@ -1,4 +1,4 @@
-//! What a call took, as the provider reports it.
+//! The usage of a call, as the provider reports it.
 
 use std::sync::Arc;
 
@@ -18,33 +18,33 @@ use crate::service::session::Session;
 /// A provider's report of one call.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reported {
-    /// The session that called.
+    /// The session that made the call.
     pub session: Option<String>,
-    /// The provider's own object.
+    /// The usage object of the provider.
     pub usage: Value,
-    /// Who it was.
+    /// The name of the provider.
     pub provider: Option<String>,
-    /// How it was spoken to.
+    /// The API that was used.
     pub api_mode: Option<String>,
-    /// The model; the session's where it is not named.
+    /// The model; `None` for the session's model.
     pub model: Option<String>,
 }
 
-/// What follows from it.
+/// The consequences of a report.
 #[derive(Debug, Clone)]
 pub(crate) struct Recorded {
-    /// The tokens by kind.
+    /// The number of tokens of each kind.
     pub usage: Usage,
-    /// Whether to compress before the next call; unknown without a window.
+    /// Whether to compress before the next call; `None` without a window.
     pub should_compress: Option<bool>,
     /// The prompt as a fraction of the window.
     pub pressure: Option<f64>,
-    /// What the caller should know.
+    /// A warning for the caller.
     pub warning: Option<String>,
 }
 
 impl ContextService {
-    /// Takes a report.
+    /// Stores a report.
     pub(crate) async fn record_usage(&self, caller: &Caller, reported: Reported) -> Outcome<Recorded> {
         let Reported { session, usage, provider, api_mode, model } = reported;
         names::check_all(&[
@@ -71,7 +71,7 @@ impl ContextService {
         Ok(recorded)
     }
 
-    /// What follows for the engine of a session with a window: one without has no threshold.
+    /// Updates the engine of a session. Without a window there is no threshold, so this fails.
     fn follow(&self, session: &Arc<Session>, recorded: &mut Recorded) -> Outcome<()> {
         let settings = session.settings().in_force(&self.defaults)?;
         let used = &recorded.usage;

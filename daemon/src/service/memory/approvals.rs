@@ -1,4 +1,4 @@
-//! Staging a write, and a person's decision about it.
+//! Staging of writes, and a person's decision about them.
 
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
@@ -18,30 +18,30 @@ use crate::owners::commit_token::CommitToken;
 use crate::owners::store::check_revision;
 use crate::service::caller::Caller;
 
-/// Which writes a person decides about.
+/// The writes that a person decides about.
 #[derive(Debug)]
 pub(crate) enum Chosen {
-    /// Those of these ids.
+    /// The writes with these ids.
     Ids(Vec<String>),
-    /// All.
+    /// All writes.
     All,
 }
 
-/// What became of an approved write.
+/// The result of an approved write.
 #[derive(Debug)]
 pub(crate) struct Decided {
-    /// Names it.
+    /// The id of the write.
     pub id: String,
     /// The store.
     pub target: Target,
-    /// What the write came to.
+    /// The result of the write.
     pub outcome: Outcome<WriteOutcome>,
-    /// Why it waits on although it was done: its file can't be removed.
+    /// Why it still waits although it was done: its file can't be removed.
     pub undiscarded: Option<Error>,
 }
 
 impl MemoryService {
-    /// Keeps a write until a person decides. What no store would take is refused at once.
+    /// Stages a write until a person decides. A write that no store would accept is refused at once.
     pub(super) async fn stage(&self, caller: &Caller, request: WriteRequest) -> Outcome<WriteOutcome> {
         let WriteRequest { target, changes, drift, expected_revision, author } = request;
         let limit = self.stores.limit(caller.profile(), target);
@@ -74,18 +74,18 @@ impl MemoryService {
         })
     }
 
-    /// The writes of a profile that wait.
+    /// Returns the waiting writes of a profile.
     pub(crate) async fn pending(&self, profile: &str) -> Outcome<Vec<PendingWrite>> {
         listed(self.waiting(profile)?).await
     }
 
-    /// Does writes that wait, and tells what became of each.
+    /// Does waiting writes, and returns the result of each.
     pub(crate) async fn approve(self: &Arc<Self>, caller: &Caller, chosen: Chosen) -> Outcome<Vec<Decided>> {
         let (service, caller) = (Arc::clone(self), undisturbed(caller));
         self.to_the_end(async move { service.approve_now(&caller, chosen).await }).await
     }
 
-    /// Drops writes that wait, and gives their ids.
+    /// Drops waiting writes, and returns their ids.
     pub(crate) async fn reject(self: &Arc<Self>, caller: &Caller, chosen: Chosen) -> Outcome<Vec<String>> {
         let (service, caller) = (Arc::clone(self), undisturbed(caller));
         self.to_the_end(async move { service.reject_now(&caller, chosen).await }).await
@@ -122,8 +122,7 @@ impl MemoryService {
         Ok(rejected)
     }
 
-    /// Decides alone, and to the end also when the caller goes away: a write that was
-    /// done must not go on waiting.
+    /// Runs a decision alone, and to its end even if the caller goes away: a write that was done must not keep waiting.
     async fn to_the_end<T: Send + 'static>(
         &self,
         decide: impl Future<Output = Outcome<T>> + Send + 'static,
@@ -170,7 +169,7 @@ impl MemoryService {
 }
 
 impl Chosen {
-    /// The writes that are meant, oldest first.
+    /// Returns the chosen writes, oldest first.
     fn of(self, writes: Vec<PendingWrite>) -> Outcome<Vec<PendingWrite>> {
         let ids = match self {
             Self::All => return Ok(writes),
@@ -183,7 +182,7 @@ impl Chosen {
     }
 }
 
-/// A text that is longer than a whole store fits into none.
+/// Refuses a text that is longer than a whole store.
 fn too_long(changes: &Changes, view: &View) -> Option<Refusal> {
     let (Changes::Single(Change::Add { content } | Change::Replace { content, .. }), View { target, limit, .. }) =
         (changes, view)
@@ -196,7 +195,7 @@ fn too_long(changes: &Changes, view: &View) -> Option<Refusal> {
     (total > *limit).then_some(Refusal::Overflow { target: *target, current, total, limit: *limit, adding })
 }
 
-/// The caller, whose going away changes nothing.
+/// Returns the caller with a new token, so that its disconnection cancels nothing.
 fn undisturbed(caller: &Caller) -> Caller {
     Caller { token: CommitToken::default(), ..caller.clone() }
 }

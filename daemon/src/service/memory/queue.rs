@@ -1,5 +1,5 @@
-//! Writes that wait for the shared database: a file each in the home, judged anew when it is back. What can't be
-//! done as it was meant waits for a person then.
+//! Writes that wait for the shared database. Each is a file in the home, and is judged again when the database is back.
+//! A write that can't be done as intended then waits for a person.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::owners::commit_token::CommitToken;
 use crate::owners::store::{OfHost, Write, check_revision};
 use crate::service::caller::Caller;
 
-/// Pause before what could not be done is tried again.
+/// The pause before failed writes are tried again.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// A write that waits for the database.
@@ -32,19 +32,19 @@ pub(crate) type QueuedWrite = PendingWrite;
 pub(super) struct Queues {
     folder: PathBuf,
     profiles: Mutex<HashMap<String, Arc<Mutex<Pending>>>>,
-    /// A write was kept: the database may be back since it was refused.
+    /// Notifies that a write was queued, because the database may be back since it was refused.
     kept: Notify,
 }
 
 impl Queues {
-    /// Those of a home.
+    /// Creates the queues of a home.
     pub(super) fn of(home: &Path) -> Self {
         Self { folder: home.join("herma/queue"), profiles: Mutex::default(), kept: Notify::new() }
     }
 
-    /// Profiles that have a queue.
+    /// Returns the profiles that have a queue.
     fn profiles(&self) -> Vec<String> {
-        // Without the folder none has.
+        // Without the folder, no profile has one.
         folder::names(&self.folder).unwrap_or_default()
     }
 
@@ -57,18 +57,18 @@ impl Queues {
     }
 }
 
-/// Whether what a write meant is still there.
+/// Whether the entries that a write meant still exist.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Judged {
-    /// It can be tried.
+    /// The write can be tried.
     Same,
-    /// What it would change has changed.
+    /// The entries that it would change have changed.
     Changed,
 }
 
 impl MemoryService {
-    /// Keeps a write until the database is back. What this host would refuse by what it knows is refused at
-    /// once.
+    /// Queues a write until the database is back. A write that this host would refuse with its current knowledge is
+    /// refused at once.
     pub(super) async fn queue(
         &self,
         caller: &Caller,
@@ -108,7 +108,7 @@ impl MemoryService {
         })
     }
 
-    /// The writes of a profile that wait for the database, oldest first.
+    /// Returns the queued writes of a profile, oldest first.
     pub(crate) async fn queued(&self, profile: &str) -> Outcome<Vec<QueuedWrite>> {
         self.profiles.existing(profile)?;
         let queue = self.queues.of_profile(profile);
@@ -121,7 +121,7 @@ impl MemoryService {
         Ok(self.queued(profile).await?.iter().filter(waits).count())
     }
 
-    /// Has all that waits for the database wait for a person instead. Gives how many there were.
+    /// Moves all queued writes of a profile to a person's approval. Returns their number.
     pub(super) async fn queue_to_person(&self, profile: &str) -> Outcome<usize> {
         let writes = self.queued(profile).await?;
         for write in &writes {
@@ -130,7 +130,7 @@ impl MemoryService {
         Ok(writes.len())
     }
 
-    /// Goes on where a daemon ended while it took profiles out of sharing: what is in their queues waits for a person.
+    /// Finishes leaves that a daemon did not complete: queued writes of profiles that left now wait for a person.
     pub(crate) async fn finish_leaving(&self) {
         for profile in self.queues.profiles() {
             if !self.sharing.may_share(&profile)
@@ -141,7 +141,7 @@ impl MemoryService {
         }
     }
 
-    /// Does what waits whenever the database is back, for as long as the daemon runs.
+    /// Does queued writes whenever the database is back, as long as the daemon runs.
     pub(crate) async fn work_off(self: &Arc<Self>) {
         let mut returns = self.sharing.returns();
         loop {
@@ -170,7 +170,7 @@ impl MemoryService {
         }
     }
 
-    /// Does what waits in a profile; gives how much still does.
+    /// Does the queued writes of a profile. Returns how many are still waiting.
     async fn work_off_profile(&self, profile: &str) -> Outcome<usize> {
         let writes = self.queued(profile).await?;
         for (at, write) in writes.iter().enumerate() {
@@ -195,12 +195,12 @@ impl MemoryService {
         self.drop_queued(profile, &queued.id).await
     }
 
-    /// Does a write that waited, unless what it meant is not there any more; false then.
+    /// Does a queued write, unless the entries that it meant no longer exist; returns false then.
     async fn does_as_meant(&self, profile: &str, queued: &QueuedWrite, call: StagedCall) -> Outcome<bool> {
         let id = format!("{}-queued-{}-{:x}", self.sharing.config().host, queued.id, queued.created_at.to_bits());
         let target = call.call.target;
         loop {
-            // What others did meanwhile has to be known before it is asked whether it changed anything.
+            // Changes by other hosts must be known before this write is judged.
             self.sharing.catch_up(profile, target).await?;
             let view = self.view(profile, target).await?;
             if self.sharing.was_written(profile, target, &id).await? {
@@ -213,11 +213,11 @@ impl MemoryService {
             let write = Write {
                 edit: Edit::Change { changes: call.call.changes.clone(), drift: call.drift },
                 author: Author { session: queued.session.clone(), agent: queued.agent.clone(), host: None },
-                // It was judged by this one.
+                // The write was judged at this revision.
                 expected_revision: Some(view.revision),
                 token: CommitToken::default(),
             };
-            // It is of an entry that was marked meanwhile as one of this host.
+            // The entry may meanwhile have been marked as one that stays on this host.
             let write = match self.stores.get(profile, target)?.write_bound(write).await? {
                 OfHost::Done(written) => return Ok(written.outcome.is_ok()),
                 OfHost::Not(write) => *write,
@@ -230,7 +230,7 @@ impl MemoryService {
         }
     }
 
-    /// Has a write wait for a person that can't be done as it was meant.
+    /// Moves a write that can't be done as intended to a person's approval.
     async fn to_person(&self, profile: &str, queued: &QueuedWrite) -> Outcome<()> {
         let folder = self.profiles.existing(profile)?;
         let (queue, waiting) = (self.queues.of_profile(profile), self.staged.of(profile, &folder));
@@ -242,7 +242,7 @@ impl MemoryService {
                     tracing::warn!(profile, id, "a write that waited for the shared database waits for a person now");
                     Ok(())
                 }
-                // Its file stays for a person to look at.
+                // The file stays, so that a person can look at it.
                 Err(HandOverError::Nothing(refusal)) => {
                     let id = &write.id;
                     tracing::error!(profile, id, "a write that waits says nothing that can be done: {refusal}");
@@ -260,7 +260,7 @@ impl MemoryService {
     }
 }
 
-/// The call with whole entries in the place of parts of them, so that it is known later what it meant.
+/// Replaces parts of entries in a call with the whole entries, so that its meaning is still known later.
 fn exact(call: StagedCall, view: &View) -> StagedCall {
     let whole = |old_text: &mut String| {
         let mut found = view.entries.iter().filter(|entry| entry.contains(old_text.as_str()));
@@ -282,8 +282,8 @@ fn exact(call: StagedCall, view: &View) -> StagedCall {
     call
 }
 
-/// Whether the entries that a call would change are still there as they were. What an operation of a batch brings
-/// counts as there for those behind it.
+/// Whether the entries that a call would change are unchanged. Entries that an operation of a batch adds count as
+/// existing for the operations after it.
 pub(super) fn judge(call: &StagedCall, entries: &[Entry]) -> Judged {
     let mut brought: Vec<&str> = Vec::new();
     let mut all_there = true;
@@ -335,7 +335,7 @@ mod tests {
         ] {
             assert_eq!(judge(&meant, &entries(now)), judged, "{now:?}");
         }
-        // One that extends the entry brings its text, too.
+        // An operation that extends the entry also contains its text.
         let extends = call(Changes::Single(Change::Replace {
             old_text: "likes tea".into(),
             content: "likes tea and cake".into(),

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Refusals in a row after which the next one is final.
+/// The number of refusals in a row after which the next one is final.
 const PATIENCE: u32 = 3;
 
-/// Writers that are remembered; past it all start anew.
+/// The largest number of writers that are remembered. Above it, all counts start again.
 const WRITERS: usize = 10_000;
 
-/// Whose writes are counted.
+/// A writer whose refusals are counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Writer {
     /// A session.
@@ -25,7 +25,7 @@ pub(super) struct RefusalCounter {
 }
 
 impl RefusalCounter {
-    /// Counts a refusal; true when it is one too many.
+    /// Counts a refusal. Returns true if there are too many.
     pub(super) fn refused(&self, writer: Writer) -> bool {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         if refused.len() >= WRITERS {
@@ -36,8 +36,7 @@ impl RefusalCounter {
         *count > PATIENCE
     }
 
-    /// A write that went through, or a writer that is gone, starts the count
-    /// anew.
+    /// Resets the count of a writer, after a successful write or when the writer is gone.
     pub(super) fn forget(&self, writer: &Writer) {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).remove(writer);
     }

@@ -1,4 +1,4 @@
-//! Stores that several hosts share: how they are, and bringing a profile there and back.
+//! Stores that several hosts share: their state, and moving a profile to the database and back.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -18,58 +18,58 @@ use crate::owners::sharing::{JoinedStore, LinkState};
 use crate::owners::store::{OfHost, Write};
 use crate::service::caller::Caller;
 
-/// What this host shares, and how it is.
+/// The shared stores of this host, and their state.
 #[derive(Debug)]
 pub(crate) struct SharedView {
-    /// What is configured.
+    /// The configuration, if there is one.
     pub config: Option<SharedConfig>,
-    /// Where the database is, without the password; or why it can't be used.
+    /// The address of the database, without the password; or why it can't be used.
     pub database: Option<Result<String, String>>,
-    /// Whether anybody on the way could read what is sent.
+    /// Whether others on the network could read the traffic.
     pub is_open: bool,
-    /// How the database is.
+    /// The state of the connection to the database.
     pub link: LinkState,
-    /// The stores of all profiles that share, or are to.
+    /// The stores of all profiles that share, or are configured to.
     pub stores: Vec<SharedStore>,
 }
 
-/// A store that is shared, or is to be.
+/// A store that is shared, or is configured to be.
 #[derive(Debug)]
 pub(crate) struct SharedStore {
     /// The profile.
     pub profile: String,
     /// The store.
     pub target: Target,
-    /// It was brought to the database.
+    /// Whether it was moved to the database.
     pub has_joined: bool,
-    /// Its revision here.
+    /// Its revision on this host.
     pub revision: u64,
-    /// Its revision in the database, as it was seen last.
+    /// Its revision in the database, as last seen.
     pub shared_revision: Option<u64>,
-    /// Seconds since both were known to be the same.
+    /// Seconds since both were last known to be equal.
     pub stale_s: Option<f64>,
-    /// Another program wrote something here that the others don't have yet.
+    /// Whether another program made an edit here that other hosts don't have yet.
     pub holds_an_edit: bool,
-    /// Writes of it that wait for the database.
+    /// The number of its writes that wait for the database.
     pub queued: usize,
-    /// Why it can't be written whatever becomes of the database.
+    /// Why it can't be written, regardless of the state of the database.
     pub trouble: Option<SharedError>,
 }
 
-/// What became of a profile's store that was brought to the database.
+/// The result of moving a profile's store to the database.
 #[derive(Debug)]
 pub(crate) struct Brought {
     /// The store.
     pub store: JoinedStore,
-    /// For each entry that found no room, in order: the write that waits for a person, or why it doesn't.
+    /// For each entry that did not fit, in order: the id of the write that waits for a person, or why there is none.
     pub waiting: Vec<Result<String, String>>,
 }
 
 impl MemoryService {
-    /// Writes to a store whose revisions are given by the database.
+    /// Writes to a store whose revisions the database gives.
     pub(super) async fn write_shared(&self, caller: &Caller, target: Target, write: Write) -> Outcome<WriteOutcome> {
         let profile = caller.profile();
-        // What never leaves this host waits for no other.
+        // Entries that never leave this host need not wait for other hosts.
         let write = match self.stores.get(profile, target)?.write_bound(write).await? {
             OfHost::Done(written) => return Ok(WriteOutcome::of(*written, Reach::HostBound)),
             OfHost::Not(write) => *write,
@@ -85,7 +85,7 @@ impl MemoryService {
             _ => None,
         };
         let author = write.author.clone();
-        // What waits comes first: a later write must not overtake it.
+        // Queued writes come first: a later write must not overtake them.
         let waits = match &kept {
             Some(_) => self.queued_count(profile, target).await? > 0,
             None => false,
@@ -109,12 +109,13 @@ impl MemoryService {
         }
     }
 
-    /// Seconds since a shared store was known to be as the database has it, and whether it is shared at all.
+    /// Returns the seconds since a shared store was last known to equal that of the database. The outer `None` means
+    /// that it is not shared.
     pub(crate) fn stale_s(&self, profile: &str, target: Target) -> Option<Option<f64>> {
         self.sharing.has_joined(profile).then(|| self.sharing.stale_s(profile, target))
     }
 
-    /// How everything that is shared is.
+    /// Returns the state of all shared stores.
     pub(crate) async fn shared(&self) -> Outcome<SharedView> {
         let config = self.sharing.is_configured().then(|| self.sharing.config().clone());
         let database = config.is_some().then(|| self.sharing.database());
@@ -146,7 +147,7 @@ impl MemoryService {
         Ok(SharedView { config, database, is_open, link: self.sharing.link(), stores })
     }
 
-    /// Makes the tables or brings them up to date. Gives the version that was found; 0 for none.
+    /// Creates or updates the tables. Returns the version that was found; 0 for none.
     pub(crate) async fn init_shared(
         &self,
         url: Option<&str>,
@@ -156,7 +157,7 @@ impl MemoryService {
         self.sharing.init(url, password, role).await
     }
 
-    /// Brings a profile's stores to the database. Entries for which there is no room wait for a person.
+    /// Moves a profile's stores to the database. Entries that do not fit wait for a person.
     pub(crate) async fn join(&self, caller: &Caller) -> Outcome<Vec<Brought>> {
         let profile = caller.profile();
         let mut brought = Vec::new();
@@ -174,16 +175,16 @@ impl MemoryService {
         Ok(brought)
     }
 
-    /// Why messages can't be brought to the database; `None` where they are not to be.
+    /// Returns why messages can't be uploaded to the database. The outer `None` means that uploads are off.
     pub(crate) fn outbox_trouble(&self) -> Option<Option<SharedError>> {
         let is_on = self.sharing.is_configured() && self.sharing.config().messages;
         is_on.then(|| self.sharing.outbox_trouble())
     }
 
-    /// Takes a profile's stores back. What waited for the database waits for a person.
+    /// Ends the sharing of a profile's stores. Writes that waited for the database now wait for a person.
     pub(crate) async fn leave(&self, caller: &Caller) -> Outcome<usize> {
         let profile = caller.profile();
-        // One that ended in the middle of it may have left writes behind.
+        // A daemon that stopped during an earlier leave may have left queued writes.
         let left = if self.sharing.may_share(profile) { Vec::new() } else { self.queued(profile).await? };
         if left.is_empty() {
             self.sharing.leave(profile).await?;
@@ -191,7 +192,7 @@ impl MemoryService {
         self.queue_to_person(profile).await
     }
 
-    /// Has a call wait for a person, whatever it would come to.
+    /// Stages a call for a person, whatever its result would be.
     pub(super) async fn stage_call(&self, profile: &str, call: StagedCall, author: Author) -> Outcome<String> {
         let folder = self.profiles.existing(profile)?;
         let waiting = Arc::clone(&self.staged.of(profile, &folder));

@@ -1,4 +1,4 @@
-//! Writes that wait for a person's approval, by profile, and who staged them.
+//! Writes that wait for a person's approval, by profile, and the connections that staged them.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use herma_memory::pending::Pending;
 
-/// Staged writes whose connection is remembered; past it all may be decided by
-/// anybody, as after a restart.
+/// The number of staged writes whose connection is remembered. Above it, any connection may decide about all of them,
+/// as after a restart.
 const REMEMBERED: usize = 10_000;
 
-/// What waits in all profiles.
+/// The waiting writes of all profiles.
 #[derive(Debug, Default)]
 pub(super) struct Staged {
     profiles: Mutex<HashMap<String, Arc<Mutex<Pending>>>>,
@@ -20,7 +20,7 @@ pub(super) struct Staged {
 }
 
 impl Staged {
-    /// What waits in a profile, whose folder this is.
+    /// Returns the waiting writes of a profile with this folder.
     pub(super) fn of(&self, profile: &str, folder: &Path) -> Arc<Mutex<Pending>> {
         let mut profiles = lock(&self.profiles);
         if let Some(known) = profiles.get(profile) {
@@ -31,12 +31,12 @@ impl Staged {
         pending
     }
 
-    /// Waits until nobody else decides: what two approve at the same time is done once.
+    /// Waits until no other client decides, so that a write approved twice at the same time is done once.
     pub(super) async fn deciding(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.deciding.lock().await
     }
 
-    /// Remembers how many writes of a profile wait.
+    /// Remembers the number of a profile's waiting writes.
     pub(super) fn counted(&self, profile: &str, count: usize) {
         let mut counts = lock(&self.counts);
         match counts.get_mut(profile) {
@@ -45,12 +45,12 @@ impl Staged {
         }
     }
 
-    /// How many writes of a profile waited when they were counted last.
+    /// Returns the last known number of a profile's waiting writes.
     pub(super) fn last_count(&self, profile: &str) -> usize {
         lock(&self.counts).get(profile).copied().unwrap_or(0)
     }
 
-    /// Remembers on which connection a write was staged.
+    /// Remembers the connection on which a write was staged.
     pub(super) fn note_staged(&self, profile: &str, id: &str, connection: u64) {
         let mut staged = lock(&self.staged);
         if staged.len() >= REMEMBERED {
@@ -64,7 +64,7 @@ impl Staged {
         lock(&self.staged).get(&(profile.to_owned(), id.to_owned())) == Some(&connection)
     }
 
-    /// A write waits no more.
+    /// Forgets a write that no longer waits.
     pub(super) fn forget(&self, profile: &str, id: &str) {
         lock(&self.staged).remove(&(profile.to_owned(), id.to_owned()));
     }

@@ -1,5 +1,5 @@
-//! A question about a session, or about one part of its map: passages that fit it, and what a summarizer makes
-//! of them. Only what it quotes of them counts; without a summarizer the passages are the answer.
+//! Answers a question about a session, or about one part of its map. A summarizer writes the answer from passages that
+//! fit the question. Only its quotations from them count. Without a summarizer, the passages are the answer.
 
 use std::collections::HashSet;
 
@@ -20,49 +20,49 @@ use crate::owners::archive::RecallQuery;
 use crate::owners::summarizer::{Call, Main};
 use crate::service::caller::Caller;
 
-/// Places that are looked at.
+/// The number of places that are examined.
 const PLACES: usize = 100;
 
-/// Places that stand for an answer where nobody writes one.
+/// The number of places that replace an answer if no summarizer writes one.
 const SHOWN: usize = 5;
 
-/// Of so many tokens one passage takes one part at the most, so that a long one leaves room for others.
+/// A passage may take one part of this number of the tokens, so that a long one leaves room for others.
 const PARTS: u64 = 3;
 
-/// Tokens of an answer.
+/// The largest number of tokens of an answer.
 const ANSWER: u64 = 1_000;
 
-/// Nodes below a node that are looked at.
+/// The largest number of nodes below a node that are examined.
 const MOST_NODES: usize = 10_000;
 
-/// What is asked.
+/// A question with its limits.
 #[derive(Debug)]
 pub(crate) struct Question {
     /// The question.
     pub words: String,
-    /// The session; that of the node where there is one.
+    /// The session; `None` if `node` is given.
     pub session: Option<String>,
-    /// Only of this part of the session's map.
+    /// Limits the search to this part of the session's map.
     pub node: Option<String>,
-    /// Tokens of passages.
+    /// The number of tokens for passages.
     pub tokens: u64,
-    /// Instead of the configured summarizers.
+    /// A summarizer to use instead of the configured ones.
     pub summarizer: Option<String>,
 }
 
-/// What came of it.
+/// The answer to a question.
 #[derive(Debug)]
 pub(crate) struct Answered {
     pub answer: Option<String>,
     pub evidence: Vec<Evidence>,
     pub by: Kind,
-    /// Quotations that were made up.
+    /// The number of invented quotations.
     pub unverified: u64,
     /// Why no summarizer answered.
     pub notice: Option<String>,
 }
 
-/// Words that were said.
+/// A quotation from the conversation.
 #[derive(Debug, Clone)]
 pub(crate) struct Evidence {
     pub quote: String,
@@ -74,12 +74,12 @@ pub(crate) struct Evidence {
 /// A message that may answer the question.
 struct Found {
     passage: Passage,
-    /// What of it fits best.
+    /// Its most fitting part.
     best: Evidence,
 }
 
 impl RecallService {
-    /// Answers from what was archived. Dropping the future ends the call of a summarizer.
+    /// Answers from the archive. Dropping the future ends the call of a summarizer.
     pub(crate) async fn ask(&self, caller: &Caller, question: Question) -> Outcome<Answered> {
         let kinds = self.kinds(question.summarizer.as_deref())?;
         let Question { words, session, node, tokens, .. } = question;
@@ -129,7 +129,7 @@ impl RecallService {
         Ok(Answered { answer: None, evidence: best, by: Kind::Extractive, unverified: 0, notice })
     }
 
-    /// Who may answer, in order; nobody where there is only herma itself.
+    /// Returns the summarizers that may answer, in order; none if only herma itself is configured.
     fn kinds(&self, asked: Option<&str>) -> Outcome<Vec<Kind>> {
         Ok(match self.summarizers.named(asked)? {
             Some(Kind::Client) => {
@@ -141,12 +141,12 @@ impl RecallService {
         })
     }
 
-    /// Whether a model can be asked.
+    /// Whether a model is configured that can answer.
     pub(crate) fn can_answer(&self) -> bool {
         self.summarizers.chain().iter().any(|kind| can_answer(*kind))
     }
 
-    /// The session of a node, and the leaves below it.
+    /// Returns the session of a node, and the leaves below it.
     async fn leaves(&self, caller: &Caller, id: &str) -> Outcome<(String, HashSet<String>)> {
         names::check("node", id)?;
         let none = || Error::NotFound(format!("there is no node {id:?}"));
@@ -174,13 +174,13 @@ impl RecallService {
         Ok((session, leaves))
     }
 
-    /// The passages of the best places, best first, within so many tokens.
+    /// Returns the passages of the best places, best first, within this number of tokens.
     async fn passages(&self, caller: &Caller, places: Vec<Place>, tokens: u64) -> Outcome<Vec<Found>> {
         let redaction = self.redaction();
         let (mut found, mut left) = (Vec::new(), tokens);
         for Place { handle, hit, snippet, .. } in places {
             let alone = Around { before: Some(0), after: Some(0), tokens: None };
-            // What was removed in this moment is passed over.
+            // A message that was just removed is skipped.
             let Ok(expanded) = self.expand(caller, &handle, alone).await else { continue };
             let whole = expanded.items.into_iter().next().map_or_else(String::new, |item| item.text);
             let text = if estimate_text(&whole) <= tokens / PARTS { whole } else { snippet.text.clone() };
@@ -198,19 +198,19 @@ impl RecallService {
         Ok(found)
     }
 
-    /// What becomes of secrets on the way to a summarizer and back.
+    /// Returns how secrets are treated on the way to a summarizer and back.
     fn redaction(&self) -> Redaction {
         if self.redact { Redaction::On } else { Redaction::Off }
     }
 
-    /// What of a summarizer's answer counts.
+    /// Returns the valid part of a summarizer's answer.
     async fn answered(&self, kind: Kind, question: &str, passages: &[Passage]) -> Result<ask::Answer, String> {
         let prompt = ask::prompt(question, passages);
         let main = Main::default();
         let call = Call { prompt: &prompt, max_tokens: ANSWER, model: None, main: &main };
         let written = self.summarizers.write(kind, call).await.map_err(|failure| failure.text)?;
         let mut read = ask::read(&written.text, passages).ok_or("its answer quotes nothing of what it was given")?;
-        // A model must not be made to say what memory would not keep.
+        // The answer must not contain text that memory would refuse.
         if let Some(text) = &read.text {
             if !self.policy.blocks(text, Scope::Context).is_empty() {
                 return Err("the guard refuses what it answered".to_owned());
@@ -221,7 +221,7 @@ impl RecallService {
     }
 }
 
-/// Whether a summarizer can be asked something, and not only write a record.
+/// Whether a summarizer can answer questions, and not only write a record.
 fn can_answer(kind: Kind) -> bool {
     !matches!(kind, Kind::Extractive | Kind::Client)
 }

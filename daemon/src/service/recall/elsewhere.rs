@@ -1,4 +1,4 @@
-//! What was said on other hosts that share.
+//! Messages of other hosts that share.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,17 @@ use herma_shared::messages::{FoundElsewhere, Message, MessageKey};
 use super::RecallService;
 use crate::owners::archive::RecallQuery;
 
-/// How a message of another host is named.
+/// The name of a message of another host.
 #[derive(Debug)]
 pub(super) struct NamedElsewhere {
-    /// Leads to it.
+    /// Its handle.
     pub handle: String,
     /// The host.
     pub host: String,
 }
 
 impl RecallService {
-    /// What other hosts have of a query. Where they can't be asked that is noted, and only this one is searched.
+    /// Searches other hosts. If they can't be reached, adds a notice, and only this host is searched.
     pub(super) async fn elsewhere(&self, query: &RecallQuery, notices: &mut Vec<String>) -> FoundElsewhere {
         if !self.sharing.is_configured() {
             notices.push("nothing is shared here, so only what this host has was searched".to_owned());
@@ -39,8 +39,8 @@ impl RecallService {
         })
     }
 
-    /// Fills in what hits of other hosts say. Gives, by their places, their names; one that was removed meanwhile has
-    /// none.
+    /// Adds the texts to hits of other hosts. Returns their names, by their places. A message that was removed
+    /// meanwhile has none.
     pub(super) async fn tell(
         &self,
         hits: &mut [Hit],
@@ -81,12 +81,12 @@ fn place_of(hit: &Hit) -> Option<usize> {
     }
 }
 
-/// The name of a message for everybody: `msg_<archive>-<number>@<host>`, the archive as eight hexadecimal digits.
+/// Returns the global name of a message: `msg_<archive>-<number>@<host>`, with the archive as eight hexadecimal digits.
 pub(super) fn handle_of(key: &MessageKey) -> String {
     format!("msg_{:08x}-{}@{}", key.archive, key.number, key.host)
 }
 
-/// The handle that goes on with this message of another host.
+/// Returns the handle that continues with this message of another host.
 pub(super) fn rest_of(key: &MessageKey) -> String {
     format!("msg_{:08x}-{}+@{}", key.archive, key.number, key.host)
 }

@@ -1,4 +1,4 @@
-//! The text around a hit, byte for byte.
+//! Returns the text around a hit, byte for byte.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,30 +22,30 @@ use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 use crate::service::spilled_outputs::found_or_fetched;
 
-/// Messages or lines on each side when the caller doesn't say.
+/// The default number of messages or lines on each side.
 const DEFAULT_AROUND: u64 = 2;
 
-/// Messages or lines on each side that one call may ask for.
+/// The largest number of messages or lines on each side in one call.
 const AROUND: u64 = 100;
 
-/// Messages of a compression when the caller doesn't say.
+/// The default number of messages of a compression.
 const DEFAULT_MESSAGES: u64 = 50;
 
-/// Bytes of messages in one answer; the first one always goes.
+/// The largest size of messages in one answer, in bytes. The first message is always included.
 const BYTES: usize = 2 << 20;
 
-/// How much is wanted of what stands round a hit: messages or lines.
+/// How many messages or lines around a hit are wanted.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Around {
-    /// Before it.
+    /// The number before it.
     pub before: Option<u64>,
-    /// After it.
+    /// The number after it.
     pub after: Option<u64>,
-    /// Tokens of messages in one answer; the first one always goes.
+    /// The largest number of tokens of messages in one answer. The first message is always included.
     pub tokens: Option<u64>,
 }
 
-/// How much of messages in a row one answer has.
+/// The size of one answer with consecutive messages.
 #[derive(Debug, Clone, Copy)]
 struct PageSize {
     messages: u64,
@@ -61,45 +61,45 @@ impl Around {
     }
 }
 
-/// What a handle led to.
+/// The content of a handle.
 #[derive(Debug, Default)]
 pub(crate) struct Expanded {
-    /// In order.
+    /// The items, in order.
     pub items: Vec<Item>,
-    /// The handle that goes on.
+    /// The handle that continues.
     pub next: Option<String>,
     profile: Option<String>,
 }
 
-/// A text that was archived.
+/// An archived text.
 #[derive(Debug)]
 pub(crate) struct Item {
-    /// Leads to it again.
+    /// Its handle.
     pub handle: String,
-    /// Of a message: who said it.
+    /// For a message: its role.
     pub role: Option<String>,
     /// The text.
     pub text: String,
-    /// Of a message: all of it, as JSON text.
+    /// For a message: the whole message, as JSON text.
     pub message: Option<String>,
 }
 
-/// What a handle leads to.
+/// The meaning of a handle.
 #[derive(Debug, PartialEq, Eq)]
 enum Target<'a> {
     Message(u64),
-    /// Where an answer about messages ended.
+    /// Continues after an answer with messages.
     RestOfSession(u64),
     Memory(u64),
     /// A message of another host.
     Elsewhere(MessageKey),
-    /// Where an answer about its messages ended.
+    /// Continues after an answer with messages of another host.
     RestElsewhere(MessageKey),
     Output {
         handle: &'a str,
         line: Option<u64>,
     },
-    /// Where an answer about an output ended.
+    /// Continues after an answer with a part of an output.
     Rest {
         handle: &'a str,
         line: u64,
@@ -146,7 +146,7 @@ impl<'a> Target<'a> {
 }
 
 impl RecallService {
-    /// What stands behind a handle.
+    /// Returns the content of a handle.
     pub(crate) async fn expand(&self, caller: &Caller, handle: &str, around: Around) -> Outcome<Expanded> {
         names::check("handle", handle)?;
         if around.before.max(around.after).is_some_and(|count| count > AROUND) {
@@ -192,12 +192,12 @@ impl RecallService {
     }
 
     async fn message(&self, id: u64, before: u64, after: u64) -> Outcome<Expanded> {
-        // One more than is wanted tells whether there are more.
+        // One message more than wanted shows whether there are more.
         let mut around = self.archive.around(id, narrow(before), narrow(after).saturating_add(1)).await?;
         let named = |around: &[ArchivedMessage]| around.iter().position(|message| message.id == id).unwrap_or(0);
         let most = named(&around).saturating_add(narrow(after)).saturating_add(1);
         let mut behind = if around.len() > most { around.pop() } else { None };
-        // What is furthest away goes first where all of it would be too long.
+        // If all of them would be too long, the farthest go first.
         let of = |around: &[ArchivedMessage]| around.iter().map(|message| message.body.len()).sum::<usize>();
         while around.len() > 1 && of(&around) > BYTES {
             let at = named(&around);
@@ -207,7 +207,7 @@ impl RecallService {
         Ok(Expanded { next, ..messages(around) })
     }
 
-    /// A message of another host with what stands around it there.
+    /// Returns a message of another host, with the messages around it there.
     async fn around_elsewhere(
         &self,
         key: &MessageKey,
@@ -231,13 +231,13 @@ impl RecallService {
     }
 
     async fn compression(&self, handle: String, from: u64, size: PageSize) -> Outcome<Expanded> {
-        // One more than is wanted tells whether there are more.
+        // One message more than wanted shows whether there are more.
         let count = narrow(size.messages).saturating_add(1);
         let page = self.archive.removed_page(handle.clone(), narrow(from), count).await?;
         Ok(paged(&handle, from, page, size))
     }
 
-    /// A leaf gives its messages, any other node those that it stands for.
+    /// Returns the messages of a leaf, or the children of any other node.
     async fn node(&self, id: &str, from: u64, size: PageSize) -> Outcome<Expanded> {
         let Some(KeptNode { row, profile, made_by, undone, .. }) = self.archive.node(id.to_owned()).await? else {
             return Ok(Expanded::default());
@@ -260,7 +260,7 @@ impl RecallService {
         Ok(Expanded { items, next: None, profile })
     }
 
-    /// The messages that a leaf stands for.
+    /// Returns the messages that a leaf covers.
     async fn leaf(
         &self,
         id: &str,
@@ -281,7 +281,7 @@ impl RecallService {
         Ok(Expanded { items: vec![item], next: None, profile: Some(kept.profile) })
     }
 
-    /// Lines of an output, of another host where this one never had it.
+    /// Returns lines of an output, from another host if this one never had it.
     async fn output(
         &self,
         caller: &Caller,
@@ -302,7 +302,7 @@ impl RecallService {
             let Page { text, next, .. } = outputs.page(&handle, part, View::Raw)?;
             let next = match next {
                 Some(Next::Line(next)) => Some(format!("{handle}:{next}+")),
-                // A line that is longer than a page goes on in output.read.
+                // The rest of a line that is longer than a page is available through output.read.
                 Some(Next::Offset(_)) | None => None,
             };
             let item = Item { handle: format!("{handle}:{first}"), role: None, text, message: None };
@@ -312,7 +312,7 @@ impl RecallService {
     }
 }
 
-/// As many messages of a page as are wanted; it has one more where there are more.
+/// Returns as many messages of a page as are wanted. The page has one more if there are more.
 fn paged(handle: &str, from: u64, mut page: Vec<ArchivedMessage>, size: PageSize) -> Expanded {
     let (mut bytes, mut tokens) = (0_usize, 0_u64);
     let fitting = page.iter().take_while(|message| {
@@ -328,7 +328,7 @@ fn paged(handle: &str, from: u64, mut page: Vec<ArchivedMessage>, size: PageSize
     Expanded { next, ..messages(page) }
 }
 
-/// All that a node says.
+/// Returns the whole text of a node.
 fn told(node: &NodeRow) -> String {
     let parts = [
         ("", node.text.as_str()),

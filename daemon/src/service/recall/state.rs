@@ -1,5 +1,5 @@
-//! What a session is about, read from its archived messages when somebody asks: there is nothing that could be
-//! stale, or left behind when a session is removed.
+//! The topics of a session, read from its archived messages on request. So nothing can become stale, or remain after
+//! the session is removed.
 
 use herma_archive::handle::Source;
 use herma_context::Message;
@@ -10,35 +10,35 @@ use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 
-/// Bytes of messages that are read, the newest ones.
+/// The size of the newest messages that are read, in bytes.
 const BYTES: usize = 32 << 20;
 
-/// Bytes of what one answer tells.
+/// The largest size of an answer, in bytes.
 const ANSWER_BYTES: usize = 2 << 20;
 
-/// What is asked of a session's state.
+/// A query for a session's state.
 #[derive(Debug)]
 pub(crate) struct StateQuery {
     pub session: String,
-    /// Only what has this name, or has it in its name or kind.
+    /// Limits the result to entities with this name, or with it in their name or kind.
     pub entity: Option<String>,
-    /// Entities at most.
+    /// The largest number of entities.
     pub limit: usize,
 }
 
-/// What a session is about.
+/// The topics of a session.
 #[derive(Debug)]
 pub(crate) struct Stated {
-    /// What is needed most first.
+    /// The entities, those most needed first.
     pub entities: Vec<Entity>,
-    /// There are more.
+    /// Whether there are more.
     pub more: bool,
-    /// The message of each position.
+    /// The message id at each position.
     ids: Vec<u64>,
 }
 
 impl Stated {
-    /// The handle of the message at a position.
+    /// Returns the handle of the message at a position.
     pub(crate) fn handle(&self, position: u64) -> String {
         let id = usize::try_from(position).ok().and_then(|at| self.ids.get(at)).copied().unwrap_or_default();
         Source::Message { id }.handle()
@@ -46,12 +46,12 @@ impl Stated {
 }
 
 impl RecallService {
-    /// The state of a session's work, as far as its messages are in the archive.
+    /// Returns the state of a session's work, as far as its messages are in the archive.
     pub(crate) async fn state(&self, caller: &Caller, query: StateQuery) -> Outcome<Stated> {
         let turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.state"))?;
         let session = self.sessions.known(caller, &query.session).await?;
         let bodies = self.archive.newest_bodies(session, BYTES).await?;
-        // The turn is over when the work is, whether somebody waits for it or not.
+        // The turn ends with the work, even if the caller no longer waits.
         let work = move || {
             let _turn = turn;
             Ok(stated(bodies, &query))

@@ -1,4 +1,4 @@
-//! What was written to the stores, on its way into the text index.
+//! Indexing of changes of the stores.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,14 +12,14 @@ use crate::data::event::{Event, MemoryChange};
 use crate::owners::events::Subscription;
 use crate::owners::store::Page as LogPage;
 
-/// Rows of a journal that are read at one time.
+/// The number of journal rows that are read at once.
 const ROWS: usize = 500;
 
-/// Puts what is written to the stores into the index.
+/// Indexes changes of the stores as they happen.
 pub(super) async fn file_changes(indexer: &RecallIndexer, mut changes: Subscription) {
     while let Some(change) = next_change(&mut changes).await {
         let mut stores = BTreeMap::from([((change.profile, change.target.name()), change.target)]);
-        // As with outputs: the writers of now should have the disk. A search looks itself.
+        // Like outputs, changes wait, because current writers should have the disk. A search does not depend on this.
         let latest = Instant::now() + LATEST;
         loop {
             let quiet = (Instant::now() + QUIET).min(latest);
@@ -44,12 +44,11 @@ async fn next_change(changes: &mut Subscription) -> Option<MemoryChange> {
     }
 }
 
-/// Puts those changes of the stores into the index that are not there yet: of one
-/// profile, or of all that are in use.
+/// Indexes the missing changes of the stores of one profile, or of all that are in use.
 pub(super) async fn file_stores(indexer: &RecallIndexer, profile: Option<&str>) {
     let in_use = indexer.stores.in_use().into_iter();
     for (profile, target) in in_use.filter(|(name, _)| profile.is_none_or(|profile| name == profile)) {
-        // One that can't be read keeps nobody from finding something else.
+        // A store that can't be read must not prevent other results.
         if let Err(error) = file_store(indexer, &profile, target).await {
             tracing::debug!(profile, %target, "changes that can't be found by recall: {error}");
         }
@@ -88,7 +87,7 @@ async fn file_store(indexer: &RecallIndexer, profile: &str, target: Target) -> O
     Ok(())
 }
 
-/// What a change brought, or took away, as a model may see it.
+/// Returns the text that a change added, else the text that it removed, as a model may see it.
 fn text(indexer: &RecallIndexer, target: Target, row: &Row) -> Option<String> {
     let only = |of: &[herma_memory::Entry], other: &[herma_memory::Entry]| {
         let others: HashSet<&str> = other.iter().map(|entry| &**entry).collect();

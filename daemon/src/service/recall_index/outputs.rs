@@ -1,4 +1,4 @@
-//! Spilled outputs on their way into the text index: in parts, several small ones at one time.
+//! Indexing of spilled outputs: in parts, with several small outputs at once.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,20 +14,19 @@ use crate::data::error::{Error, Outcome};
 use crate::data::numbers::wide;
 use crate::owners::blocking::on_thread;
 
-/// Bytes of a part of an output in the index; a hit leads to its part.
+/// The size of a part of an output in the index, in bytes. A hit leads to its part.
 const PART: usize = 8 << 10;
 
-/// Bytes that are put into the index at one time, so that nobody waits long.
+/// The size of the texts that are indexed at once, in bytes, so that other jobs do not wait long.
 const SLICE: usize = 1 << 20;
 
-/// Lines that are read of an output at one time.
+/// The number of lines that are read from an output at once.
 const LINES: usize = 4000;
 
-/// Outputs longer than this are indexed up to here, in chars: what is looked for in
-/// larger ones is found by `output.search`.
+/// The number of chars up to which an output is indexed. `output.search` finds text beyond that.
 const LONGEST: usize = 8 << 20;
 
-/// Puts outputs into the index, several small ones at one time.
+/// Indexes outputs, several small ones at once.
 pub(super) async fn file_all(indexer: &RecallIndexer, handles: BTreeSet<String>) -> Outcome<()> {
     let mut parts = Vec::new();
     let mut bytes = 0;
@@ -63,13 +62,13 @@ async fn file(indexer: &RecallIndexer, parts: Vec<Filed>) -> Outcome<()> {
         return Ok(());
     }
     let outputs = Arc::clone(&indexer.outputs);
-    // One that was removed meanwhile would be found for ever.
+    // An output that was removed meanwhile would be found for ever.
     let is_kept =
         move |part: &Filed| outputs.record(part.record.handle).is_some_and(|record| record.state == Fate::Kept);
     indexer.archive.index_outputs(parts, move |part: &Filed| is_kept(part).then(|| part.part())).await
 }
 
-/// A part of an output on its way into the index.
+/// A part of an output to be indexed.
 #[derive(Debug)]
 struct Filed {
     handle: String,
@@ -98,7 +97,7 @@ impl Filed {
     }
 }
 
-/// Where in an output the next parts begin.
+/// The position in an output where the next parts begin.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     part: Part,
@@ -106,7 +105,7 @@ struct Place {
     chars: usize,
 }
 
-/// The next parts of an output.
+/// Returns the next parts of an output.
 async fn read(indexer: &RecallIndexer, record: &Arc<Record>, place: Place) -> Outcome<(Vec<Filed>, Option<Place>)> {
     let (outputs, record) = (Arc::clone(&indexer.outputs), Arc::clone(record));
     let read = move || -> Result<_, SpillError> {
@@ -156,8 +155,7 @@ fn count_lines(text: &str) -> u64 {
     wide(memchr::memchr_iter(b'\n', text.as_bytes()).count())
 }
 
-/// Cuts a text into parts with the line that each begins in, at line ends where
-/// there are any.
+/// Cuts a text into parts, at line ends if possible, each with the number of its first line.
 fn cut(text: &str, first_line: u64) -> Vec<(u64, &str)> {
     let (mut parts, mut rest, mut line) = (Vec::new(), text, first_line);
     while !rest.is_empty() {

@@ -1,7 +1,7 @@
-//! Vectors of what is in the text index, made in the background where an embedder is configured.
+//! Vectors of the indexed texts, made in the background if an embedder is configured.
 //!
-//! What is without a vector is looked for again and again, so that nothing depends on a note: what an index got while
-//! the embedder was away has its vectors as soon as it answers.
+//! Texts without a vector are searched for again and again, so that no notification is needed. Texts indexed while the
+//! embedder was unreachable get their vectors as soon as it answers.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -22,16 +22,16 @@ use crate::owners::blocking::blocking;
 use crate::owners::embedder::Embedder;
 use crate::owners::summarizer::Failure;
 
-/// Texts of one call.
+/// The number of texts in one call.
 const TEXTS: usize = 32;
 
-/// Chars of a text that are given to an embedder: more than most models read.
+/// The number of chars of a text that the embedder gets: more than most models read.
 const CHARS: usize = 6_000;
 
-/// How often it is looked for texts without a vector.
+/// How often texts without a vector are searched for.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Pauses after a failure: the first, and the longest.
+/// The first and the longest pause after a failure.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
@@ -40,17 +40,17 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 pub(crate) struct Embedding {
     pub embedder: Embedder,
     pub redact: bool,
-    /// Why the last call failed.
+    /// The error of the last call, if it failed.
     pub failed: Mutex<Option<String>>,
 }
 
 impl Embedding {
-    /// The configured one; none where it is off.
+    /// Returns the configured embedder; `None` if it is off.
     pub(crate) fn configured(config: &RecallConfig, redact: bool) -> Option<Self> {
         Embedder::configured(config).map(|embedder| Self { embedder, redact, failed: Mutex::default() })
     }
 
-    /// The vector of a query, within its time; else why there is none.
+    /// Returns the vector of a query within a time limit; the error says why there is none.
     pub(crate) async fn of_query(&self, words: &str, wait: Duration) -> Result<Vec<f32>, String> {
         let text = [self.shown(words)];
         match tokio::time::timeout(wait, self.embedder.embed(&text)).await {
@@ -60,7 +60,7 @@ impl Embedding {
         }
     }
 
-    /// The vectors of texts; none for one that the embedder has none for, though it has one for another.
+    /// Returns the vectors of texts. A text has none if the embedder fails only for that text.
     async fn of_texts(&self, texts: &[String]) -> Result<Vec<Option<Vec<f32>>>, String> {
         if texts.is_empty() {
             return Ok(Vec::new());
@@ -70,7 +70,7 @@ impl Embedding {
             Err(failure) if is_away(&failure) || texts.len() == 1 => return Err(failure.text),
             Err(failure) => failure,
         };
-        // One of them may keep the others from theirs.
+        // One of the texts may make the call fail for the others.
         let mut vectors = Vec::with_capacity(texts.len());
         for text in texts {
             match self.embedder.embed(std::slice::from_ref(text)).await {
@@ -79,11 +79,11 @@ impl Embedding {
                 Err(_) => vectors.push(None),
             }
         }
-        // Who refuses all of them is not to be believed.
+        // If each text fails alone too, the cause is not the texts.
         if vectors.iter().all(Option::is_none) { Err(first.text) } else { Ok(vectors) }
     }
 
-    /// A text as the embedder gets it.
+    /// Returns a text in the form for the embedder.
     fn shown(&self, text: &str) -> String {
         let text = &text[..text.char_indices().nth(CHARS).map_or(text.len(), |(at, _)| at)];
         if self.redact { redact(text, RedactOptions::default()).text.into_owned() } else { text.to_owned() }
@@ -95,7 +95,7 @@ impl Embedding {
     }
 }
 
-/// Whether a failure says nothing about the texts.
+/// Whether a failure is independent of the texts.
 fn is_away(failure: &Failure) -> bool {
     let is_gone = matches!(failure.kind, FailureKind::Connection | FailureKind::Timeout | FailureKind::NoProvider);
     is_gone || matches!(failure.status, Some(401 | 403 | 404 | 408 | 429 | 502 | 503 | 504))
@@ -124,8 +124,8 @@ pub(super) async fn embed_new(indexer: &RecallIndexer) {
     }
 }
 
-/// Makes vectors of the oldest texts behind an id; whether there were any. `behind` is none before the
-/// archive knows whose vectors are made.
+/// Makes vectors of the oldest texts after an id. Returns whether there were any. `behind` is `None` until the archive
+/// knows the embedder.
 async fn embed_some(indexer: &RecallIndexer, embedding: &Embedding, behind: &mut Option<i64>) -> Result<bool, String> {
     if !indexer.archive.is_in_use() {
         *behind = None;
@@ -161,11 +161,11 @@ async fn embed_some(indexer: &RecallIndexer, embedding: &Embedding, behind: &mut
         KeptVectors::Anew => Some(0),
         KeptVectors::Nowhere => None,
     };
-    // An embedder that can't decide shall not keep the machine busy.
+    // An embedder whose vectors keep changing must not keep the machine busy.
     Ok(kept == KeptVectors::Well)
 }
 
-/// What stands in documents; nothing where a model must not see it, or a file is gone.
+/// Returns the texts of documents. A text is empty if a model must not see it, or if its file is gone.
 async fn texts(indexer: &RecallIndexer, documents: Vec<(i64, Hit)>) -> Outcome<Vec<(i64, String)>> {
     let (outputs, policy) = (indexer.outputs.clone(), indexer.policy.clone());
     blocking("an embedder's texts", move || {

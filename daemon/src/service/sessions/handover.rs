@@ -1,4 +1,4 @@
-//! Sessions that go from one host to another: this one takes one up that another host had, and leaves one that another took.
+//! Sessions that move between hosts: this host takes over a session of another one, or gives up one that another took.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -17,37 +17,37 @@ use crate::owners::archive::KeptSession;
 use crate::owners::sharing::ToldSession;
 use crate::service::session::Session;
 
-/// Seconds after which a session that is open and not used may be taken by another host.
+/// The number of seconds after which an open but unused session may be taken over by another host.
 const IDLE_S: u64 = 3_600;
 
-/// How often sessions that are in use are kept with this host for another [`LEASE`].
+/// How often this host renews its claim on sessions in use for another [`LEASE`].
 const RENEW: Duration = Duration::from_secs(20);
 
-/// How often a session is read anew that changed while it was being taken.
+/// How often a session that changes while it is taken over is read again.
 const TRIES: usize = 3;
 
-/// How long is waited before a session is tried again that could not be left.
+/// The pause after a session could not be given up.
 const AGAIN: Duration = Duration::from_mins(1);
 
-/// How long sessions are left before those in use are looked at again.
+/// How long sessions are given up before those in use are examined again.
 const TURN: Duration = Duration::from_secs(5);
 
-/// Most sessions that one went on for and that come with it.
+/// The largest number of ancestors that move with a session.
 const ANCESTORS: usize = 64;
 
-/// Chars of an id that are left for the mark of a session that parted.
+/// The number of chars of an id that are reserved for the mark of a fork.
 const MARK_CHARS: usize = 128;
 
-/// What a session is asked for.
+/// The purpose for which a session is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wants {
-    /// To be opened: it may come from another host.
+    /// To open it: it may come from another host.
     Open,
-    /// To be used where it is.
+    /// To use it on this host.
     Use,
 }
 
-/// Whose turn it is to look whether a session is here, for one session after the other.
+/// Locks for finding or moving a session, so that each session is handled by one request at a time.
 #[derive(Debug)]
 pub(crate) struct Turns([Mutex<()>; 64]);
 
@@ -65,8 +65,9 @@ impl Turns {
 }
 
 impl SessionService {
-    /// Makes sure that this host goes on with a session that it has, whose turn it is, of a profile whose sessions move. Gives it, and the host that it came from
-    /// where another one had it meanwhile. One that can't be asked about is used as it is.
+    /// Makes sure that this host may continue a session that it has. The caller holds the session's turn, and the
+    /// sessions of the profile can move. Returns the session, and the host from which it came if another one had it
+    /// meanwhile. If the database can't be asked, the session is used as it is.
     pub(super) async fn claim(&self, kept: KeptSession, wants: Wants) -> Outcome<(KeptSession, Option<String>)> {
         let (id, profile) = (&kept.0.id, &kept.0.profile);
         let Some(held) = self.archive.held(id.clone()).await? else { return Ok((kept, None)) };
@@ -90,7 +91,7 @@ impl SessionService {
                 self.archive.note_holder(id.clone(), Some(there.host.clone()), there.term).await?;
                 Err(elsewhere(id, &there.host))
             }
-            // The database was put back from a backup, or that host removed it.
+            // The database was restored from a backup, or that host removed the session.
             (_, Some(host)) => Err(Error::Conflict(format!(
                 "{}, and the database does not know of that (any more): wait for that host, or remove what is left of \
                  the session here by session.remove to begin anew",
@@ -107,8 +108,8 @@ impl SessionService {
         }
     }
 
-    /// A session that is opened, not known here, and was let go by another host, with the name of that host; `None` where none had
-    /// it, or none can be asked.
+    /// Moves a session here that is unknown on this host and was released by another one. Returns it with that host;
+    /// `None` if no host had it, or none can be asked.
     pub(super) async fn arrive(&self, profile: &str, id: &str) -> Outcome<Option<(KeptSession, String)>> {
         if !self.archive.is_in_use() {
             return Ok(None);
@@ -131,7 +132,7 @@ impl SessionService {
         self.take_up(there).await.map(|kept| Some((kept, host)))
     }
 
-    /// Takes a session up where another host left it, with those that it goes on for.
+    /// Takes over a session where another host left it, together with its ancestors.
     async fn take_up(&self, there: SharedSession) -> Outcome<KeptSession> {
         let kept = self.take_one(there).await?;
         let mut parent = kept.0.parent.clone();
@@ -149,7 +150,7 @@ impl SessionService {
         Ok(kept)
     }
 
-    /// Takes a session that another one goes on for, unless it is here or in use; the one before it.
+    /// Takes over an ancestor, unless it is here or in use. Returns its own parent.
     async fn take_ancestor(&self, profile: &str, id: &str) -> Outcome<Option<String>> {
         if self.archive.session(id.to_owned()).await?.is_some() {
             return Ok(None);
@@ -161,7 +162,7 @@ impl SessionService {
         }
     }
 
-    /// Reads a session, tries whether it can be kept here, and only then takes it.
+    /// Reads a session, checks whether it can be stored here, and only then takes it over.
     async fn take_one(&self, mut there: SharedSession) -> Outcome<KeptSession> {
         let (id, host) = (there.session.clone(), there.host.clone());
         let identity = self.archive.shipped().await?.identity;
@@ -213,7 +214,7 @@ impl SessionService {
         }
     }
 
-    /// Keeps a session as its host told it; what only this one knows of it becomes a session of its own.
+    /// Stores a session as its host published it. Messages that only this host has go to a fork.
     async fn keep(&self, taking: Arc<Taking>, host: &str) -> Outcome<()> {
         let id = taking.session.clone();
         if let Some(fork) = self.archive.take_session(taking).await?.fork {
@@ -224,7 +225,8 @@ impl SessionService {
         Ok(())
     }
 
-    /// Keeps sessions that are in use with this host, and leaves those that another one took, for as long as the daemon runs.
+    /// Renews this host's claims on sessions in use, and gives up those that others took over, as long as the daemon
+    /// runs.
     pub(crate) async fn keep_handing_over(self: Arc<Self>) {
         if !self.sharing.is_configured() {
             return;
@@ -256,7 +258,7 @@ impl SessionService {
         }
     }
 
-    /// Keeps the sessions that are in use, and notes which of them others took.
+    /// Renews the claims on the sessions in use, and notes which of them other hosts took over.
     async fn look(&self, renew: bool) -> Outcome<()> {
         #[expect(clippy::cast_precision_loss, reason = "an hour")]
         let since = unix_now() - IDLE_S as f64;
@@ -275,8 +277,8 @@ impl SessionService {
         Ok(())
     }
 
-    /// Nobody uses sessions here from now on that other hosts have. What was said here that they don't know of becomes sessions of
-    /// their own; `failed` are those for which that failed, and when.
+    /// Gives up sessions that other hosts hold. Messages that they don't know go to forks. `failed` contains the
+    /// sessions for which that failed, with the time.
     async fn leave_all(&self, failed: &mut HashMap<String, Instant>) -> Outcome<()> {
         let elsewhere = self.archive.elsewhere().await?;
         for (session, host) in elsewhere.iter().filter_map(|held| Some((&held.session, held.holder.as_ref()?))) {
@@ -308,7 +310,8 @@ impl SessionService {
         Ok(())
     }
 
-    /// Another host has a session: nobody begins to use it here from now on. While it is being compressed it stays in memory.
+    /// Gives up a session that another host holds, so that no new use begins here. It stays in memory while it is being
+    /// compressed.
     async fn leave(&self, session: &Session, host: &str) -> Outcome<()> {
         let _turn = self.turns.of(&session.id).await;
         let held = self.archive.held(session.id.clone()).await?;
@@ -324,7 +327,7 @@ impl SessionService {
         Ok(())
     }
 
-    /// Makes a session of its own of what was said here and the other host does not know of.
+    /// Moves the messages that the other host does not know to a fork.
     async fn part(&self, held: Held) -> Outcome<()> {
         let _turn = self.turns.of(&held.session).await;
         let now = self.archive.held(held.session.clone()).await?;
@@ -340,7 +343,7 @@ impl SessionService {
     }
 }
 
-/// A session that another host took while it was in memory.
+/// Refuses a session that another host took over while it was in memory.
 pub(super) fn check_here(session: &Session) -> Outcome<()> {
     match session.taken_by() {
         Some(host) => Err(elsewhere(&session.id, host)),
@@ -356,7 +359,7 @@ fn on(id: &str, host: &str) -> String {
     format!("session {id:?} goes on on host {host:?}")
 }
 
-/// What a session is called with what only this host knows.
+/// Returns the name of the fork with the messages that only this host has.
 fn fork_name(id: &str, host: &str, term: u64) -> String {
     let id: String = id.chars().take(limits::NAME - MARK_CHARS).collect();
     format!("{id}-on-{host}-{term}")

@@ -1,4 +1,4 @@
-//! What other programs kept of conversations.
+//! Import of conversations that other programs stored.
 
 use herma_archive::import::{IMPORTED, Imported};
 use herma_archive::session::{SessionRow, SnapshotRow};
@@ -12,22 +12,22 @@ use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 use crate::service::settings::SessionSettings;
 
-/// The session of another program.
+/// A session of another program.
 #[derive(Debug)]
 pub(crate) struct Importing {
-    /// Its id here.
+    /// The id that it gets here.
     pub session: String,
-    /// The program.
+    /// The name of the program.
     pub agent: Option<String>,
-    /// Its file.
+    /// The program's file.
     pub source: Option<String>,
     /// The folder that the agent worked in.
     pub cwd: Option<String>,
-    /// The session that it came out of.
+    /// The session that it continues or branches from.
     pub parent: Option<String>,
     /// A title for people.
     pub title: Option<String>,
-    /// The model that it was said to.
+    /// The model of the conversation.
     pub model: Option<String>,
     /// Whether secrets are masked.
     pub redact: bool,
@@ -49,7 +49,7 @@ impl Importing {
         Ok(())
     }
 
-    /// A session that ended now, of which nothing is frozen.
+    /// Returns the row of a session that has ended and has no snapshot.
     fn row(self, profile: &str, started_at: f64, now: f64) -> SessionRow {
         let settings = SessionSettings { model: self.model, ..SessionSettings::default() };
         SessionRow {
@@ -71,7 +71,7 @@ impl Importing {
 }
 
 impl SessionService {
-    /// Keeps messages of another program's session, as JSON texts; answers the position of the next one.
+    /// Stores messages of another program's session, given as JSON texts. Returns the position of the next message.
     pub(crate) async fn import(
         &self,
         caller: &Caller,
@@ -116,7 +116,7 @@ fn masked(messages: Vec<String>) -> Vec<String> {
     messages.into_iter().map(|text| Redaction::On.json(text)).collect()
 }
 
-/// A time for each message: its own, else that of the one before, else that of the first that has one, else now.
+/// Returns a time for each message: its own, else that of its predecessor, else the first known one, else `now`.
 fn at_times(times: &[Option<f64>], now: f64, messages: usize) -> Vec<f64> {
     let first = times.iter().flatten().next().copied().unwrap_or(now);
     let each = (0..messages).map(|at| times.get(at).copied().flatten());

@@ -1,4 +1,4 @@
-//! Sessions that go on for others: lists, tips, titles.
+//! Chains of sessions that continue each other: lists, tips, titles.
 
 use herma_archive::list::Shown;
 
@@ -9,7 +9,7 @@ use crate::service::caller::Caller;
 use crate::service::session::check_profile;
 
 impl SessionService {
-    /// Sessions of the caller's profile, or of all, newest first.
+    /// Returns sessions of the caller's profile, or of all profiles, newest first.
     pub(crate) async fn list(
         &self,
         caller: &Caller,
@@ -20,7 +20,7 @@ impl SessionService {
         self.archive.list_sessions(caller.profile.clone(), limit, before, raw).await
     }
 
-    /// One session with its figures.
+    /// Returns one session with its figures.
     pub(crate) async fn show(&self, caller: &Caller, id: &str) -> Outcome<Shown> {
         names::check("session", id)?;
         let shown = self.archive.show_session(id.to_owned()).await?.ok_or_else(|| no_session(id))?;
@@ -28,19 +28,19 @@ impl SessionService {
         Ok(shown)
     }
 
-    /// The last one of those that go on for a session.
+    /// Returns the last session of the chain that continues this one.
     pub(crate) async fn tip(&self, id: String) -> Outcome<String> {
         names::check("session", &id)?;
         self.archive.tip(id).await
     }
 
-    /// The session to resume for an id.
+    /// Returns the session to resume for an id.
     pub(crate) async fn resume_target(&self, id: String) -> Outcome<String> {
         names::check("session", &id)?;
         self.archive.resume_target(id).await
     }
 
-    /// The title after a title.
+    /// Returns the title that follows a title.
     pub(crate) async fn next_title(&self, title: String) -> Outcome<String> {
         names::check("title", &title)?;
         self.archive.next_title(title).await

@@ -1,4 +1,4 @@
-//! Removing a session for good.
+//! Permanent removal of a session.
 
 use std::sync::Arc;
 
@@ -13,20 +13,19 @@ use crate::service::archive_retention::publish_gone;
 use crate::service::caller::Caller;
 use crate::service::retention::publish_expired;
 
-/// What went with a session.
+/// The data that was removed with a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Removed {
-    /// Its messages.
+    /// The number of its messages.
     pub messages: u64,
-    /// Its outputs.
+    /// The number of its outputs.
     pub outputs: usize,
-    /// Bytes of both.
+    /// The size of both, in bytes.
     pub bytes: u64,
 }
 
 impl SessionService {
-    /// Everything that is kept of a session goes for good: in the archive, in the text index,
-    /// and its outputs.
+    /// Removes all data of a session permanently: in the archive, in the text index, and its outputs.
     pub(crate) async fn remove(self: &Arc<Self>, caller: &Caller, id: &str) -> Outcome<Removed> {
         let id = self.known(caller, id).await?;
         let in_use = self.table.get(&id);
@@ -36,8 +35,7 @@ impl SessionService {
         });
         let quiet = quiet.transpose()?;
         let service = Arc::clone(self);
-        // A task of its own: what was begun is carried out, whether the caller still waits
-        // or not.
+        // The removal runs in its own task, so that it finishes even if the caller no longer waits.
         let work = tokio::spawn(async move {
             let _quiet = quiet;
             service.remove_now(id).await

@@ -10,7 +10,7 @@ use crate::data::numbers::wide;
 use crate::service::caller::Caller;
 
 impl SessionService {
-    /// Appends JSON texts; answers the position of the next one.
+    /// Appends messages as JSON texts. Returns the position of the next message.
     pub(crate) async fn append(
         &self,
         caller: &Caller,
@@ -21,7 +21,7 @@ impl SessionService {
     ) -> Outcome<u64> {
         let session = self.ensure(caller, id).await?;
         let (table, id) = (Arc::clone(&self.table), session.id.clone());
-        // One that was removed is a new one when it is asked for again.
+        // A removed session becomes a new one at the next request.
         let no_session = move || table.forget(&id);
         let _appending = session.appending();
         let bytes = messages.iter().map(|message| wide(message.len())).sum();

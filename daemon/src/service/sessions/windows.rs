@@ -11,8 +11,8 @@ impl SessionService {
         self.archive.keep_window(model, settings.base_url.unwrap_or_default(), tokens).await
     }
 
-    /// The new settings of a session, with the window that a provider named where `named` has
-    /// none but the session has none yet, or has now another model or endpoint.
+    /// Returns the new settings of a session. If `named` is `None`, and the session has no window or gets another model
+    /// or endpoint, the settings get the window that a provider reported.
     pub(super) async fn with_window(
         &self,
         before: &SessionSettings,

@@ -1,4 +1,4 @@
-//! Outputs that are named by what their calls were given.
+//! Finds outputs through the arguments of their calls.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use herma_context::{Message, Role};
 use memchr::memmem::Finder;
 use serde_json::Value;
 
-/// A call of a transcript, and what it was given.
+/// The name and arguments of a call in a transcript.
 struct Given<'a> {
     name: Option<&'a str>,
     /// The arguments as they were written.
     arguments: Cow<'a, str>,
-    /// The strings in them as they are meant, where they are written in another way.
+    /// The unescaped strings in them, if any are escaped.
     strings: Vec<String>,
 }
 
@@ -24,8 +24,8 @@ impl Given<'_> {
     }
 }
 
-/// For each of these words the positions of the outputs of calls that have them in their name or in their arguments. Calls
-/// that say what to discard are none of them.
+/// For each of these words, returns the positions of the outputs whose calls contain it in their name or arguments.
+/// Ignores the calls that name outputs to discard.
 pub(super) fn outputs_of(transcript: &[Message], words: &[String]) -> Vec<Vec<usize>> {
     let mut found = vec![Vec::new(); words.len()];
     if words.is_empty() {
@@ -54,7 +54,7 @@ pub(super) fn outputs_of(transcript: &[Message], words: &[String]) -> Vec<Vec<us
     found
 }
 
-/// The strings of arguments in which anything is escaped.
+/// Returns the unescaped strings of arguments that contain escapes.
 fn escaped(arguments: &str) -> Vec<String> {
     let mut strings = Vec::new();
     if arguments.contains('\\')

@@ -1,4 +1,4 @@
-//! How a run is made ahead.
+//! Making a run in advance.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::service::compression::writing::{Step, Writing};
 use crate::service::compression::{CompressionService, list};
 use crate::service::session::Session;
 
-/// Begins a run for the transcript that was appended, unless there is one; `None` when
-/// there is nothing to compress, or only the agent could write the summary.
+/// Begins a run for the session's transcript, unless there is one. Returns `None` if there is nothing to compress, or
+/// if only the agent could write the summary.
 pub(in crate::service::compression) async fn begin(
     service: &Arc<CompressionService>,
     session: &Arc<Session>,
@@ -27,7 +27,7 @@ pub(in crate::service::compression) async fn begin(
     if let Some(known) = precomputed.stage(session, &settings, &focus) {
         return Ok(Some(known));
     }
-    // It is known before what it is made of is read, so that whatever changes that meanwhile ends it.
+    // The run is registered before its input is read, so that any change of the input ends it.
     let by = By { asked: true, is_quick: service.asks_nobody(session, &settings) };
     let started = precomputed.start(session, settings.clone(), focus.clone(), by);
     let name = started.name().to_owned();
@@ -41,7 +41,7 @@ pub(in crate::service::compression) async fn begin(
     Ok(Some((name, Stage::Started)))
 }
 
-/// Takes the transcript and decides what would be replaced; `None` as in [`begin`].
+/// Reads the transcript and decides which messages to replace; `None` as in [`begin`].
 pub(super) async fn prepare(
     service: &Arc<CompressionService>,
     session: &Arc<Session>,
@@ -54,11 +54,11 @@ pub(super) async fn prepare(
     let Some((transcript, texts)) = service.archive.transcript(session.id.clone()).await? else { return Ok(None) };
     let (request, used) = (options.request, settings.clone());
     let prepared = blocking("context.compact_ahead", move || {
-        // What has to be translated is compressed when it is asked for.
+        // A list that needs translation is compressed on request only.
         let Read { messages, translation: None } = forms::read_kept(texts) else { return Ok(None) };
         Ok(used.engine.prepare(&list::parse(messages), &used, &state, &request, |_| ()).ok())
     });
-    // What has to become small at once is decided for the list as it is then.
+    // A list that must become small at once needs decisions at that time.
     let prepared = prepared.await?.filter(Prepared::is_ordinary);
     Ok(prepared.map(|prepared| Run {
         session: Arc::clone(session),
@@ -77,7 +77,7 @@ pub(super) async fn prepare(
     }))
 }
 
-/// Has the summary written, or what the engine writes itself. A run that comes to none is forgotten.
+/// Writes the summary, or lets the engine write it. A run without a result is forgotten.
 pub(super) async fn write(service: &Arc<CompressionService>, mut run: Run, started: Started) {
     if !run.prepared.needs_summary() {
         service.publish_phase(&run.session, Phase::Summarise);

@@ -1,4 +1,4 @@
-//! How a run that was made ahead is used.
+//! Using a run made in advance.
 
 use std::sync::Arc;
 
@@ -8,24 +8,23 @@ use super::Ready;
 use crate::service::compression::list;
 use crate::service::compression::run::{RunReport, WrittenSummary};
 
-/// The list that a run is to be used for.
+/// The list for which a run is to be used.
 pub(in crate::service::compression) enum More {
-    /// All of it, which may be another one.
+    /// The whole list, which may be a different one.
     Whole(Vec<String>),
-    /// What the transcript that the run was made from has beyond it by now.
+    /// The messages that the run's transcript got after the run.
     Beyond(Vec<String>),
 }
 
-/// Whether a run that was made ahead can be used for a list.
+/// Whether a run made in advance can be used for a list.
 pub(in crate::service::compression) enum Continued {
-    /// It can: the list only grew.
+    /// It can, because the list only grew.
     Fits { prepared: Box<Prepared>, text: WrittenSummary, report: RunReport },
-    /// It can't; here is the list.
+    /// It can't. This is the list.
     Differs(Vec<String>),
 }
 
-/// Uses a run that was made ahead for a list, where that only grew since and the result
-/// is small enough.
+/// Uses a run made in advance for a list, if the list only grew since and the result is small enough.
 pub(in crate::service::compression) fn continued(
     ready: Ready,
     more: More,

@@ -1,8 +1,8 @@
-//! When a run is made ahead that nobody asked for.
+//! Runs in advance that no client requested.
 //!
-//! Where herma itself writes what a compression needs, it costs nothing but a moment of a processor. It is begun where
-//! a session comes near its threshold: by what a check says, or by what was appended, once nobody appends for a
-//! moment. Then nothing is left to do for the turn that crosses it but to put the list together.
+//! If herma itself writes the summary, a run costs only a moment of processor time. It begins when a session comes near
+//! its threshold: after a check, or by the size of the transcript once appends pause. For the turn that crosses the
+//! threshold, only the list remains to be built.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,18 +18,18 @@ use crate::service::compression::due::{Due, Reason};
 use crate::service::growth::Pace;
 use crate::service::session::Session;
 
-/// Percent of the threshold from which a run is begun. What comes until the threshold is in the tail of that run, so
-/// it is to be little.
+/// The percentage of the threshold at which a run begins. Messages between this point and the threshold go into the
+/// tail of that run, so they should be few.
 const NEAR: u64 = 90;
 
-/// Bytes of a transcript from which its compression takes long enough to be begun ahead by its size.
+/// The size of a transcript from which its compression takes long enough to be worth a run in advance, in bytes.
 const LEAST_BYTES: u64 = 128 << 10;
 
-/// Nobody appends any more when nobody did for so long.
+/// How long appends must pause before a run begins.
 const CALM: Duration = Duration::from_millis(50);
 
 impl CompressionService {
-    /// Begins a run ahead where a check found that a session is near its threshold.
+    /// Begins a run if a check found that the session is near its threshold.
     pub(crate) fn begin_ahead_if_near(self: &Arc<Self>, session: &Arc<Session>, settings: &Settings, due: &Due) {
         let may = matches!(due.reason, Reason::BelowThreshold | Reason::OverThreshold) && !due.compress;
         if may && is_near(due.tokens, due.threshold) && self.asks_nobody(session, settings) {
@@ -37,7 +37,7 @@ impl CompressionService {
         }
     }
 
-    /// Notes that messages were appended, and begins a run ahead once it is calm, if the transcript is near the threshold.
+    /// Notes appended messages. Once appends pause, begins a run if the transcript is near the threshold.
     pub(crate) fn note_appended(self: &Arc<Self>, session: &Arc<Session>, generation: u64, bytes: u64) {
         if !session.growth().append(generation, bytes) {
             return;
@@ -51,7 +51,7 @@ impl CompressionService {
         });
     }
 
-    /// Begins a run ahead where the transcript is near the threshold by its size.
+    /// Begins a run if the transcript's size is near the threshold.
     async fn look(self: &Arc<Self>, session: &Arc<Session>) -> Outcome<()> {
         let settings = session.settings().in_force(&self.defaults)?;
         if !self.defaults.context.enabled || !self.asks_nobody(session, &settings) {
@@ -64,7 +64,7 @@ impl CompressionService {
         Ok(())
     }
 
-    /// Whether herma writes by itself what a compression of the session needs.
+    /// Whether herma itself writes the summary for a compression of the session.
     pub(super) fn asks_nobody(&self, session: &Session, settings: &Settings) -> bool {
         settings.engine.writes_itself() || self.chain(session, None).is_at_hand()
     }
@@ -101,7 +101,7 @@ impl CompressionService {
         started: Started,
     ) -> Outcome<()> {
         let mut options = self.options_ahead(session, Focus::Auto).await?;
-        // It is used once the session is over its threshold, and decides as it would then.
+        // The run is used once the session is over its threshold, so it decides as it would then.
         options.request.current_tokens = i64::try_from(settings.budgets().threshold_tokens).ok();
         if let Some(run) = prepare(self, session, settings, options).await? {
             write(self, run, started).await;
@@ -110,7 +110,7 @@ impl CompressionService {
     }
 }
 
-/// A run of a session that is made ahead, since that moment.
+/// A run in advance of a session, and its start.
 struct Running(Arc<Session>, Instant);
 
 impl Drop for Running {
@@ -119,7 +119,7 @@ impl Drop for Running {
     }
 }
 
-/// Waits until nobody appends to a session, and another run may be begun.
+/// Waits until appends to a session pause, and another run may begin.
 async fn calm(session: &Session) {
     let mut appended = session.growth().appended();
     let mut pause = CALM;
