@@ -1,4 +1,4 @@
-//! What is between a socket and the services: the only floor that knows wire types.
+//! The layer between the socket and the services. Only this floor knows the wire types.
 
 mod buffers;
 mod connection;

@@ -1,5 +1,4 @@
-//! Room for large frames, used again: to get new pages from the system costs more than to
-//! fill them.
+//! A pool of buffers for large frames. Getting new pages from the system costs more than filling them.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -7,16 +6,16 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
-/// Bytes of the smallest buffer that is worth keeping.
+/// The size of the smallest buffer that is worth keeping, in bytes.
 const LEAST: usize = 256 << 10;
 
-/// Bytes of all buffers that are kept; more go back to the system at once.
+/// The size of all buffers that are kept, in bytes. Further buffers go back to the system at once.
 const MOST: usize = 32 << 20;
 
-/// How long a buffer is kept that nobody uses.
+/// How long an unused buffer is kept.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// Buffers that wait to be used again, empty all of them.
+/// A pool of empty buffers.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     kept: Mutex<Vec<(Vec<u8>, Instant)>>,
@@ -24,8 +23,7 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// The smallest buffer that has room for `least` bytes; an empty one without room when
-    /// none has.
+    /// Takes the smallest buffer with room for `least` bytes; if there is none, an empty buffer without room.
     pub(crate) fn take(&self, least: usize) -> Vec<u8> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = kept.iter().enumerate().filter(|(_, (buffer, _))| buffer.capacity() >= least);
@@ -33,7 +31,7 @@ impl Buffers {
         smallest.map(|at| kept.swap_remove(at).0).unwrap_or_default()
     }
 
-    /// Takes back what is not needed any more.
+    /// Returns a buffer that is no longer needed to the pool.
     pub(crate) fn give(&self, mut buffer: Vec<u8>) {
         buffer.clear();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,7 +42,7 @@ impl Buffers {
         }
     }
 
-    /// Gives back to the system what is not used, for as long as it is polled.
+    /// Returns unused buffers to the system, for as long as it is polled.
     pub(crate) async fn keep_tidy(&self) {
         loop {
             self.given.notified().await;
@@ -54,7 +52,7 @@ impl Buffers {
         }
     }
 
-    /// Drops what was not used for a while; whether nothing is kept now.
+    /// Drops buffers that were not used for a while. Returns whether none is left.
     fn drop_idle(&self, now: Instant) -> bool {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|(_, since)| now.saturating_duration_since(*since) < IDLE);

@@ -1,9 +1,8 @@
-//! One connection: reads frames, answers at once what needs no waiting, starts
-//! the rest, and writes the answers as they come.
+//! One connection. It reads frames, answers at once if that needs no waiting, starts tasks for the other requests, and
+//! writes their answers as they come.
 //!
-//! One task does it all, so a ping costs one read and one write. It never holds
-//! more than it may: past the bounds it stops reading, and a peer that makes no
-//! progress is let go.
+//! One task does all of it, so a ping costs one read and one write. It never holds more than its limits allow: above
+//! them it stops reading, and it closes the connection of a peer that makes no progress.
 
 mod admission;
 mod ask;
@@ -39,24 +38,22 @@ use crate::wire::transport::{self, Stream};
 /// Lines longer than this are parsed on another thread.
 const LINE_INLINE: usize = 256 << 10;
 
-/// Frames longer than this are parsed on another thread; most of their bytes are only moved.
+/// Binary frames longer than this are parsed on another thread. In shorter ones, most bytes are only moved.
 const FRAME_INLINE: usize = 2 << 20;
 
-/// Room of larger frames is not kept once everything in them was copied: what they ask needs
-/// as much again.
+/// Larger buffers are not kept if everything in them was copied, because the request needs the same amount again.
 const COPIED: usize = 2 << 20;
 
-/// Answers that may wait to be written, in bytes; past it nothing is read.
+/// The size of waiting answers at which reading stops, in bytes.
 const OUT: usize = 1 << 20;
 
-/// Room for answers that a connection keeps while it has none, in bytes.
+/// The largest buffer for answers that a connection keeps while it has none, in bytes.
 const KEPT: usize = 64 << 10;
 
-/// How often a peer that has sent everything is looked after, while requests of
-/// it are under way.
+/// How often a peer that has sent everything is checked, while its requests are in progress.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// How long a peer has to say which codec it speaks.
+/// How long a peer has to announce its codec.
 const HANDSHAKE: Duration = Duration::from_secs(limits::HANDSHAKE_S);
 
 /// Serves one connection until its peer is done or the daemon stops.
@@ -74,13 +71,13 @@ pub(crate) async fn serve(services: Arc<Services>, stream: Stream, number: u64, 
     services.session_locks.release_all_of(number);
 }
 
-/// Why a connection ends early.
+/// The reason why a connection ends early.
 enum End {
     /// Its peer went away.
     Peer(std::io::Error),
     /// Its peer neither sends the rest of a frame nor reads its answers.
     Stalled,
-    /// It never said anything, and there is no place for others.
+    /// It never sent anything, and the daemon has no place for other connections.
     GaveWay,
 }
 
@@ -90,18 +87,18 @@ impl From<std::io::Error> for End {
     }
 }
 
-/// What still comes in.
+/// The state of the incoming direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Incoming {
     /// The peer may send more.
     Open,
     /// The peer has sent everything; frames may wait in the buffer.
     Ended,
-    /// Nothing more is taken from the peer.
+    /// No more data is accepted from the peer.
     Closed,
 }
 
-/// An answer, encoded, and what the request held until now.
+/// An encoded answer, and the share of the bytes in flight that its request held.
 struct Encoded {
     bytes: Vec<u8>,
     _share: Option<Arc<Share>>,
@@ -117,13 +114,13 @@ struct Connection {
     began: Instant,
     incoming: Incoming,
     decoder: Decoder,
-    /// Whether whole frames may wait in the decoder.
+    /// Whether complete frames may wait in the decoder.
     backlog: bool,
-    /// What the frame that has begun holds of the bytes in flight.
+    /// The share of the bytes in flight for the frame that has begun.
     share: Option<Share>,
-    /// When a frame that holds a share must be whole.
+    /// The time by when a frame with a share must be complete.
     frame_due: Option<Instant>,
-    /// Until then nothing is read.
+    /// Reading stops until this share is granted.
     share_wanted: Option<WaitForShare>,
     order: Order,
     subscription: Option<Subscribed>,
@@ -234,7 +231,7 @@ impl Connection {
         }
     }
 
-    /// Whether more may be asked before something is answered.
+    /// Whether there is room for more requests before some are answered.
     fn has_room(&self) -> bool {
         self.tasks.len() < limits::REQUESTS && self.out.len() < OUT
     }
@@ -253,8 +250,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Handles the frames that are there while there is room for what they ask,
-    /// and asks for a share of the bytes in flight for one that is not whole.
+    /// Handles the complete frames while there is room for their requests. Requests a share of the bytes in flight for
+    /// an incomplete one.
     async fn take_frames(&mut self) {
         while self.has_room() {
             match self.decoder.next_frame() {
@@ -279,7 +276,7 @@ impl Connection {
         }
     }
 
-    /// Reads a frame: at once, or on another thread where that takes long.
+    /// Parses a frame, on another thread if that takes long.
     async fn read_frame(&mut self, frame: &Range<usize>) -> Parsed {
         let codec = self.decoder.codec();
         if frame.len() <= LINE_INLINE {
@@ -312,7 +309,7 @@ impl Connection {
         }
     }
 
-    /// The peer has sent everything: a last line needs no newline.
+    /// Handles the end of the peer's data. The last line needs no newline.
     fn finish(&mut self) {
         match self.decoder.finish() {
             Ok(Some(line)) => {
@@ -324,7 +321,7 @@ impl Connection {
         }
     }
 
-    /// Ends a connection that is one too many.
+    /// Ends a connection over the limit.
     fn turn_away(&mut self) {
         self.incoming = Incoming::Closed;
         let error = busy(self.services.config.limits.connections);
@@ -334,7 +331,7 @@ impl Connection {
         }
     }
 
-    /// Tells what is wrong with a stream that can't be read any further.
+    /// Reports an error in a stream that can't be read any further.
     fn refuse(&mut self, error: &FrameError) {
         self.services.connections.metrics.record_unreadable();
         let kind = match error {
@@ -345,7 +342,7 @@ impl Connection {
         let error = RpcError::new(kind, error.to_string());
         match self.decoder.codec() {
             Some(Codec::Bincode) => self.answer(|out| encode_frame(0, &Err(error), out)),
-            // A line is what a client of any version can read.
+            // Clients of any version can read a line.
             Some(Codec::Json) | None => self.answer(|out| encode_line("null", &Err(error), out)),
         }
     }
@@ -354,7 +351,7 @@ impl Connection {
         self.answer(|out| out.extend_from_slice(bytes));
     }
 
-    /// Appends an answer to what is to be written.
+    /// Appends an answer to the output.
     fn answer(&mut self, encode: impl FnOnce(&mut Vec<u8>)) {
         if self.out.is_empty() {
             self.progress = Instant::now();

@@ -1,6 +1,5 @@
-//! Decides when and under which conditions a request runs: at once when it
-//! needs no waiting, else as a task of its own with its deadline, its place in
-//! the order of its session and its idempotency key.
+//! Decides when and under which conditions a request runs. A request that needs no waiting runs at once. Any other
+//! request has its own task, with its deadline, its place in the order of its session and its idempotency key.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,12 +21,10 @@ use crate::wire::order::Turn;
 use crate::wire::rpc_error::Answer;
 use crate::wire::services::Services;
 
-/// What the requests wait for that go to the stores and name no session; no session can have
-/// this id.
+/// The order key of requests to the stores without a session. No session can have this id.
 const STORES: &str = "\0memory";
 
-/// Answers a request that needs no waiting; `None` for any other. A panic is
-/// this request's `internal` error.
+/// Answers a request that needs no waiting; `None` for any other. A panic becomes this request's `internal` error.
 pub(crate) fn at_once(
     services: &Arc<Services>,
     connection: u64,
@@ -54,8 +51,7 @@ fn guarded(method: Method, handle: impl FnOnce() -> Option<Answer<Reply>>) -> Op
     })
 }
 
-/// What the order of requests is kept for: those of one session, and those of
-/// the stores that name none.
+/// Returns the order key of a request: its session, or one key for all store requests without a session.
 pub(crate) fn order_key(request: &Request) -> Option<&str> {
     match request.order() {
         Order::Session(session) => Some(session),
@@ -64,12 +60,11 @@ pub(crate) fn order_key(request: &Request) -> Option<&str> {
     }
 }
 
-/// Answers any request, when its turn comes and within its deadline. A panic in it
-/// is only its own.
+/// Answers any request, when its turn comes and within its deadline. A panic affects only this request.
 ///
-/// A write to a store that is being done when the deadline passes is waited for:
-/// a caller that is told that time ran out can rely on it that nothing was written. One with
-/// an idempotency key goes on all the same, for its caller will come back with it.
+/// If a write to a store is in progress when the deadline passes, this waits for it. So a caller that gets a timeout
+/// can rely on it that nothing was written. A request with an idempotency key continues in any case, because its caller
+/// will come back with the key.
 pub(crate) async fn in_time(
     services: Arc<Services>,
     connection: u64,
@@ -114,7 +109,7 @@ pub(crate) async fn in_time(
     }
 }
 
-/// What a caller is told that sent halves of chars.
+/// Returns the warning for a caller that sent halves of chars.
 fn replacement_words(count: usize) -> String {
     let (halves, are) =
         if count == 1 { ("half of a surrogate pair", "is") } else { ("halves of surrogate pairs", "are") };
@@ -131,7 +126,7 @@ fn check(header: &Header) -> Result<(), Error> {
     Ok(())
 }
 
-/// Does a request, or answers what it came to when its key was used before.
+/// Handles a request, or returns the earlier result if its key was used before.
 async fn keyed(
     services: Arc<Services>,
     connection: u64,
@@ -152,12 +147,11 @@ async fn keyed(
                 let words = "the idempotency key was used for another request";
                 return Err(RpcError::new(ErrorKind::Conflict, words));
             }
-            // The sender is dropped when the other one is done, which is an
-            // error of the receiver and what is waited for.
+            // The sender is dropped when the other request is done. The receiver then gets an error, which ends the
+            // wait.
             Begin::Running(mut running) => drop(running.changed().await),
             Begin::First(ticket) => {
-                // A task of its own: it goes on when the caller goes away, for
-                // the caller will come back with the same key.
+                // The task continues when the caller goes away, because the caller will come back with the same key.
                 let work = tokio::spawn(async move {
                     let outcome = handler::handle(&services, &caller, request).await.map_err(RpcError::from);
                     if let Ok(reply) = &outcome

@@ -1,11 +1,11 @@
-//! A panic that ends what it happened in, and nothing else.
+//! Limits a panic to the future in which it happened.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A future whose panic is an error.
+/// A future that turns a panic into an error.
 #[derive(Debug)]
 pub(crate) struct Guarded<F>(Pin<Box<F>>);
 

@@ -1,5 +1,4 @@
-//! What each method does: one file per resource. Here wire types become domain
-//! types and back.
+//! The handlers of all methods, one file per resource. They convert wire types to domain types and back.
 
 mod constraint;
 pub(super) mod context;
@@ -26,12 +25,11 @@ use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 
-/// Texts up to this many bytes are worked on without leaving the connection's
-/// task.
+/// The size up to which texts are processed within the connection's task, in bytes.
 const SHORT: usize = 16 << 10;
 
-/// Answers a request that [`may_be_quick`], if it turns out to need neither a disk nor another
-/// thread; what else it began is dropped, and nothing has come of it.
+/// Answers a request that [`may_be_quick`], if it needs neither a disk nor another thread. Otherwise drops the handler
+/// that was started, which then has no effect.
 pub(super) fn at_once(services: &Arc<Services>, caller: &Caller, request: &Request) -> Option<Outcome<Reply>> {
     if let Request::SessionSnapshot(params) = request {
         return session::snapshot_in_memory(services, caller, params);
@@ -43,8 +41,7 @@ pub(super) fn at_once(services: &Arc<Services>, caller: &Caller, request: &Reque
     }
 }
 
-/// Whether a request is a read that usually needs nothing but memory, and small enough to be
-/// copied for a try.
+/// Whether a request is a read that usually needs only memory, and is small enough to be copied for an attempt.
 pub(super) fn may_be_quick(request: &Request) -> bool {
     match request {
         Request::Ping(_)
@@ -181,7 +178,7 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
         Request::FilesRestore(params) => files::restore(services, caller, params).await.map(Reply::FilesRestore),
         Request::LedgerRecord(params) => ledger::record(services, caller, params).await.map(Reply::LedgerRecord),
         Request::LedgerRead(params) => ledger::read(services, caller, params).await.map(Reply::LedgerRead),
-        // A connection answers it itself, for only it can tell later.
+        // The connection answers it itself, because only the connection can send notifications later.
         Request::Subscribe(_) => Err(Error::internal("subscribe")),
     }
 }

@@ -11,17 +11,17 @@ use tokio::time::sleep;
 
 use crate::sync::{Mutex, MutexGuard};
 
-/// Bytes that a result takes beside itself and its key: in two tables, with the hash of what was
-/// asked, and what the allocator adds.
+/// The size of a remembered result in addition to itself and its key, in bytes: two table entries with the hash of the
+/// request, and the overhead of the allocator.
 const ENTRY: usize = 256;
 
-/// Pause between two looks for what is too old, while there is something.
+/// The pause between two checks for expired results, while there are results.
 const LOOK: Duration = Duration::from_mins(1);
 
-/// A result as it is kept.
+/// A remembered result.
 type Kept = Arc<RawValue>;
 
-/// What identifies a mutation: its key and what exactly was asked.
+/// Identifies a mutation: its key, and the exact request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Mutation {
     /// The caller's key.
@@ -30,16 +30,16 @@ pub(crate) struct Mutation {
     pub fingerprint: [u8; 32],
 }
 
-/// What to do with a mutation that carries a key.
+/// The next step for a mutation with a key.
 #[derive(Debug)]
 pub(crate) enum Begin {
-    /// Do it, and tell how it went.
+    /// Do it, and record the result in the ticket.
     First(Ticket),
-    /// It is being done: wait, then begin again.
+    /// It is in progress: wait, then begin again.
     Running(watch::Receiver<()>),
-    /// It was done; this was the result.
+    /// It is done, with this result.
     Done(Kept),
-    /// The key was used for something else.
+    /// The key was used for another request.
     Reused,
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum Begin {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Idempotency {
     inner: Arc<Mutex<Inner>>,
-    /// There is a result that will be too old.
+    /// Notifies that a result was added, which will expire.
     kept: Arc<Notify>,
 }
 
@@ -70,8 +70,7 @@ enum State {
     Done(Kept),
 }
 
-/// The right to do a mutation. Dropped without a result, the next one to come
-/// with the key does it.
+/// The right to do a mutation. If it is dropped without a result, the next request with the key does the mutation.
 #[derive(Debug)]
 pub(crate) struct Ticket {
     all: Idempotency,
@@ -80,7 +79,7 @@ pub(crate) struct Ticket {
 }
 
 impl Idempotency {
-    /// Says what to do with a mutation.
+    /// Returns the next step for a mutation.
     pub(crate) fn begin(&self, mutation: &Mutation, now: Instant) -> Begin {
         let mut inner = self.lock();
         inner.forget_old(now);
@@ -97,7 +96,7 @@ impl Idempotency {
         }
     }
 
-    /// Forgets what is too old although nobody comes any more, for as long as it is polled.
+    /// Forgets expired results even without new requests, for as long as it is polled.
     pub(crate) async fn keep_tidy(&self) {
         loop {
             self.kept.notified().await;
@@ -107,7 +106,7 @@ impl Idempotency {
         }
     }
 
-    /// Forgets what is too old; whether nothing is kept now.
+    /// Forgets expired results. Returns whether none is left.
     fn forget_old(&self, now: Instant) -> bool {
         let mut inner = self.lock();
         inner.forget_old(now);
@@ -140,7 +139,7 @@ impl Inner {
 }
 
 impl Ticket {
-    /// Keeps the result for those who come with the same key.
+    /// Records the result for later requests with the same key.
     pub(crate) fn done(self, json: Arc<RawValue>, now: Instant) {
         let mut inner = self.all.lock();
         if let Some(entry) = inner.entries.get_mut(&self.key) {
@@ -153,7 +152,7 @@ impl Ticket {
     }
 }
 
-/// Bytes that it takes to remember a result.
+/// Returns the memory cost of a remembered result, in bytes.
 fn cost(key: &str, json: &RawValue) -> usize {
     json.get().len() + 2 * key.len() + ENTRY
 }
@@ -200,7 +199,7 @@ mod tests {
     fn what_is_kept_is_bounded_and_goes_when_it_is_old_though_nobody_comes() {
         let all = Idempotency::default();
         let start = Instant::now();
-        // Small results count with what it takes to find them.
+        // Small results count with the size of their table entries.
         let most = limits::IDEMPOTENCY_BYTES / ENTRY;
         for at in 0..most + 10 {
             let Begin::First(ticket) = all.begin(&mutation(&at.to_string(), 1), start) else { panic!("first") };

@@ -1,32 +1,30 @@
-//! Bounds the bytes that all connections together hold.
+//! Limits the bytes that all connections hold together.
 //!
-//! A frame that turns out larger than a small one takes its whole
-//! possible size at once, before the rest is read, and waits until that much is
-//! free. Taking it at once is what keeps two half-read frames from waiting for
-//! each other for ever.
+//! A frame that is larger than a small one takes its whole possible size at once, before the rest is read, and waits
+//! until that much is free. If it took its size step by step, two half-read frames could wait for each other for ever.
 
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// What is free.
+/// The free bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct InFlight {
     kilobytes: Arc<Semaphore>,
     total: u32,
 }
 
-/// What one frame holds, until it was answered.
+/// The share of one frame, until it is answered.
 pub(crate) type Share = OwnedSemaphorePermit;
 
 impl InFlight {
-    /// Room for so many bytes.
+    /// Creates a limit of this number of bytes.
     pub(crate) fn new(bytes: usize) -> Self {
         let total = kilobytes(bytes);
         Self { kilobytes: Arc::new(Semaphore::new(total as usize)), total }
     }
 
-    /// Whether no large frame is on its way or being worked on.
+    /// Whether no large frame is being read or processed.
     pub(crate) fn is_empty(&self) -> bool {
         self.kilobytes.available_permits() >= self.total as usize
     }
@@ -37,7 +35,7 @@ impl InFlight {
     }
 }
 
-/// Gives back what the frame turned out not to need.
+/// Returns the part of a share that the frame did not need.
 pub(crate) fn shrink(share: &mut Share, bytes: usize) {
     let surplus = share.num_permits().saturating_sub(kilobytes(bytes) as usize);
     drop(share.split(surplus));

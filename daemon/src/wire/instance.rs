@@ -1,4 +1,4 @@
-//! One daemon for a home: a held lock, and the socket's name under it.
+//! Makes sure that a home has one daemon: holds a lock, and under it the name of the socket.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,28 +11,26 @@ use herma_disk::{DiskError, folder, owner, socket};
 use crate::data::config::Config;
 use crate::wire::transport::{self, Listener};
 
-/// The variable by which a home of another user is allowed, for containers in which root does
-/// everything; its value is 1.
+/// The variable that allows a home of another user, for containers in which root does everything. Its value is 1.
 const FOREIGN: &str = "HERMA_FOREIGN_HOME";
 
-/// How often it is looked whether the home is still this daemon's.
+/// How often the daemon checks whether it still owns the home.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The lock of a home. While it lives no other daemon serves it; dropped, the
-/// socket's name is gone and the home is free.
+/// The lock of a home. While it exists, no other daemon serves the home. Dropping it removes the name of the socket and
+/// frees the home.
 #[derive(Debug)]
 #[must_use = "the home is free again when this is dropped"]
 pub struct HomeLock {
-    /// The socket, unless it is the service manager's.
+    /// The socket, unless it belongs to the service manager.
     socket: Option<BoundSocket>,
     path: PathBuf,
     lock: Lock,
 }
 
 impl HomeLock {
-    /// Waits until the home is no more this daemon's: its folder or the lock's file was
-    /// removed or replaced, or the socket's name, by which clients would find it. Another
-    /// daemon may serve the home then.
+    /// Waits until this daemon no longer owns the home: its folder, the file of the lock, or the name of the socket
+    /// with which clients find it was removed or replaced. Then another daemon may serve the home.
     pub async fn lost(&self) {
         loop {
             tokio::time::sleep(LOOK).await;
@@ -49,15 +47,15 @@ impl HomeLock {
 }
 
 impl HomeLock {
-    /// Whether the lock's file is the one that this daemon holds. Some file systems of virtual
-    /// machines give a file another number from time to time; then what it says counts.
+    /// Whether the file of the lock is the one that this daemon holds. Some file systems of virtual machines change a
+    /// file's inode number from time to time, so the content of the file counts too.
     fn is_signed(&self) -> bool {
         self.lock.is_in_place(&self.path)
             || lock::holder(&self.path).is_ok_and(|holder| holder.starts_with(&own_signature()))
     }
 }
 
-/// What this process writes into the lock's file, before its socket.
+/// Returns the text that this process writes into the file of the lock, before its socket.
 fn own_signature() -> String {
     format!("pid {} on ", std::process::id())
 }
@@ -70,7 +68,7 @@ impl Drop for HomeLock {
     }
 }
 
-/// Why a home can't be served.
+/// The error for a home that can't be served.
 #[derive(Debug, thiserror::Error)]
 pub enum HomeLockError {
     /// Another daemon holds the home.
@@ -78,24 +76,24 @@ pub enum HomeLockError {
     Taken {
         /// The home.
         home: PathBuf,
-        /// What that daemon wrote about itself.
+        /// The text that the other daemon wrote about itself.
         holder: String,
     },
-    /// Somebody else listens on the socket's name.
+    /// Another program listens on the name of the socket.
     #[error("another program listens on {}; name another socket with --socket", path.display())]
     SocketTaken {
         /// The socket.
         path: PathBuf,
     },
-    /// The socket can't be made.
+    /// The socket can't be created.
     #[error("failed to listen on {}: {source}", path.display())]
     Listen {
         /// The socket.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A folder or lock can't be made.
+    /// A folder or the lock can't be created.
     #[error(transparent)]
     Disk(#[from] DiskError),
 }
@@ -107,7 +105,7 @@ fn by(holder: &str) -> String {
 /// Refuses a home of another user, unless the environment allows it.
 ///
 /// # Errors
-/// It is one.
+/// The home belongs to another user.
 pub fn check_owner(home: &Path) -> Result<(), HomeLockError> {
     if std::env::var_os(FOREIGN).is_none_or(|allowed| allowed != "1") {
         owner::check_home(home)?;
@@ -115,12 +113,11 @@ pub fn check_owner(home: &Path) -> Result<(), HomeLockError> {
     Ok(())
 }
 
-/// Takes the lock of the home, then listens. A socket that a dead daemon left
-/// is removed only under the lock and only when nobody answers on it. One that the
-/// service manager listens on is used, and stays when the daemon ends.
+/// Takes the lock of the home, then listens. A socket that a dead daemon left is only removed under the lock, and only
+/// if no program answers on it. A socket of the service manager is used, and stays when the daemon ends.
 ///
 /// # Errors
-/// Another daemon, or a file system that says no.
+/// Another daemon serves the home, or the file system refuses the operation.
 pub async fn lock_home(config: &Config, inherited: Option<Listener>) -> Result<(HomeLock, Listener), HomeLockError> {
     check_owner(&config.home)?;
     let private = config.home.join("herma");
@@ -130,7 +127,7 @@ pub async fn lock_home(config: &Config, inherited: Option<Listener>) -> Result<(
         let holder = lock::holder(&path).unwrap_or_default();
         return Err(HomeLockError::Taken { home: config.home.clone(), holder });
     };
-    // On a full disk nobody can read who holds the lock, but it is held.
+    // On a full disk, others can't read who holds the lock, but it is held.
     drop(lock.sign(&path, &format!("{}{}\n", own_signature(), config.socket.display())));
     if let Some(listener) = inherited {
         return Ok((HomeLock { socket: None, path, lock }, listener));

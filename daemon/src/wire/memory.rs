@@ -1,4 +1,4 @@
-//! Memory that nobody uses goes back to the system, once there is nothing to do.
+//! Returns unused memory to the system when the daemon is idle.
 
 use std::time::Duration;
 
@@ -8,26 +8,26 @@ use tokio::time::sleep;
 use super::services::Services;
 use crate::owners::blocking::on_thread;
 
-/// How often it is looked how much there is.
+/// How often the memory is measured.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Bytes in memory that are worth no look.
+/// The resident size below which nothing is done, in bytes.
 const LITTLE: u64 = 16 << 20;
 
-/// Bytes of difference between two looks at a daemon that has nothing to do.
+/// The largest difference between two measurements of an idle daemon, in bytes.
 const STEADY: u64 = 1 << 20;
 
-/// Bytes that must have come since memory was given back last.
+/// The smallest growth since memory was last returned, in bytes.
 const GROWN: u64 = 4 << 20;
 
-/// Gives memory back after work that took much, for as long as it is polled.
+/// Returns memory after work that needed much, for as long as it is polled.
 pub(super) async fn keep_small(services: &Services) {
     let mut after = 0;
     let mut before = 0;
     loop {
         sleep(LOOK).await;
         let now = resident_bytes();
-        // Work that goes on takes more, or less.
+        // During work, the size keeps changing.
         let is_calm = now.abs_diff(before) < STEADY && services.connections.in_flight.is_empty();
         before = now;
         after = after.min(now);
@@ -46,7 +46,7 @@ fn give_back() {
     herma_heap::give_back();
 }
 
-/// Whether so many bytes in memory are worth the work, of which so many were left the last time.
+/// Whether the resident size is worth the work, given the size that remained the last time.
 fn is_worth_it(now: u64, after: u64) -> bool {
     now > LITTLE && now >= after.saturating_add(GROWN)
 }

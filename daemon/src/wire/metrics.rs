@@ -1,4 +1,4 @@
-//! Counts requests and how long they took, without a lock.
+//! Counts requests and their durations, without a lock.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -7,20 +7,19 @@ use std::time::Duration;
 use herma_protocol::daemon::{MethodCounts, RequestCounts};
 use herma_protocol::{ErrorKind, Method, RpcError};
 
-/// Whether a request failed. That there is no such thing, or that it has changed, is an answer: clients ask in order to
-/// find out.
+/// Whether a request failed. A missing item or a conflict is an answer and no failure, because clients send requests in
+/// order to find out.
 pub(crate) fn has_failed<T>(outcome: &Result<T, RpcError>) -> bool {
     outcome.as_ref().is_err_and(|error| !matches!(error.kind, ErrorKind::NotFound | ErrorKind::Conflict))
 }
 
-/// Buckets per doubling, so that a bucket is at most 19 % wide and its middle at
-/// most 12 % off.
+/// The number of buckets per doubling. A bucket is at most 19 % wide, and its middle at most 12 % off.
 const PER_DOUBLING: usize = 4;
 
-/// Doublings from one nanosecond to about eighteen minutes.
+/// The number of doublings, from one nanosecond to about eighteen minutes.
 const DOUBLINGS: usize = 40;
 
-/// Counters of all methods.
+/// The counters of all methods.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     methods: Vec<Histogram>,
@@ -39,7 +38,7 @@ impl Metrics {
         Self { methods: Method::ALL.iter().map(|_| Histogram::new()).collect(), unread: AtomicU64::new(0) }
     }
 
-    /// Counts a request that was answered.
+    /// Counts an answered request.
     pub(crate) fn record(&self, method: Method, took: Duration, failed: bool) {
         if let Some(histogram) = self.methods.get(method as usize) {
             histogram.count.fetch_add(1, Relaxed);
@@ -48,7 +47,7 @@ impl Metrics {
         }
     }
 
-    /// Counts something that was no request.
+    /// Counts input that was not a request.
     pub(crate) fn record_unreadable(&self) {
         self.unread.fetch_add(1, Relaxed);
     }

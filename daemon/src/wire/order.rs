@@ -4,18 +4,17 @@ use std::collections::HashMap;
 
 use tokio::sync::watch;
 
-/// Sessions that are remembered before finished ones are swept.
+/// The number of remembered sessions at which finished ones are removed.
 const SWEEP: usize = 128;
 
-/// Which requests of a connection are still under way, by session. A request is
-/// done when its sender is gone.
+/// The last request of each session on a connection. A request is done when its sender is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     last: HashMap<String, watch::Receiver<()>>,
 }
 
-/// A request's place in line. The next one's turn comes when this is given up
-/// with [`Place::leave`], or dropped with its connection.
+/// A request's place in line. The next request's turn comes when the place is given up with [`Place::leave`], or
+/// dropped with its connection.
 #[derive(Debug)]
 #[must_use = "the next one's turn comes when this is dropped"]
 pub(crate) struct Place {
@@ -23,12 +22,12 @@ pub(crate) struct Place {
     done: Option<watch::Sender<()>>,
 }
 
-/// When a request's turn comes.
+/// The turn of a request, to wait for.
 #[derive(Debug, Clone)]
 pub(crate) struct Turn(Option<watch::Receiver<()>>);
 
 impl Turn {
-    /// Waits for the request before.
+    /// Waits for the previous request.
     pub(crate) async fn come(&mut self) {
         if let Some(before) = &mut self.0 {
             while before.changed().await.is_ok() {}
@@ -37,13 +36,13 @@ impl Turn {
 }
 
 impl Place {
-    /// When its turn comes.
+    /// Returns the turn of this place.
     pub(crate) fn turn(&self) -> Turn {
         self.before.clone()
     }
 
-    /// Lets the next one have its turn, but not before this one's has come: a
-    /// request that was given up in line lets nobody overtake.
+    /// Lets the next request have its turn, but only after this one's turn has come. So no request overtakes others
+    /// because one was given up in line.
     pub(crate) async fn leave(mut self) {
         self.before.come().await;
         drop(self.done.take());
@@ -56,8 +55,7 @@ impl Order {
         key.and_then(|key| self.last.get(key)).is_some_and(is_under_way)
     }
 
-    /// The place behind what was asked for this session before. Requests of no
-    /// session wait for nothing.
+    /// Returns the place after the earlier requests of this session. Requests without a session do not wait.
     pub(crate) fn queue(&mut self, key: Option<&str>) -> Place {
         let Some(key) = key else { return Place { before: Turn(None), done: None } };
         if self.last.len() >= SWEEP {

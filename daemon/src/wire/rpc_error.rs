@@ -1,4 +1,4 @@
-//! The one place where the daemon's errors become errors of the wire.
+//! Converts the daemon's errors into errors of the wire. Only this file does that.
 
 use herma_archive::ArchiveError;
 use herma_disk::{Cause, DiskError};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::data::error::Error;
 
-/// What a request is answered with.
+/// The answer to a request.
 pub(super) type Answer<T> = Result<T, RpcError>;
 
 impl From<Error> for RpcError {
@@ -22,7 +22,7 @@ impl From<Error> for RpcError {
     }
 }
 
-/// What programs are told; `null` where the kind says all.
+/// Returns the kind and the details for programs. The details are `null` if the kind is enough.
 fn kind_and_details(error: &Error) -> (ErrorKind, Value) {
     match error {
         Error::Param { name, .. } => (ErrorKind::InvalidParams, json!({ "param": name })),

@@ -1,4 +1,4 @@
-//! Accepts connections until told to stop, then lets what is under way finish.
+//! Accepts connections until the daemon stops, then lets running requests finish.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -19,37 +19,35 @@ use crate::data::profiles::DEFAULT_PROFILE;
 use crate::owners::blocking::on_thread;
 use crate::service::recall_index::IndexQueue;
 
-/// How long requests have to finish when nothing else is said.
+/// How long requests have to finish, if no other time is given.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// How long a store has to be closed in peace.
+/// How long a store has to close cleanly.
 const SETTLE: Duration = Duration::from_secs(2);
 
-/// Pause after a failed accept, so that a lack of file descriptors doesn't turn
-/// into a busy loop.
+/// The pause after a failed accept, so that a lack of file descriptors does not become a busy loop.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Connections beyond the limit that may ask how the daemon is, or end it.
+/// The number of connections over the limit that may query the daemon or stop it.
 const RESERVED: usize = 8;
 
-/// Open files that the daemon needs in addition to connections. An idle daemon has about 25.
+/// The number of open files that the daemon needs in addition to connections. An idle daemon has about 25.
 const OWN_FILES: usize = 40;
 
-/// How long they have in a daemon whose home may be another one's already.
+/// How long requests have to finish if another daemon may own the home already.
 const LOST_DRAIN: Duration = Duration::from_millis(250);
 
-/// Why the daemon ends without a client that asked for it.
+/// The reason for a shutdown that no client requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shutdown {
-    /// A signal.
+    /// A signal arrived.
     Asked,
-    /// The home is not this daemon's any more.
+    /// The daemon no longer owns the home.
     HomeLost,
 }
 
-/// Serves the listener until `shutdown` is ready or a client asks for it. Then
-/// it accepts nothing more, lets every connection finish what it was asked,
-/// waits for that no longer than the drain time, and closes the archive.
+/// Serves the listener until `shutdown` is ready or a client requests the end. Then it accepts no more connections,
+/// lets each connection finish its requests for at most the drain time, and closes the archive.
 pub async fn run(mut config: Config, listener: Listener, shutdown: impl Future<Output = Shutdown>) {
     let files = getrlimit(Resource::Nofile).current.map_or(usize::MAX, narrow);
     let most = most_connections(config.limits.connections, files);
@@ -109,7 +107,7 @@ pub async fn run(mut config: Config, listener: Listener, shutdown: impl Future<O
     if tokio::time::timeout(drain, finished).await.is_err() {
         tracing::warn!(connections = connections.len(), "requests were cut off after {drain:?}");
         connections.abort_all();
-        // One that waits for a disk that hangs can't be ended.
+        // A task that waits for a disk that hangs can't be ended.
         let ended = async { while connections.join_next().await.is_some() {} };
         drop(tokio::time::timeout(SETTLE, ended).await);
     }
@@ -140,8 +138,8 @@ fn most_connections(configured: usize, files: usize) -> usize {
     configured.min(files.saturating_sub(OWN_FILES + RESERVED)).max(1)
 }
 
-/// What is done beside the requests, until the daemon stops: what a killed one left is
-/// tidied up, the text index follows what is kept, and outputs go when it is time.
+/// Runs background work until the daemon stops: removes the leftovers of a killed daemon, keeps the text index up to
+/// date, and removes expired outputs.
 async fn upkeep(services: Arc<Services>, queue: IndexQueue) {
     services.retention.sweep().await;
     let mut stop = services.connections.stop.subscribe();
@@ -166,12 +164,12 @@ async fn upkeep(services: Arc<Services>, queue: IndexQueue) {
     }
 }
 
-/// Tells a peer that there are too many. Which codec it speaks is not known yet;
-/// a binary client recognises the line, for it is no frame.
+/// Refuses a connection because there are too many. The codec of the peer is still unknown; a binary client recognises
+/// the line, because it is not a frame.
 async fn refuse(stream: Stream, most: usize) {
     let mut line = jsonrpc::write_reply("null", &Err(connection::busy(most)));
     line.push(b'\n');
-    // Whether the peer still reads is its own business.
+    // The peer may no longer be reading.
     drop(tokio::time::timeout(Duration::from_secs(1), (&stream).write_all(&line)).await);
 }
 

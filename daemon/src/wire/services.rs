@@ -1,4 +1,4 @@
-//! The root: puts the services together. Only the wire floor sees it.
+//! The root, which creates the services. Only the wire floor uses it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,7 @@ use crate::service::settings::SessionDefaults;
 use crate::service::spilled_outputs::SpilledOutputs;
 use crate::service::trajectories::TrajectoryService;
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Debug)]
 pub(super) struct Services {
     pub config: Config,
@@ -65,23 +65,23 @@ pub(super) struct Services {
     pub trajectories: TrajectoryService,
 }
 
-/// What belongs to the connections themselves.
+/// The state for the connections themselves.
 #[derive(Debug)]
 pub(super) struct Connections {
     pub metrics: Metrics,
     pub in_flight: InFlight,
     pub buffers: Buffers,
     pub idempotency: Idempotency,
-    /// How long requests may go on, once the daemon is to stop.
+    /// How long requests may still run once the daemon stops; `None` until then.
     pub stop: watch::Sender<Option<Duration>>,
-    /// Whether there are as many as there may be: then silent ones give way.
+    /// Whether the limit of connections is reached, so that silent ones give way.
     pub full: watch::Sender<bool>,
     open: AtomicUsize,
     most: usize,
 }
 
 impl Services {
-    /// The services of a daemon that starts, and what its indexer will work on.
+    /// Creates the services of a starting daemon, and the queue for its indexer.
     pub(super) fn new(config: Config) -> (Self, IndexQueue) {
         let private = config.home.join("herma");
         let events = Events::default();
@@ -207,8 +207,8 @@ impl Services {
     }
 }
 
-/// The archive of the home. One that takes the place of a damaged one gets the sessions that are
-/// in use, and its index is made anew.
+/// Opens the archive of the home. An archive that replaces a damaged one gets the sessions that are in use, and its
+/// index is rebuilt.
 fn open_archive(config: &Config, table: &Arc<SessionTable>, notes: &Arc<IndexNotes>) -> ArchiveHandle {
     let (table, notes) = (Arc::clone(table), Arc::clone(notes));
     ArchiveHandle::open(config.home.join("herma/archive.db"), move || {
@@ -231,12 +231,12 @@ impl Connections {
         }
     }
 
-    /// One more is open.
+    /// Counts an opened connection.
     pub(super) fn opened(&self) {
         self.now_open(self.open.fetch_add(1, Ordering::Relaxed) + 1);
     }
 
-    /// One has ended.
+    /// Counts a closed connection.
     pub(super) fn closed(&self) {
         self.now_open(self.open.fetch_sub(1, Ordering::Relaxed) - 1);
     }
@@ -246,7 +246,7 @@ impl Connections {
         self.full.send_if_modified(|full| std::mem::replace(full, is_full) != is_full);
     }
 
-    /// How many are open.
+    /// Returns the number of open connections.
     pub(super) fn count(&self) -> usize {
         self.open.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The socket: the only file that knows which library speaks to it.
+//! The socket. Only this file knows the library for it.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -16,11 +16,11 @@ pub type Listener = interprocess::local_socket::tokio::Listener;
 /// One connection. Reads and writes go through a shared reference.
 pub type Stream = interprocess::local_socket::tokio::Stream;
 
-/// Listens on `path`, for this user only. The name is not reclaimed and not
-/// removed by the listener: [`crate::wire::instance`] does that under its lock.
+/// Listens on `path`, for this user only. The listener neither reclaims nor removes the name: [`crate::wire::instance`]
+/// does that under its lock.
 ///
 /// # Errors
-/// A name that is in use or can't be made.
+/// The name is in use or can't be created.
 pub fn listen(path: &Path) -> io::Result<Listener> {
     let options = ListenerOptions::new().name(path.to_fs_name::<GenericFilePath>()?).reclaim_name(false);
     match options.try_clone()?.mode(0o600).create_tokio() {
@@ -29,25 +29,25 @@ pub fn listen(path: &Path) -> io::Result<Listener> {
     }
 }
 
-/// A socket that the service manager listens on already and gave to this process, and its
-/// path, if there is one (systemd's socket activation, `LISTEN_FDS`).
+/// Returns the socket on which the service manager already listens and which it passed to this process, with its path;
+/// `None` if there is none (systemd's socket activation, `LISTEN_FDS`).
 ///
 /// # Errors
-/// What was given is no Unix socket, or can't be used.
+/// The passed file descriptor is not a Unix socket, or can't be used.
 pub fn inherited() -> io::Result<Option<(Listener, PathBuf)>> {
     let Some(listener) = ListenFd::from_env().take_unix_listener(0)? else { return Ok(None) };
     listener.set_nonblocking(true)?;
-    // Programs that are started from here have no use for it.
+    // Programs started by this process must not inherit it.
     rustix::io::fcntl_setfd(&listener, rustix::io::FdFlags::CLOEXEC)?;
     let path = listener.local_addr()?.as_pathname().map(Path::to_owned);
     let path = path.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the socket has no path"))?;
     Ok(Some((Listener::UdSocket(OwnedFd::from(listener).try_into()?), path)))
 }
 
-/// Whether somebody answers on `path`.
+/// Whether a program answers on `path`.
 ///
 /// # Errors
-/// Anything but a refused connection.
+/// Any error except a refused connection.
 pub async fn answers(path: &Path) -> io::Result<bool> {
     match Stream::connect(path.to_fs_name::<GenericFilePath>()?).await {
         Ok(_) => Ok(true),
@@ -59,12 +59,12 @@ pub async fn answers(path: &Path) -> io::Result<bool> {
 /// Waits for the next connection.
 ///
 /// # Errors
-/// What the system says; the listener stays usable.
+/// The error of the system. The listener stays usable.
 pub async fn accept(listener: &Listener) -> io::Result<Stream> {
     listener.accept().await
 }
 
-/// Whether the peer may use this daemon: the same user, or root.
+/// Whether the peer may use this daemon: it must have the same user, or be root.
 #[must_use]
 pub fn may_use(stream: &Stream) -> bool {
     match stream.peer_creds().map(|peer| peer.euid()) {
@@ -73,7 +73,7 @@ pub fn may_use(stream: &Stream) -> bool {
     }
 }
 
-/// Whether the peer is gone altogether, not only done with sending.
+/// Whether the peer has hung up completely, and not only finished sending.
 #[must_use]
 pub fn hung_up(stream: &Stream) -> bool {
     use rustix::event::{PollFd, PollFlags, poll};

@@ -1,5 +1,5 @@
-//! Connections beyond the limit, for who asks how a full daemon is, and silent ones that
-//! give way to others.
+//! Connections over the limit, which can only query or stop a full daemon, and silent connections, which give way to
+//! others.
 
 use std::time::Duration;
 
@@ -7,38 +7,38 @@ use herma_protocol::{ErrorKind, Request, RpcError};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-/// How long a connection beyond the limit may say nothing, and how long it may last.
+/// How long a silent connection over the limit may last, and how long any other one may.
 const SILENCE: Duration = Duration::from_secs(1);
 const LIFE: Duration = Duration::from_secs(5);
 
-/// What a connection may be used for.
+/// The requests that a connection may make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// Everything.
+    /// All requests.
     Usual,
-    /// It is one beyond the limit: for asking how the daemon is, and for ending it.
+    /// Only requests for the state of the daemon or for its end, because the connection is over the limit.
     Reserved,
 }
 
-/// What is told who is one too many.
+/// Returns the error for a connection over the limit.
 pub(crate) fn busy(most: usize) -> RpcError {
     let words = format!("the daemon has {most} connections already; try again later");
     RpcError::new(ErrorKind::Busy, words)
 }
 
-/// How long a connection beyond the limit may last.
+/// Returns how long a connection over the limit may last.
 pub(super) const fn longest(is_silent: bool) -> Duration {
     if is_silent { SILENCE } else { LIFE }
 }
 
-/// Whether a connection beyond the limit may ask this.
+/// Whether a connection over the limit may make this request.
 pub(super) fn is_administrative(request: &Request) -> bool {
     matches!(request, Request::Hello(_) | Request::Status(_) | Request::Shutdown(_))
 }
 
-/// Waits until there is no place for others, from this time on.
+/// Waits, from this time on, until the daemon has no place for other connections.
 pub(super) async fn place_wanted(full: &mut watch::Receiver<bool>, since: Instant) {
     sleep_until(since).await;
-    // The sender is as old as the daemon.
+    // The sender lives as long as the daemon.
     drop(full.wait_for(|full| *full).await);
 }

@@ -1,4 +1,4 @@
-//! What was asked: answered at once where it needs no waiting, started as a task otherwise.
+//! Requests: answers them at once if that needs no waiting, and starts tasks for others.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::wire::in_flight::Share;
 use crate::wire::rpc_error::Answer;
 
 impl Connection {
-    /// Starts what was asked, and answers what could not be read.
+    /// Starts the requests of a frame, and answers those that could not be read.
     pub(super) fn start(&mut self, parsed: Parsed, share: Option<Share>) {
         let share = share.map(Arc::new);
         match parsed {
@@ -76,7 +76,7 @@ impl Connection {
         }
         let key = dispatch::order_key(&request);
         let is_busy = self.order.is_busy(key);
-        // What was asked before and is done is answered before.
+        // Answers that are ready come first, because their requests came first.
         while let Ok(answer) = self.answered.try_recv() {
             self.queue(&answer.bytes);
         }
@@ -87,8 +87,7 @@ impl Connection {
         let place = self.order.queue(key);
         let (services, number, answers) = (Arc::clone(&self.services), self.number, self.answers.clone());
         let mut work = Box::pin(dispatch::in_time(services, number, header, request, place.turn()));
-        // A peer that asks one thing after the other gets what can be done at once
-        // without a task.
+        // If a peer sends one request at a time, those that finish at once need no task.
         if is_alone && let Poll::Ready(outcome) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             return self.answer(|out| encode(outcome, out));
         }
@@ -96,13 +95,13 @@ impl Connection {
             let outcome = work.await;
             let mut bytes = Vec::new();
             encode(outcome, &mut bytes);
-            // The receiver is gone when the connection is.
+            // The receiver is gone if the connection has ended.
             drop(answers.send(Encoded { bytes, _share: share }).await);
             place.leave().await;
         });
     }
 
-    /// Starts all requests of a batch and joins their answers, in their order.
+    /// Starts all requests of a batch and joins their answers in order.
     fn ask_batch(&mut self, items: Vec<Item>, share: Option<Arc<Share>>) {
         if self.admission == Admission::Reserved {
             return self.turn_away();

@@ -1,4 +1,4 @@
-//! Frames and lines to requests, and answers back.
+//! Converts frames and lines into requests, and answers back.
 
 use herma_protocol::binary::{self, BinaryError, ClientFrame};
 use herma_protocol::frame::Codec;
@@ -8,13 +8,13 @@ use herma_protocol::{ErrorKind, Notification, Reply, RpcError};
 use crate::data::error::Error;
 use crate::wire::rpc_error::Answer;
 
-/// What a frame holds.
+/// The content of a frame.
 pub(super) enum Parsed {
     Frame(Result<Box<ClientFrame>, RpcError>),
     Line(Box<Line>),
 }
 
-/// Reads a frame that is not needed any more; a large text in it may take its bytes.
+/// Parses a frame that is no longer needed, so that a large text in it may take over its bytes.
 pub(super) fn parse_taking(codec: Option<Codec>, bytes: &mut Vec<u8>) -> Parsed {
     match codec {
         Some(Codec::Bincode) => Parsed::Frame(framed(binary::read_request_taking(bytes))),
@@ -22,7 +22,7 @@ pub(super) fn parse_taking(codec: Option<Codec>, bytes: &mut Vec<u8>) -> Parsed 
     }
 }
 
-/// Reads a frame.
+/// Parses a frame.
 pub(super) fn parse(codec: Option<Codec>, bytes: &[u8]) -> Parsed {
     match codec {
         Some(Codec::Bincode) => Parsed::Frame(framed(binary::read_request(bytes))),
@@ -34,7 +34,7 @@ fn framed(read: Result<ClientFrame, BinaryError>) -> Result<Box<ClientFrame>, Rp
     read.map(Box::new).map_err(|error| RpcError::new(ErrorKind::ParseError, error.to_string()))
 }
 
-/// A parser that panicked is herma's fault.
+/// Returns the error for a parser that panicked, which is a bug in herma.
 pub(super) fn unparsable(codec: Option<Codec>) -> Parsed {
     let error = RpcError::from(Error::internal("reading a request"));
     match codec {

@@ -1,4 +1,4 @@
-//! What a connection is told without asking: here the daemon's events become notifications.
+//! Notifications: converts the daemon's events for a connection that subscribed to them.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -24,13 +24,13 @@ use crate::wire::handler::memory::wire_target;
 use crate::wire::handler::output::reason;
 use crate::wire::rpc_error::Answer;
 
-/// How long a subscriber that reads nothing is waited for when the daemon stops.
+/// How long the daemon waits for a subscriber that does not read when it stops.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Paths that one notification names at most.
+/// The largest number of paths in one notification.
 const PATHS: usize = 1_000;
 
-/// What a connection has subscribed to.
+/// The subscription of a connection.
 #[derive(Debug)]
 pub(super) struct Subscribed {
     topics: BTreeSet<Topic>,
@@ -64,7 +64,7 @@ impl Connection {
         }
     }
 
-    /// What this connection is told from now on, in place of what it was told.
+    /// Sets the topics of this connection, in place of earlier ones.
     pub(super) fn subscribe(&mut self, params: &SubscribeParams) -> Answer<Reply> {
         let started = Instant::now();
         let topics =
@@ -85,8 +85,8 @@ impl Connection {
         outcome.map_err(RpcError::from)
     }
 
-    /// Tells what there is still to tell. A peer that doesn't read it is not waited
-    /// for as long as for the answers that were asked for.
+    /// Sends the remaining notifications. Waits less for a peer that does not read them than it would for answers to
+    /// requests.
     pub(super) fn end_subscription(&mut self) {
         if let Some(mut subscription) = self.subscription.take() {
             while self.out.len() < OUT
@@ -99,7 +99,7 @@ impl Connection {
     }
 }
 
-/// The next event of a subscription, if there is one.
+/// Waits for the next event of a subscription, if there is a subscription.
 pub(super) async fn next_event(subscription: &mut Option<Subscribed>) -> Option<Event> {
     let subscription = subscription.as_mut()?;
     loop {

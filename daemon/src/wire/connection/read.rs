@@ -1,4 +1,4 @@
-//! Reads what comes in, with as much room as the frame needs.
+//! Reads incoming bytes, with as much room as the frame needs.
 
 use herma_protocol::frame::Decoder;
 use tokio::io::AsyncReadExt;
@@ -6,16 +6,16 @@ use tokio::io::AsyncReadExt;
 use crate::wire::buffers::Buffers;
 use crate::wire::transport::Stream;
 
-/// Bytes that are read at one time at least.
+/// The smallest size of one read, in bytes.
 const READ: usize = 8 << 10;
 
-/// A buffer of so many bytes grows; for more, one that was used before is taken.
+/// A buffer up to this size, in bytes, grows. A larger one comes from the pool.
 const SMALL: usize = 64 << 10;
 
-/// Bytes that are read at one time at most.
+/// The largest size of one read, in bytes.
 const LARGE_READ: usize = 1 << 20;
 
-/// Reads once, into the decoder; gives back how many bytes came, 0 at the end.
+/// Reads once into the decoder. Returns the number of bytes; 0 at the end.
 pub(super) async fn read(mut stream: &Stream, decoder: &mut Decoder, buffers: &Buffers) -> std::io::Result<usize> {
     let (have, missing) = decoder.partial().map_or((0, 0), |partial| {
         (partial.have, partial.need.map_or(partial.have, |need| need.saturating_sub(partial.have)))

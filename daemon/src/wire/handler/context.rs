@@ -1,4 +1,4 @@
-//! `context.*`: settings, estimates and the dry run. The rest has files of its own.
+//! `context.*`: settings, estimates and the dry run. The other methods have their own files.
 
 mod ahead;
 mod answer;
@@ -111,7 +111,7 @@ pub(super) fn estimate(params: EstimateParams) -> Outcome<EstimateResult> {
     })
 }
 
-/// The list of tools as one JSON text, unless it is empty.
+/// Returns the tools as one JSON list, unless there are none.
 fn tools_text(tools: Option<Vec<Json>>) -> Option<String> {
     let tools = tools.filter(|tools| !tools.is_empty())?;
     let texts: Vec<&str> = tools.iter().map(Json::get).collect();
@@ -162,7 +162,7 @@ pub(super) async fn plan(services: &Services, caller: &Caller, params: PlanParam
     Ok(PlanResult { preview: previewed, ..wire_plan(plan)? })
 }
 
-/// Whose settings a plan is made with.
+/// The source of the settings for a plan.
 enum Whose {
     Session(String),
     Settings(Box<SessionSettings>),
@@ -210,7 +210,7 @@ const fn domain_detail(detail: WireDetail) -> Detail {
     }
 }
 
-/// Positions that messages may leave from.
+/// Returns the range of positions from which messages may leave.
 fn range((from, to): (u64, u64)) -> Outcome<Range<usize>> {
     if from >= to {
         return Err(Error::param("range", format!("[{from}, {to}] is empty; the second one must be larger")));
@@ -219,8 +219,7 @@ fn range((from, to): (u64, u64)) -> Outcome<Range<usize>> {
     Ok(place(from)..place(to))
 }
 
-/// The date in the prompt: the one that is given, or this machine's in its own
-/// time zone.
+/// Returns the date for the prompt: the given one, or today in the time zone of this machine.
 fn today(today: Option<TextOrOff>) -> Outcome<Option<Today>> {
     match today {
         None => Ok(clock::today()),
@@ -229,7 +228,7 @@ fn today(today: Option<TextOrOff>) -> Outcome<Option<Today>> {
     }
 }
 
-/// The texts of messages, moved.
+/// Returns the texts of messages, without copying them.
 fn texts(messages: Vec<Json>) -> Vec<String> {
     messages.into_iter().map(Json::into_text).collect()
 }

@@ -14,7 +14,7 @@ use crate::data::names;
 use crate::data::numbers::wide;
 use crate::wire::services::Services;
 
-/// Milliseconds that a shutdown waits when the caller doesn't say.
+/// The default drain time of a shutdown, in milliseconds.
 const DRAIN_MS: u64 = 10_000;
 
 pub(super) const fn ping() -> PingResult {
@@ -102,7 +102,7 @@ pub(super) async fn status(services: &Services) -> Outcome<StatusResult> {
     })
 }
 
-/// The one that is asked first unless a session says otherwise.
+/// Returns the first configured summarizer.
 fn summarizer(services: &Services) -> SummarizerStatus {
     let (kind, state) = services.compression.health();
     SummarizerStatus { kind: kind.name().into(), state }

@@ -20,10 +20,10 @@ use crate::service::caller::Caller;
 use crate::service::memory_files::{Change, History};
 use crate::wire::services::Services;
 
-/// Changes that one call may ask for.
+/// The largest number of changes in one call.
 const ROWS: u64 = 1000;
 
-/// Changes when the caller doesn't say.
+/// The default number of changes.
 const DEFAULT_ROWS: u64 = 50;
 
 pub(super) async fn list(services: &Services, caller: &Caller, params: ListParams) -> Outcome<ListResult> {
@@ -133,10 +133,10 @@ pub(super) async fn log(services: &Services, caller: &Caller, params: LogParams)
     Ok(LogResult { rows, more, damaged })
 }
 
-/// Bytes of the texts of one change that are given with it.
+/// The largest size of the texts that are returned with one change, in bytes.
 const TEXTS: usize = 8 << 20;
 
-/// Which texts of the history are given.
+/// The texts of the history to return.
 enum Texts {
     None,
     All,

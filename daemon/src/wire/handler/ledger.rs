@@ -73,7 +73,7 @@ fn part(part: &Part) -> wire::Part {
     wire::Part { count, added, removed, cost: tokens(cost) }
 }
 
-/// Whole tokens.
+/// Rounds to whole tokens.
 #[expect(clippy::cast_possible_truncation, reason = "the cast stops at the largest")]
 fn tokens(cost: f64) -> i64 {
     cost.round() as i64

@@ -135,7 +135,7 @@ pub(in crate::wire) const fn domain_target(target: wire::Target) -> Target {
     }
 }
 
-/// A store's name on the wire.
+/// Returns a store's name on the wire.
 pub(in crate::wire) const fn wire_target(target: Target) -> wire::Target {
     match target {
         Target::Memory => wire::Target::Memory,

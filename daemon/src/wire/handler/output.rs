@@ -1,4 +1,4 @@
-//! `output.*`: admitting and reading. The rest has files of its own.
+//! `output.*`: admitting and reading. The other methods have their own files.
 
 mod search;
 mod shelf;
@@ -32,10 +32,10 @@ use crate::service::caller::Caller;
 use crate::service::outputs::{Named, ToolResult};
 use crate::wire::services::Services;
 
-/// The page of a caller who doesn't say which.
+/// The default page.
 const FIRST: Part = Part::Lines { line: 1, lines: page::LINES };
 
-/// Chars of a preview when the caller doesn't say.
+/// The default number of chars of a preview.
 const PREVIEW: u64 = 1500;
 
 pub(super) async fn admit(services: &Arc<Services>, caller: &Caller, params: AdmitParams) -> Outcome<AdmitResult> {
@@ -129,7 +129,7 @@ pub(super) async fn read(services: &Services, caller: &Caller, params: ReadParam
     Ok(ReadResult { text, next, total_lines: wide(total_lines), total_chars: wide(total_chars) })
 }
 
-/// The page that begins at the line which a handle may name, as `out_…:120` does.
+/// Returns the page that begins at the line in a handle, such as `out_…:120`.
 fn from_line(named: &Named) -> Part {
     let line = match named {
         Named::Handle(handle) => split_line(handle).1,
@@ -138,7 +138,7 @@ fn from_line(named: &Named) -> Part {
     line.map_or(FIRST, |line| Part::Lines { line, lines: page::LINES })
 }
 
-/// The part that is asked for; `None` when none is.
+/// Returns the requested part; `None` if the request names none.
 fn part(params: &ReadParams) -> Outcome<Option<Part>> {
     let by_line = params.line.is_some() || params.lines.is_some();
     let by_char = params.offset.is_some() || params.limit.is_some();
@@ -165,7 +165,7 @@ fn part(params: &ReadParams) -> Outcome<Option<Part>> {
     })
 }
 
-/// The budgets with what a call says.
+/// Applies the settings of a call to the budgets.
 fn laid_over(budgets: &mut Budgets, config: Option<BudgetConfig>) {
     let config = config.unwrap_or_default();
     let set = |value: &mut usize, given: Option<u64>| *value = given.map_or(*value, narrow);
@@ -204,7 +204,7 @@ fn wire_content(content: herma_spill::Content) -> Outcome<Content> {
 
 type Unpacked = (Option<Content>, Option<String>, Option<String>, Option<Failure>);
 
-/// What an admitted result becomes, its handle, path and failure.
+/// Returns the content, handle, path and failure of an admitted result.
 fn unpacked(admitted: Admitted) -> Outcome<Unpacked> {
     let content = admitted.content.map(wire_content).transpose()?;
     Ok(match admitted.fate {
@@ -222,8 +222,7 @@ fn unpacked(admitted: Admitted) -> Outcome<Unpacked> {
     })
 }
 
-/// The id and the content of a tool message; a content that is neither text nor
-/// a list counts as empty.
+/// Returns the id and the content of a tool message. A content that is neither text nor a list counts as empty.
 fn turn_result(message: &Json) -> Outcome<TurnResult> {
     #[derive(serde::Deserialize)]
     struct ToolMessage {

@@ -1,4 +1,4 @@
-//! `recall.*`: getting back what left a context.
+//! `recall.*`: finds and returns content that left a context.
 
 mod schema;
 
@@ -20,28 +20,28 @@ use crate::service::caller::Caller;
 use crate::service::recall::{Answered, Around, Described, Place, PlaceKind, Places, Question, StateQuery, Stated};
 use crate::wire::services::Services;
 
-/// Chars of a query that are looked for; what comes behind them is left out.
+/// The number of chars of a query that are used. The rest is ignored.
 const QUERY: usize = 1000;
 
-/// Hits when the caller doesn't say.
+/// The default number of hits.
 const DEFAULT_HITS: u64 = 20;
 
-/// Hits in one output at most: a long one would leave no room for anything else.
+/// The largest number of hits in one output. Otherwise a long output would leave no room for others.
 const OF_ONE_OUTPUT: usize = 3;
 
-/// Hits that one call may ask for.
+/// The largest number of hits in one call.
 const HITS: u64 = 100;
 
-/// Entities when the caller doesn't say.
+/// The default number of entities.
 const DEFAULT_ENTITIES: u64 = 50;
 
-/// Entities that one call may ask for.
+/// The largest number of entities in one call.
 const ENTITIES: u64 = 500;
 
-/// Tokens of passages that a question is answered from when the caller doesn't say.
+/// The default number of tokens of the passages for a question.
 const DEFAULT_PASSAGES: u64 = 8_000;
 
-/// Tokens of passages that one call may ask for.
+/// The allowed number of tokens of passages in one call.
 const PASSAGES: std::ops::RangeInclusive<u64> = 500..=60_000;
 
 pub(super) async fn search(services: &Services, caller: &Caller, params: SearchParams) -> Outcome<SearchResult> {
@@ -205,7 +205,7 @@ pub(super) async fn ask(services: &Services, caller: &Caller, params: AskParams)
     Ok(AskResult { answer, evidence: evidence.collect(), by, unverified, notice, recalled: true })
 }
 
-/// The beginning of a text, as far as it is looked for.
+/// Returns the part of a query that is used.
 fn cut(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(QUERY) {
         text.truncate(end);

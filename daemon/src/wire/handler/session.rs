@@ -1,4 +1,4 @@
-//! `session.*`: opening, freezing, closing. The rest has files of its own.
+//! `session.*`: opening, snapshots and closing. The other methods have their own files.
 
 mod lineage;
 mod lock;
@@ -46,7 +46,7 @@ pub(super) async fn open(services: &Services, caller: &Caller, params: OpenParam
     })
 }
 
-/// Answers for a session in memory, for it is asked before every turn.
+/// Answers for a session in memory, without a task, because clients request it before every turn.
 pub(super) fn snapshot_in_memory(
     services: &Services,
     caller: &Caller,

@@ -57,7 +57,7 @@ fn outputs(services: &Services) -> Outputs {
     }
 }
 
-/// How many sessions the others don't know as they are; absent where none goes to another host, as long as no profile joined.
+/// Returns how many sessions are not published in their current state; `None` if no session can move to another host.
 async fn sessions(services: &Services) -> Option<Sessions> {
     let sharing = services.sharing.as_ref();
     let profiles = sharing.joined_profiles();
@@ -69,7 +69,7 @@ async fn sessions(services: &Services) -> Option<Sessions> {
     Some(Sessions { waiting, error })
 }
 
-/// How far messages are brought; absent where none are, as long as no profile joined.
+/// Returns the state of message uploads; `None` if messages are not uploaded or no profile joined.
 async fn messages(services: &Services) -> Option<Messages> {
     let trouble = services.memory.outbox_trouble()?;
     let profiles = services.sharing.joined_profiles();
@@ -81,7 +81,7 @@ async fn messages(services: &Services) -> Option<Messages> {
     Some(Messages { waiting, error })
 }
 
-/// What waits, and why; what an archive that can't be read has waiting is not known.
+/// Returns the number of waiting items, and the error. If the archive can't be read, the number is unknown and 0.
 fn how_far(waiting: Outcome<u64>, trouble: Option<SharedError>) -> (u64, Option<String>) {
     let (waiting, unread) = match waiting {
         Ok(waiting) => (waiting, None),
@@ -151,7 +151,7 @@ fn store(store: SharedStore) -> Store {
     }
 }
 
-/// What others said may have a secret in it.
+/// Masks secrets, which an error text from outside may contain.
 fn masked(words: &str) -> String {
     redact(words, RedactOptions::default()).text.into_owned()
 }

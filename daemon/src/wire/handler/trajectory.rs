@@ -1,4 +1,4 @@
-//! `trajectory.compress`: recorded conversations, made shorter. Nothing of it is kept.
+//! `trajectory.compress`: shortens recorded conversations. Nothing is stored.
 
 use herma_context::trajectory::{self, Calls, Config, Count, Plan, Row, Skip, Turn};
 use herma_protocol::trajectory::metrics::{self, Region, Totals};
@@ -26,7 +26,7 @@ pub(super) async fn compress(services: &Services, params: CompressParams) -> Out
     blocking(METHOD, move || answer(work, is_dry, started)).await
 }
 
-/// Reads and decides.
+/// Reads the parameters and plans each conversation.
 fn read(params: CompressParams) -> Outcome<Work> {
     let CompressParams { conversations, config, tokens, summaries, count, .. } = params;
     within("conversations", conversations.len(), limits::TRAJECTORIES)?;
@@ -56,7 +56,7 @@ fn read(params: CompressParams) -> Outcome<Work> {
     Ok(Work { trajectories: trajectories.collect::<Outcome<_>>()?, config, count })
 }
 
-/// Reads the configuration: a string is YAML.
+/// Reads the configuration. A string is YAML.
 fn read_config(config: &Json) -> Outcome<Config> {
     within("config", config.get().len(), limits::TRAJECTORY_CONFIG)?;
     let value: Value = serde_json::from_str(config.get()).map_err(|error| Error::param("config", error))?;
@@ -85,7 +85,7 @@ fn one_for_each(param: &str, given: Option<usize>, wanted: usize) -> Outcome<()>
     }
 }
 
-/// Carries the plans out, and tells what came of them.
+/// Executes the plans, and returns the result.
 fn answer(work: Work, is_dry: bool, started: f64) -> Outcome<CompressResult> {
     let Work { config, count, trajectories } = work;
     let (mut conversations, mut plans, mut rows) = (Vec::new(), Vec::new(), Vec::new());

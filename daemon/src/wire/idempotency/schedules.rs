@@ -1,4 +1,4 @@
-//! Callers with one key, in thousands of orders.
+//! Callers with one key, in thousands of interleavings.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use shuttle::future::{block_on, yield_now};
@@ -23,7 +23,7 @@ fn a_mutation_is_done_once_and_everybody_gets_its_result_also_when_the_first_one
                                 match all.begin(&mutation, now) {
                                     Begin::First(ticket) => {
                                         yield_now().await;
-                                        // The first one that tries fails, or its caller goes away.
+                                        // The first attempt fails, or its caller goes away.
                                         if tries.fetch_add(1, Ordering::SeqCst) == 0 {
                                             drop(ticket);
                                             continue;

@@ -1,4 +1,4 @@
-//! Requests of two sessions on one connection, in thousands of orders.
+//! Requests of two sessions on one connection, in thousands of interleavings.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ fn requests_of_a_session_run_one_after_the_other_in_the_order_in_which_they_came
                     let place = order.queue(Some(session));
                     let (began, running) = (Arc::clone(&began), Arc::clone(&running));
                     tasks.push(spawn(async move {
-                        // One that is given up while it waits.
+                        // This request is given up while it waits.
                         if at == 1 {
                             return place.leave().await;
                         }

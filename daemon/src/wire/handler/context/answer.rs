@@ -1,4 +1,4 @@
-//! The new list, whole or as what changed.
+//! The new list of an answer, either whole or as edits.
 
 use herma_context::Message;
 use herma_context::engine::Slot;
@@ -10,10 +10,10 @@ use crate::data::error::{Error, Outcome};
 use crate::data::numbers::wide;
 use crate::service::compression::{Answer, ReplyForm};
 
-/// The list or the edits, whichever was asked for.
+/// The list or the edits, whichever the caller requested.
 type Answered = (Option<Vec<Json>>, Option<Edits>);
 
-/// What is answered of a list.
+/// Returns the list or the edits of an answer.
 pub(super) fn of(answer: &Answer) -> Outcome<Answered> {
     let (slots, list) = (&answer.slots, answer.sent.list());
     match answer.form {
@@ -32,8 +32,7 @@ pub(super) fn messages(slots: &[Slot], input: &[Message]) -> Outcome<Vec<Json>> 
     slots.iter().map(message).collect()
 }
 
-/// The same list as differences. An inserted message comes before the next one
-/// that stays.
+/// Returns the new list as edits. An inserted message comes before the next kept message.
 pub(super) fn edits(slots: &[Slot], length: usize) -> Outcome<Edits> {
     let mut edits = Edits::default();
     let mut next = 0;

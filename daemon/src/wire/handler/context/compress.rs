@@ -1,4 +1,4 @@
-//! `context.compress` and `context.resume`: what was asked, and what is answered.
+//! `context.compress` and `context.resume`: converts their parameters and results.
 
 use herma_context::Host as DomainHost;
 use herma_context::engine::Place as Asking;
@@ -21,7 +21,7 @@ use crate::service::caller::Caller;
 use crate::service::compression::{Asked, Reply, ReplyForm as Form, Target};
 use crate::wire::services::Services;
 
-/// What a summary is for, in the request that an agent gets.
+/// The purpose of a summary, in the request to an agent.
 const TASK: &str = "compression";
 
 pub(in crate::wire::handler) async fn compress(

@@ -33,7 +33,7 @@ pub(in crate::wire::handler) async fn discard(
     Ok(DiscardResult { outputs: wide(discarded.outputs), tokens: discarded.tokens })
 }
 
-/// The outputs that are named by themselves. An item of another form may have more than them.
+/// Returns the outputs that are given as messages. An item in another form may contain other messages too.
 async fn outputs(messages: Option<Vec<Json>>) -> Outcome<Vec<String>> {
     let Some(Read { messages, translation }) = list::read_some(messages).await? else { return Ok(Vec::new()) };
     let is_output = |text: &String| translation.is_none() || Message::of_json(text.as_str()).role() == &Role::Tool;

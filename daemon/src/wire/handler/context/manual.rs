@@ -1,4 +1,4 @@
-//! `context.manual`: one of four questions, told apart by what is given.
+//! `context.manual`: one of four questions, depending on the parameters.
 
 use herma_context::{Message, manual};
 use herma_protocol::Json;
@@ -9,7 +9,7 @@ use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::blocking;
 use crate::service::compression::parse;
 
-/// What can be asked.
+/// The possible questions, for an error.
 const QUESTIONS: &str = "give `text`, or `history` and `keep`, or `head` and `tail`, or `before`, `after`, `tokens_before` and `tokens_after`";
 
 pub(in crate::wire::handler) async fn manual(params: ManualParams) -> Outcome<ManualResult> {

@@ -1,4 +1,4 @@
-//! What a list would be after a compression, for `context.plan`.
+//! The preview of a list after a compression, for `context.plan`.
 
 use herma_context::Detail;
 use herma_context::engine::{CompressRequest, Gain, PlanRequest};

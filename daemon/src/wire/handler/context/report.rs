@@ -1,4 +1,4 @@
-//! What is told of a compression.
+//! The report of a compression.
 
 use herma_context::engine::{Over, Part};
 use herma_context::importance::Importance;
@@ -9,7 +9,7 @@ use herma_protocol::context::{
 use crate::data::event::CompressionReport;
 use crate::data::numbers::wide;
 
-/// A report as it is answered, and told to subscribers.
+/// Converts a report for answers and notifications.
 pub(in crate::wire) fn wire(report: &CompressionReport) -> Report {
     let archived = report.archived.as_ref();
     let failure = report.aux_failure.clone();
@@ -55,7 +55,7 @@ pub(in crate::wire) fn wire(report: &CompressionReport) -> Report {
     }
 }
 
-/// A message and what it is worth.
+/// Converts a message's score.
 pub(super) fn scored(index: usize, importance: &Importance) -> ScoredMessage {
     let reasons = importance.reasons.iter().map(|reason| reason.name().to_owned()).collect();
     ScoredMessage { index: wide(index), score: u64::from(importance.score), reasons }

@@ -1,4 +1,4 @@
-//! `context.schema`: how a model may say what it is done with.
+//! `context.schema`: the tools with which a model discards outputs and marks episodes.
 
 use herma_context::constants::{CONTEXT_DISCARD, CONTEXT_EPISODE};
 use herma_protocol::Json;

@@ -1,10 +1,10 @@
-//! Settings of a session, as they are said.
+//! The settings of a session in a request.
 
 use herma_protocol::context::Settings;
 
 use crate::service::settings::SessionSettings;
 
-/// What is said, for the services.
+/// Converts settings for the services.
 pub(super) fn domain(said: Settings) -> SessionSettings {
     SessionSettings {
         model: said.model,

@@ -1,4 +1,4 @@
-//! How a session's engine stands.
+//! The state of a session's engine.
 
 use herma_context::breaker::State as BreakerState;
 use herma_protocol::context::{AuxFailure, Breaker, StatusResult};
@@ -6,7 +6,7 @@ use herma_protocol::context::{AuxFailure, Breaker, StatusResult};
 use crate::data::numbers::wide;
 use crate::service::context::Status;
 
-/// The status as it is answered.
+/// Converts a status for an answer.
 pub(super) fn wire(status: Status) -> StatusResult {
     let Status { settings, generation, engine, uses_main, breaker, wait_s, cooldown_s } = status;
     let budgets = settings.budgets();

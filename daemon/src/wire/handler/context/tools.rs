@@ -10,7 +10,7 @@ use crate::service::caller::Caller;
 use crate::service::context::ToolsQuery;
 use crate::wire::services::Services;
 
-/// Tools that one call may have, and names in it.
+/// The largest number of tools in one call, and of names in it.
 const TOOLS: usize = 2_000;
 
 pub(in crate::wire::handler) async fn tools(

@@ -1,4 +1,4 @@
-//! A plan of a list that is in another form than the engine's, in terms of the items that the caller gave.
+//! The plan of a list in another form than the engine's, in terms of the caller's items.
 
 use herma_context::Message;
 use herma_context::engine::{Plan, Slot};
@@ -6,7 +6,7 @@ use herma_context::forms::Translation;
 use herma_context::importance::Importance;
 use herma_context::superseded::Superseded;
 
-/// The plan of the items. `messages` are those that the engine got.
+/// Converts a plan into one of the items. `messages` are those that the engine got.
 pub(super) fn of_items(plan: Plan, translation: &Translation, messages: &[Message]) -> Plan {
     let slot = |(index, (message, planned)): (usize, (&Message, &Message))| {
         if message.raw() == planned.raw() {
@@ -32,7 +32,7 @@ pub(super) fn of_items(plan: Plan, translation: &Translation, messages: &[Messag
     }
 }
 
-/// What an item is worth: as much as the best of its messages.
+/// Returns the score of an item: that of its best message.
 fn score(item: usize, translation: &Translation, scores: &[Importance]) -> Importance {
     let own = scores.get(translation.messages_of(item)).unwrap_or_default();
     own.iter().max_by_key(|one| one.score).cloned().unwrap_or_default()

@@ -68,7 +68,7 @@ fn wire_decided(services: &Services, decided: Decided, left: Option<u64>) -> wir
         Ok(written) => outcome(policy, written),
         Err(error) => WriteResult { error: Some(error.to_string()), ..WriteResult::default() },
     };
-    // What another program staged may be repeated in the words of a refusal.
+    // The words of a refusal may repeat a text that another program staged.
     result.error = result.error.map(|words| shown(policy, decided.target, &words));
     if let Some(error) = decided.undiscarded {
         let told = result.message.take().unwrap_or_default();
@@ -96,7 +96,7 @@ fn chosen(ids: Option<Vec<String>>, all: Option<bool>) -> Outcome<Chosen> {
     }
 }
 
-/// Renders every text for a model: files of other programs are listed too.
+/// Renders every text for a model, because files of other programs are listed too.
 fn sanitise(value: &mut Value, render: &dyn Fn(&str) -> String) {
     match value {
         Value::String(text) => *text = render(text),

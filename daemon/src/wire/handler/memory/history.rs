@@ -16,10 +16,10 @@ use crate::owners::store::{Log, Page};
 use crate::service::caller::Caller;
 use crate::wire::services::Services;
 
-/// Rows that one call may ask for.
+/// The largest number of rows in one call.
 const ROWS: u64 = 1000;
 
-/// Rows when the caller doesn't say.
+/// The default number of rows.
 const DEFAULT_ROWS: u64 = 50;
 
 pub(in crate::wire::handler) async fn log(
@@ -73,7 +73,7 @@ pub(in crate::wire::handler) async fn restore(
     Ok(written(services, report))
 }
 
-/// Both, the newest first, each in its own order: a clock may have been set back.
+/// Merges both lists, newest first. Each keeps its own order, because a clock may have been set back.
 fn merged(one: Vec<(Target, Row)>, other: Vec<(Target, Row)>) -> Vec<(Target, Row)> {
     let (mut one, mut other) = (one.into_iter().peekable(), other.into_iter().peekable());
     std::iter::from_fn(move || match (one.peek(), other.peek()) {
@@ -84,7 +84,7 @@ fn merged(one: Vec<(Target, Row)>, other: Vec<(Target, Row)>) -> Vec<(Target, Ro
     .collect()
 }
 
-/// Renders entries, each text once: rows share most of theirs.
+/// Renders entries, each text only once, because rows share most of their entries.
 struct Rendered<'a> {
     policy: &'a Policy,
     raw: bool,

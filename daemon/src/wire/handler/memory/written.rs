@@ -1,4 +1,4 @@
-//! What a writer is told, in words that a model acts on.
+//! The answer to a writer, in words on which a model can act.
 
 use herma_guard::Policy;
 use herma_memory::change::{Applied, Done};
@@ -13,7 +13,7 @@ use crate::service::memory::{Reach, WriteOutcome, WriteReport};
 use crate::wire::handler::guard::wire_finding;
 use crate::wire::services::Services;
 
-/// The result of a write.
+/// Returns the answer for a write.
 pub(super) fn written(services: &Services, report: WriteReport) -> WriteResult {
     let mut result = outcome(services.memory.policy(), report.outcome);
     if report.is_final {
@@ -27,7 +27,7 @@ pub(super) fn written(services: &Services, report: WriteReport) -> WriteResult {
     result
 }
 
-/// The same without what is said of the writer.
+/// Returns the answer for an outcome, without facts about the writer.
 pub(super) fn outcome(policy: &Policy, outcome: WriteOutcome) -> WriteResult {
     match outcome {
         WriteOutcome::Done { view, applied, reach } => {

@@ -9,13 +9,13 @@ use crate::data::numbers::{narrow, wide};
 use crate::service::caller::Caller;
 use crate::wire::services::Services;
 
-/// Matches when the caller doesn't say.
+/// The default number of matches.
 const DEFAULT_MATCHES: u64 = 50;
 
-/// Matches that one call may ask for.
+/// The largest number of matches in one call.
 const MATCHES: u64 = 1000;
 
-/// Lines of context on each side.
+/// The largest number of context lines on each side.
 const CONTEXT: u64 = 20;
 
 pub(in crate::wire::handler) async fn search(

@@ -12,10 +12,10 @@ use crate::service::caller::Caller;
 use crate::service::outputs::OutputService;
 use crate::wire::services::Services;
 
-/// Rows when the caller doesn't say.
+/// The default number of rows.
 const DEFAULT_ROWS: u64 = 100;
 
-/// Rows that one call may ask for.
+/// The largest number of rows in one call.
 const ROWS: u64 = 100_000;
 
 pub(in crate::wire::handler) async fn list(

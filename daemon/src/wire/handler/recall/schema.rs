@@ -1,4 +1,4 @@
-//! `recall.schema`: how a model may call them.
+//! `recall.schema`: the tools with which a model can call them.
 
 use herma_context::constants::{RECALL_ASK, RECALL_DESCRIBE, RECALL_EXPAND, RECALL_SEARCH, RECALL_STATE};
 use herma_protocol::Json;
@@ -12,7 +12,7 @@ pub(in crate::wire::handler) fn schema(services: &Services) -> Outcome<SchemaRes
     offered(services.recall.can_answer(), services.sharing.is_configured())
 }
 
-/// A model is offered to ask where somebody is there to answer, and to look everywhere where there is more than here.
+/// Returns the tools. `ask` needs a model that can answer, and a search of all hosts needs sharing.
 fn offered(answers: bool, shares: bool) -> Outcome<SchemaResult> {
     let mut tools = vec![search(shares), expand(), describe(), state()];
     tools.extend(answers.then(ask));

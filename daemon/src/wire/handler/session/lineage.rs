@@ -13,10 +13,10 @@ use crate::service::caller::Caller;
 use crate::service::settings::SessionSettings;
 use crate::wire::services::Services;
 
-/// Rows when the caller doesn't say.
+/// The default number of rows.
 const DEFAULT_ROWS: u64 = 50;
 
-/// Rows that one call may ask for.
+/// The largest number of rows in one call.
 const ROWS: u64 = 1000;
 
 pub(in crate::wire::handler) async fn list(

@@ -1,5 +1,4 @@
-//! `session.lock`, `session.unlock`, `session.lock_holder`: for agents that compress
-//! by themselves.
+//! `session.lock`, `session.unlock`, `session.lock_holder`: for agents that compress on their own.
 
 use herma_protocol::session::lock::{LockHolderParams, LockHolderResult, LockParams, LockResult, UnlockParams};
 
@@ -8,10 +7,10 @@ use crate::data::names;
 use crate::service::caller::Caller;
 use crate::wire::services::Services;
 
-/// Seconds that a lock is held when the caller doesn't say.
+/// The default time limit of a lock, in seconds.
 const TTL_S: f64 = 300.0;
 
-/// Seconds that a lock may be held at most: a year.
+/// The largest time limit of a lock, in seconds: a year.
 const LONGEST_S: f64 = 366.0 * 24.0 * 3600.0;
 
 pub(in crate::wire::handler) async fn lock(
@@ -25,7 +24,7 @@ pub(in crate::wire::handler) async fn lock(
     if !(0.0..=LONGEST_S).contains(&ttl) {
         return Err(Error::param("ttl_s", format!("must be from 0 to {LONGEST_S} seconds")));
     }
-    // 0 is as long as the connection.
+    // 0 means that the lock lasts as long as the connection.
     let ttl = (ttl > 0.0).then_some(ttl);
     let ok = services.session_locks.lock(caller.connection, params.session, params.holder, ttl).await?;
     Ok(LockResult { ok })

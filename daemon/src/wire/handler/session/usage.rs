@@ -9,7 +9,7 @@ use crate::owners::archive::UsageQuery;
 use crate::service::caller::Caller;
 use crate::wire::services::Services;
 
-/// Returns what makes a row; a session if nothing is named.
+/// Returns the grouping of the rows, by session by default.
 pub(in crate::wire::handler) fn group_by(by: Option<wire::By>) -> By {
     match by.unwrap_or(wire::By::Session) {
         wire::By::Session => By::Session,
