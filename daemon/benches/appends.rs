@@ -1,11 +1,11 @@
-//! How fast `session.append` of one message is durable, beside two floors: a bare append to a file with
-//! `fdatasync`, in this process, and a bare server that does the same for what comes over a socket.
+//! Measures how fast `session.append` makes one message durable, compared with two floors. One is a plain append to a
+//! file with `fdatasync` in this process. The other is a plain server that does the same with bytes from a socket.
 //!
 //! `cargo bench -p herma-daemon --bench appends`
 //!
-//! All are on the same file system and measured in turn, round by round; the ratios are the medians of the
-//! rounds' ratios. The second table has how many messages a second several clients get, each with a session of
-//! its own, and what that is of one client's.
+//! All three use the same file system and are measured in turn, round by round. Each ratio is the median of the rounds'
+//! ratios. The second table shows how many messages per second several clients get, each with its own session, and the
+//! ratio to one client.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints a table and may stop at a surprise")]
 #![expect(clippy::disallowed_methods, reason = "the floor writes as a bare program does")]
@@ -28,17 +28,17 @@ use herma_protocol::session::OpenParams;
 use herma_protocol::session::transcript::AppendParams;
 use herma_protocol::{Header, Json, Request, jsonrpc};
 
-/// Messages of a round, and rounds.
+/// The number of messages per round, and of rounds.
 const MESSAGES: u64 = 300;
 const ROUNDS: usize = 9;
 
-/// Clients of the second table.
+/// The numbers of clients in the second table.
 const CLIENTS: [usize; 3] = [1, 8, 32];
 
-/// Bytes of a message's text.
+/// The size of a message's text, in bytes.
 const TEXT: usize = 1_000;
 
-/// The index of what was appended before is not to be measured with it.
+/// A pause, so that the indexing of earlier appends is not measured too.
 const REST: Duration = Duration::from_millis(300);
 
 fn main() {
@@ -73,7 +73,7 @@ fn main() {
     }
 }
 
-/// Messages a second that so many clients get together.
+/// Returns the messages per second of this number of clients together.
 fn rate(socket: &Path, clients: usize, round: usize) -> f64 {
     thread::sleep(REST);
     let started = Instant::now();
@@ -91,7 +91,7 @@ fn middle(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// The seconds of each append to a session.
+/// Returns the seconds of each append to a session.
 fn appended(socket: &Path, session: &str) -> Vec<f64> {
     let mut stream = BufReader::new(UnixStream::connect(socket).unwrap());
     let open = Request::SessionOpen(OpenParams { session: session.to_owned(), ..OpenParams::default() });
@@ -123,14 +123,14 @@ fn exchange(stream: &mut BufReader<UnixStream>, request: &[u8]) {
     assert!(line.contains("\"result\""), "{line}");
 }
 
-/// The seconds of each append to a file.
+/// Returns the seconds of each append to a file.
 fn bare(path: &Path) -> Vec<f64> {
     let mut file = fresh(path);
     let text = [b'x'; TEXT];
     (0..MESSAGES).map(|_| timed(|| append(&mut file, &text))).collect()
 }
 
-/// The seconds of each append by a server that does nothing else.
+/// Returns the seconds of each append by a server that does nothing else.
 fn served(path: &Path) -> Vec<f64> {
     let mut file = fresh(path);
     let (mut client, mut server) = UnixStream::pair().unwrap();

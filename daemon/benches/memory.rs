@@ -1,14 +1,12 @@
-//! How fast a memory write is durable, beside a bare program that replaces a file
-//! of the same size safely: temporary file, write, fsync, rename, fsync of the
-//! folder, one after the other.
+//! Measures how fast a memory write is durable, compared with a plain program that replaces a file of the same size. It
+//! does so safely: temporary file, write, fsync, rename and fsync of the folder, in sequence.
 //!
 //! `cargo bench -p herma-daemon --bench memory`
 //!
-//! Daemon and floor are on the same file system and are measured in turn, pair by
-//! pair; a ratio is the median of the pairs' ratios. Every client adds an entry of
-//! its own and removes it again, so that the store keeps its size; the latency is
-//! that of the adds, the rate counts both, for both are durable. The last lines
-//! tell how often reading touched the store's file, by the system's own count.
+//! Daemon and floor use the same file system and are measured in turn, pair by pair; a ratio is the median of the
+//! pairs' ratios. Every client adds its own entry and removes it again, so that the store keeps its size. The latency
+//! is that of the adds; the rate counts both, because both are durable. The last lines show how often reading accessed
+//! the store's file, by the system's own count.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints a table and may stop at a surprise")]
 #![expect(clippy::disallowed_methods, reason = "the floor writes as a bare program does")]
@@ -31,13 +29,13 @@ use herma_protocol::memory::{AddParams, ListParams, RemoveParams, Target};
 use herma_protocol::version::PREFACE;
 use herma_protocol::{Header, Incoming, Reply, Request, binary};
 
-/// How long one measurement takes.
+/// The duration of one measurement.
 const SPAN: Duration = Duration::from_millis(500);
 
-/// Pairs of measurements for one row.
+/// The number of pairs of measurements per row.
 const PAIRS: usize = 9;
 
-/// Notes that are always in the store.
+/// The number of notes that are always in the store.
 const NOTES: usize = 20;
 
 fn main() {
@@ -73,7 +71,7 @@ fn main() {
     reads(&daemon, &mut client);
 }
 
-/// What a measurement gave.
+/// The result of a measurement.
 struct Sample {
     p50_us: f64,
     rate: f64,
@@ -91,7 +89,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// What a careful program does without a daemon.
+/// Measures a careful program without a daemon.
 fn floor(folder: &Path, text: &[u8]) -> Sample {
     let (temporary, target) = (folder.join(".floor.tmp"), folder.join("floor.md"));
     let mut latencies = Vec::new();
@@ -109,7 +107,7 @@ fn floor(folder: &Path, text: &[u8]) -> Sample {
     Sample::of(latencies, count, started.elapsed())
 }
 
-/// So many clients write at the same time.
+/// Measures this number of clients that write at the same time.
 fn writes(socket: &Path, clients: usize) -> Sample {
     let stop = AtomicBool::new(false);
     let mut connected: Vec<Client> = (0..clients).map(|_| Client::connect(socket)).collect();
@@ -142,7 +140,7 @@ fn writes(socket: &Path, clients: usize) -> Sample {
     Sample::of(latencies, count, started.elapsed())
 }
 
-/// Whether reading what did not change reads a file.
+/// Prints whether reads of an unchanged store read a file.
 fn reads(daemon: &Daemon, client: &mut Client) {
     thread::sleep(Duration::from_millis(200));
     client.list();
@@ -213,8 +211,7 @@ impl Client {
 }
 
 impl Daemon {
-    /// Read calls (those on sockets are not among them) and bytes read from the disk,
-    /// of the daemon so far.
+    /// Returns the daemon's read calls so far, without those on sockets, and the bytes that it read from the disk.
     fn read_calls(&self) -> (u64, u64) {
         let text = self.account("io");
         let value = |name: &str| {

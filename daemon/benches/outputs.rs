@@ -1,16 +1,15 @@
-//! How fast a large tool output is kept, beside a bare program that copies as many
-//! bytes from a socket into a file safely: temporary file, write as it comes, fsync,
-//! rename, fsync of the folder, one byte back.
+//! Measures how fast a large tool output is kept, compared with a plain program that copies the same bytes from a
+//! socket into a file. It does so safely: temporary file, write on arrival, fsync, rename, fsync of the folder, one
+//! byte back.
 //!
 //! `cargo bench -p herma-daemon --bench outputs`
 //!
-//! Daemon and floor are on the same file system and are measured in turn, pair by
-//! pair, now the one first and now the other; the ratio is the median of the pairs' ratios. Both keep
-//! every file, and before each pair a file of six times the size is written and removed: in a
-//! virtual machine a page that the host has to get anew costs ten times the copy into it, and the
-//! one who comes second would pay for both. The floor's file is made of the bytes as they come;
-//! herma's of the text in the request, whose hash, chars and lines are in the answer. The second table has the same floor without the syncs, the last
-//! lines how much memory it takes.
+//! Daemon and floor use the same file system and are measured in turn, pair by pair, with either one first; the ratio
+//! is the median of the pairs' ratios. Both keep every file. Before each pair, a file of six times the size is written
+//! and removed. In a virtual machine a page that the host must provide costs ten times the copy into it. Otherwise the
+//! second of the pair would pay for both. The floor writes the bytes as they arrive. herma writes the text in the
+//! request, and its answer has the hash, chars and lines. The second table has the same floor without syncs. The last
+//! lines show the memory use.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints a table and may stop at a surprise")]
 #![expect(clippy::disallowed_methods, reason = "the floor writes as a bare program does")]
@@ -35,10 +34,10 @@ use herma_protocol::value::Content;
 use herma_protocol::version::PREFACE;
 use herma_protocol::{Header, Request, binary, jsonrpc};
 
-/// Pairs of measurements for one row.
+/// The number of pairs of measurements per row.
 const PAIRS: usize = 21;
 
-/// Bytes that the floor reads at one time.
+/// The size of the floor's reads, in bytes.
 const READ: usize = 1 << 20;
 
 fn main() {
@@ -94,7 +93,7 @@ fn row(folder: &Path, codec: Codec, megabytes: usize, synced: bool, limit: &str)
     );
 }
 
-/// Leaves pages of memory free that were used a moment ago, enough for what both write.
+/// Leaves recently used pages of memory free, enough for both writers.
 fn touch_pages(folder: &Path, text: &str) {
     let path = folder.join(".touched");
     let mut file = File::create(&path).unwrap();
@@ -104,8 +103,8 @@ fn touch_pages(folder: &Path, text: &str) {
     std::fs::remove_file(path).unwrap();
 }
 
-/// What admits take of memory: the highest mark while outputs of 10 MB come, and whether
-/// it stays after many of 1 MB.
+/// Prints the memory use of admits: the peak while outputs of 10 MB arrive, and whether it stays stable after many of 1
+/// MB.
 #[expect(clippy::cast_precision_loss, reason = "a ratio")]
 fn memory(folder: &Path, codec: Codec) {
     let home = tempfile::Builder::new().prefix("home").tempdir_in(folder).unwrap();
@@ -136,7 +135,7 @@ fn name(codec: Codec) -> &'static str {
     if codec == Codec::Json { "json" } else { "bincode" }
 }
 
-/// Lines as a log has them, another text for each number.
+/// Returns lines of a log. Each number gives another text.
 fn text(megabytes: usize, number: usize) -> String {
     let mut text = format!("run {}\n", "x".repeat(number));
     let mut line = 0_u64;
@@ -163,13 +162,13 @@ fn copy(stream: &mut UnixStream, bytes: &[u8]) {
     stream.read_exact(&mut [0]).unwrap();
 }
 
-/// A name for the files of one floor.
+/// Returns a name for the files of one floor.
 fn started() -> String {
     static FLOORS: AtomicUsize = AtomicUsize::new(0);
     format!("floor-{}", FLOORS.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The bare program, on a thread of its own.
+/// The plain program, on its own thread.
 struct Floor;
 
 impl Floor {
@@ -263,7 +262,7 @@ impl Client {
 }
 
 impl Daemon {
-    /// A line of the system's account of the process.
+    /// Returns a value of the system's status file for the process.
     fn kilobytes(&self, name: &str) -> u64 {
         let text = self.account("status");
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();

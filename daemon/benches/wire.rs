@@ -1,11 +1,10 @@
-//! How many calls a second the daemon answers, beside a bare tokio server that
-//! reads as many bytes and writes as many on the same kind of socket.
+//! Measures how many calls per second the daemon answers, compared with a plain tokio server that reads and writes the
+//! same number of bytes on the same kind of socket.
 //!
 //! `cargo bench -p herma-daemon --bench wire`
 //!
-//! Daemon and floor are processes of their own and are measured in turn, pair by
-//! pair; the ratio is the median of the pairs' ratios. Below it: resident memory
-//! of a daemon that has done nothing yet.
+//! Daemon and floor are separate processes and are measured in turn, pair by pair; the ratio is the median of the
+//! pairs' ratios. Below the table is the resident memory of a daemon that has done nothing yet.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints a table and may stop at a surprise")]
 
@@ -29,10 +28,10 @@ use herma_protocol::{Header, Request, binary, jsonrpc};
 use program::hermad;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// How long one measurement takes.
+/// The duration of one measurement.
 const SPAN: Duration = Duration::from_millis(400);
 
-/// Pairs of measurements for one row.
+/// The number of pairs of measurements per row.
 const PAIRS: usize = 7;
 
 fn main() {
@@ -70,7 +69,7 @@ fn row(name: &str, codec: Codec, clients: usize, floor: &Path, daemon: &Path, ca
     println!("{name:18} {codec:8} {clients:>7} {echo:>12.0} {hermad:>12.0} {:>8.2}x", echo / hermad);
 }
 
-/// A request, and how long its answer is.
+/// A request, and the length of its answer.
 struct Call {
     preface: &'static [u8],
     request: Vec<u8>,
@@ -105,7 +104,7 @@ impl Call {
     }
 }
 
-/// Calls a second, from so many connections at the same time.
+/// Returns the calls per second of this number of simultaneous connections.
 #[expect(clippy::cast_precision_loss, reason = "a rate")]
 fn rate(socket: &Path, preface: &[u8], call: &Call, clients: usize) -> f64 {
     let (calls, stop) = (AtomicU64::new(0), AtomicBool::new(false));
@@ -134,7 +133,7 @@ fn rate(socket: &Path, preface: &[u8], call: &Call, clients: usize) -> f64 {
     calls.into_inner() as f64 / started.elapsed().as_secs_f64()
 }
 
-/// A store of usual size and a session to take its snapshot.
+/// Creates a store of usual size and a session with a snapshot.
 fn prepare(socket: &Path) {
     let mut stream = BufReader::new(UnixStream::connect(socket).unwrap());
     let mut ask = |request: &Request| {
@@ -159,7 +158,7 @@ fn prepare(socket: &Path) {
     ask(&Request::SessionOpen(OpenParams { session: "bench".into(), ..OpenParams::default() }));
 }
 
-/// A process that serves a socket, ended when dropped.
+/// A process that serves a socket. Dropping it ends it.
 struct Server {
     child: Child,
     socket: PathBuf,
@@ -203,7 +202,7 @@ impl Drop for Server {
     }
 }
 
-/// The floor: reads `request` bytes, writes `reply` bytes, again and again.
+/// Runs the floor, which reads `request` bytes and writes `reply` bytes, again and again.
 fn echo(socket: &str, request: usize, reply: usize) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! The least that any daemon would have to do with a list before it answers.
+//! The minimum that any daemon would have to do with a list before it answers.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use serde_json::value::RawValue;
 
-/// Seconds to take the bytes from a socket, parse them into raw values, write them to a new file in
-/// the folder and sync it.
+/// Returns the seconds to read the bytes from a socket, parse them into raw values, write them to a new file in the
+/// folder and sync it.
 #[expect(clippy::disallowed_methods, reason = "the floor is the system's own calls")]
 pub(crate) fn floor(folder: &Path, bytes: &[u8]) -> f64 {
     let path = folder.join("floor");

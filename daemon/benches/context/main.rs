@@ -1,16 +1,15 @@
-//! How long `context.compress` takes as a whole call: from the first byte of the request to
-//! the last of the answer, the archive written and synced between. Beside it the least that any
-//! daemon would have to do with that list: take its bytes from a socket, parse them with `serde_json` into
-//! `Vec<&RawValue>`, write them to a new file and sync it.
+//! Measures how long a whole call of `context.compress` takes: from the first byte of the request to the last byte of
+//! the answer, with the archive written and synced in between. The floor is the minimum for any daemon with that list.
+//! It reads the bytes from a socket, parses them with `serde_json` into `Vec<&RawValue>`, writes them to a new file and
+//! syncs it.
 //!
 //! `cargo bench -p herma-daemon --bench context`
 //!
-//! Call and floor are measured in turn, pair by pair; the ratio is the median of the pairs'
-//! ratios. In the rows of `append` the messages were sent by `session.append` before, and the call
-//! names no list: the turn that crosses the threshold finds the run made ahead. Those of the engine that loses nothing are
-//! marked. Each call has a session of its own, and a daemon that has nothing else to do: it
-//! is waited for until what the call before left behind, the text index, is done. Below it
-//! how much memory a call takes, and how the time for one message changes with their number.
+//! Call and floor are measured in turn, pair by pair; the ratio is the median of the pairs' ratios. In the rows of
+//! `append`, `session.append` sent the messages earlier, and the call names no list. So the turn that crosses the
+//! threshold finds a run made in advance. Rows of the lossless engine are marked. Each call has its own session. It
+//! begins when the daemon is idle, because the text index still has work after the previous call. Further tables show
+//! the memory of a call, and how the time per message depends on the number of messages.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints a table and may stop at a surprise")]
 
@@ -38,34 +37,34 @@ use herma_protocol::version::PREFACE;
 use herma_protocol::{Header, Incoming, Json, Method, Reply, Request, binary, jsonrpc};
 use transcript::{Scale, USUAL, transcript};
 
-/// Messages of the list that the limits are for.
+/// The number of messages of the list to which the limits apply.
 const MESSAGES: usize = 5_000;
 
-/// Messages that are appended by one call.
+/// The number of messages that one call appends.
 const APPENDED: usize = 100;
 
-/// Pairs of measurements for one row.
+/// The number of pairs of measurements per row.
 const PAIRS: usize = 9;
 
-/// Pairs for each size of list.
+/// The number of pairs per size of the list.
 const SIZE_PAIRS: usize = 3;
 
-/// Small calls of a round, and rounds of each.
+/// The number of small calls per round, and of rounds.
 const CALLS: usize = 1_000;
 const ROUNDS: usize = 9;
 
 /// The model's window, in tokens.
 const WINDOW: u64 = 200_000;
 
-/// The engine that loses nothing.
+/// The lossless engine.
 const LOSSLESS: &str = "lossless";
 
-/// Sizes between which the time for a message should not change, and messages that are small
-/// enough for the largest list to fit into a frame.
+/// The numbers of messages between which the time per message should not change. These messages are small enough for
+/// the largest list to fit into a frame.
 const SIZES: [usize; 4] = [1_000, 5_000, 20_000, 50_000];
 const SMALL: Scale = Scale(300);
 
-/// A daemon that took no time of a processor for so long has nothing to do.
+/// How long the daemon must use no processor time to count as idle.
 const REST: Duration = Duration::from_millis(200);
 
 fn main() {
@@ -103,7 +102,7 @@ fn main() {
             println!("{:8} {:7} {floor:>9.1} {took:>9.1} {ratio:>7.2}x {most}", name(codec), way.name());
         }
     }
-    // `cargo bench … -- calls` for these tables alone.
+    // `cargo bench … -- calls` runs only these tables.
     if std::env::args().any(|argument| argument == "calls") {
         return;
     }
@@ -128,7 +127,7 @@ fn main() {
     }
 }
 
-/// A ping and a `context.check` with a known number of tokens, in turn: the median seconds of each.
+/// Measures a ping and a `context.check` with a known number of tokens, in turn. Returns the median seconds of each.
 fn checks(folder: &Path, codec: Codec) -> (f64, f64) {
     let home = tempfile::Builder::new().prefix("home").tempdir_in(folder).unwrap();
     let daemon = Daemon::start(home.path());
@@ -151,7 +150,7 @@ fn checks(folder: &Path, codec: Codec) -> (f64, f64) {
     rounds[ROUNDS / 2]
 }
 
-/// What is measured.
+/// A call to measure.
 #[derive(Clone, Copy)]
 struct Call {
     codec: Codec,
@@ -161,18 +160,18 @@ struct Call {
 }
 
 impl Call {
-    /// One of the usual engine.
+    /// Creates a call with the default engine.
     fn of(codec: Codec, form: ReplyForm, way: Way) -> Self {
         Self { codec, form, way, engine: "compressor" }
     }
 }
 
-/// How a list comes to the daemon.
+/// How the daemon gets the list.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    /// With the call.
+    /// In the call itself.
     Sent,
-    /// Message by message, before it.
+    /// Message by message, before the call.
     Appended,
 }
 
@@ -182,7 +181,7 @@ impl Way {
     }
 }
 
-/// The pair with the median ratio: seconds of the floor and of the call.
+/// Returns the pair with the median ratio: the seconds of the floor and of the call.
 fn median(folder: &Path, list: &List, call: Call, pairs: usize) -> (f64, f64) {
     let home = tempfile::Builder::new().prefix("home").tempdir_in(folder).unwrap();
     let daemon = Daemon::start(home.path());
@@ -199,7 +198,7 @@ fn median(folder: &Path, list: &List, call: Call, pairs: usize) -> (f64, f64) {
     pairs[pairs.len() / 2]
 }
 
-/// What the first call of a daemon takes of memory, at most.
+/// Prints the peak memory of a daemon's first call.
 fn memory(folder: &Path, list: &List, codec: Codec) {
     let home = tempfile::Builder::new().prefix("home").tempdir_in(folder).unwrap();
     let daemon = Daemon::start(home.path());
@@ -275,7 +274,7 @@ impl Client {
         Self { stream: BufReader::new(stream), codec }
     }
 
-    /// Opens a session, and gives back the request that compresses its list.
+    /// Opens a session, and returns the request that compresses its list.
     fn prepare(&mut self, list: &List, call: Call, number: usize) -> Vec<u8> {
         let session = format!("bench-{number}");
         let configure = ConfigureParams {
@@ -309,7 +308,7 @@ impl Client {
         }
     }
 
-    /// Sends a request that must compress; the seconds until its answer was there.
+    /// Sends a request that must compress. Returns the seconds until its answer.
     fn send(&mut self, request: &[u8]) -> f64 {
         let mut reply = Vec::new();
         let took = timed(|| reply = self.exchange(request));
@@ -355,7 +354,7 @@ impl Client {
 }
 
 impl Daemon {
-    /// Waits until it has nothing to do.
+    /// Waits until the daemon is idle.
     fn rest(&self) {
         let mut before = None;
         loop {
@@ -368,15 +367,15 @@ impl Daemon {
         }
     }
 
-    /// Time of processors that it took, in ticks of the system's clock.
+    /// Returns the processor time that it used, in ticks of the system's clock.
     fn ticks(&self) -> u64 {
         let text = self.account("stat");
-        // Behind the name: state, ten numbers, then the time in user and in kernel mode.
+        // After the name: state, ten numbers, then the time in user and in kernel mode.
         let fields = text.rsplit_once(')').unwrap().1.split_whitespace();
         fields.skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum()
     }
 
-    /// A line of the system's account of the process.
+    /// Returns a value of the system's status file for the process.
     fn kilobytes(&self, name: &str) -> u64 {
         let text = self.account("status");
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();

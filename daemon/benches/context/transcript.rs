@@ -1,4 +1,4 @@
-//! Generated sessions of a coding agent: the same bytes for the same size, always.
+//! Generates sessions of a coding agent. The same size always gives the same bytes.
 
 use serde_json::{Value, json};
 
@@ -9,21 +9,21 @@ const WORDS: &[&str] = &["the", "of", "when", "after", "stale", "nested", "quiet
 const FOLDERS: &[&str] = &["src", "src/core", "lib/store", "tests", "crates/engine/src", "pkg/api"];
 const ENDINGS: &[&str] = &["py", "rs", "ts", "go", "toml", "md"];
 
-/// Results that a call may give again.
+/// The number of recent results that a call may repeat.
 const RECENT: usize = 20;
 
-/// A scale of this changes nothing.
+/// The scale that changes nothing.
 const WHOLE: u64 = 1_000;
 
-/// How large the texts are, in thousandths of the sizes that stand below.
+/// The scale of the texts, in thousandths of the sizes below.
 #[derive(Clone, Copy)]
 pub(crate) struct Scale(pub(crate) u64);
 
-/// As large as they are in a usual session: 2.8 KB a message.
+/// The size in a usual session: 2.8 KB per message.
 pub(crate) const USUAL: Scale = Scale(1_130);
 
-/// A session of so many messages, each as JSON text: requests of the user, calls with their
-/// results, replies.
+/// Returns a session with this number of messages, each as JSON text: requests of the user, calls with their results,
+/// replies.
 pub(crate) fn transcript(messages: usize, scale: Scale) -> Vec<String> {
     let mut writer = Writer { random: 0x9e37_79b9_7f4a_7c15, scale, calls: 0, recent: Vec::new(), list: Vec::new() };
     let rules = format!("You are a careful coding assistant. {}", writer.prose(6_000, 9_000));
@@ -48,7 +48,7 @@ impl Writer {
         self.list.push(message.to_string());
     }
 
-    /// A request, steps towards it, and what the assistant says of them.
+    /// Adds a request, steps towards it, and the assistant's reply.
     fn episode(&mut self, messages: usize) {
         let request = if self.chance(90) { self.prose(40, 600) } else { self.prose(600, 4_000) };
         self.push(&json!({"role": "user", "content": request}));
@@ -62,7 +62,7 @@ impl Writer {
         self.push(&json!({"role": "assistant", "content": reply}));
     }
 
-    /// An assistant message with calls, and their results.
+    /// Adds an assistant message with calls, and their results.
     fn step(&mut self) {
         let count = if self.chance(67) { 1 } else { self.between(2, 3) };
         let (mut calls, mut results) = (Vec::new(), Vec::new());
@@ -89,7 +89,7 @@ impl Writer {
         }
     }
 
-    /// Name, arguments and output of a call.
+    /// Returns the name, arguments and output of a call.
     fn tool(&mut self) -> (&'static str, Value, String) {
         let path = self.path();
         match self.below(100) {
@@ -128,7 +128,7 @@ impl Writer {
         }
     }
 
-    /// A listing as tools that read files print it; `size` is that of a usual session.
+    /// Returns a listing as tools that read files print it. `size` is that of a usual session.
     fn code(&mut self, size: usize) -> String {
         self.lines(size, |writer, number| format!("{number:6}|    {}", writer.line()))
     }

@@ -1,4 +1,4 @@
-//! The daemon that a bench talks to.
+//! The daemon that a bench uses.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::program::hermad;
 
-/// A daemon, ended when dropped.
+/// A daemon. Dropping it ends it.
 pub(crate) struct Daemon {
     pub(crate) child: Child,
     pub(crate) socket: PathBuf,
@@ -14,7 +14,7 @@ pub(crate) struct Daemon {
 
 impl Daemon {
     pub(crate) fn start(home: &Path) -> Self {
-        // Short, for the path of a socket is limited.
+        // The path is short, because the path of a socket is limited.
         let socket = std::env::temp_dir().join(format!("hb-{}.sock", std::process::id()));
         let mut command = Command::new(hermad());
         command.arg("--home").arg(home).arg("--socket").arg(&socket).arg("--detached");
@@ -25,7 +25,7 @@ impl Daemon {
         Self { child, socket }
     }
 
-    /// What the system says of the process in the file of this name.
+    /// Returns the system's file with this name about the process.
     pub(crate) fn account(&self, name: &str) -> String {
         std::fs::read_to_string(format!("/proc/{}/{name}", self.child.id())).unwrap_or_default()
     }

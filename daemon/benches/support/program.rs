@@ -1,8 +1,8 @@
-//! The program `hermad`, which another package builds.
+//! Finds the program `hermad`, which another package builds.
 
 use std::path::PathBuf;
 
-/// The one of this profile: `cargo bench` puts benches into a folder below it.
+/// Returns the program of the current profile. `cargo bench` puts benches into a folder below it.
 pub(crate) fn hermad() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let found = own.ancestors().skip(1).take(3).map(|folder| folder.join("hermad")).find(|path| path.is_file());
