@@ -49,7 +49,7 @@ section! {
     }
 }
 
-/// Where a model on this machine is served.
+/// The address of a model server on this machine.
 const LOCAL: &str = "http://127.0.0.1:11434/v1";
 
 /// The kind of the embedder, which makes vectors of texts.
