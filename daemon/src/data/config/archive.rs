@@ -9,9 +9,9 @@ section! {
     /// How long closed sessions are kept.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct ArchiveConfig {
-        /// How long a closed session stays; 0s for ever.
+        /// How long a closed session is kept; 0s means for ever.
         pub ttl: Duration = Duration::ZERO, time(..);
-        /// What all sessions may have together, in bytes; 0B for no limit.
+        /// The limit for all sessions together; 0B means none.
         pub quota: u64 = 8 << 30, bytes(..);
     }
 }

@@ -11,36 +11,36 @@ section! {
     /// The settings of a new session; `context.configure` can override them.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct ContextConfig {
-        /// Whether `context.check` ever says that a compression is due.
+        /// Whether `context.check` may report that a compression is due.
         pub enabled: bool = true, switch();
-        /// What compresses.
+        /// The engine of new sessions.
         pub engine: Engine = Engine::Compressor, word(Engine::NAMED);
         /// The size at which a compression is due.
         pub threshold: f64 = 0.50, fraction((Excluded(0.0), Included(1.0)), "of the window");
-        /// What a compressed list has at most where its caller asks for the configured size, as hooks of agents do.
+        /// The largest compressed list when a caller requests the configured size, as agent hooks do.
         pub target: u64 = 12_000, whole(1_000.., "tokens");
-        /// What the tail may fill.
+        /// The share that the tail may fill.
         pub target_ratio: f64 = 0.20, fraction(0.10..=0.80, "of the threshold");
-        /// Never compressed after the system message.
+        /// Messages after the system message that are never compressed.
         pub protect_first_n: u64 = 3, whole(0.., "messages");
-        /// Latest ones, which pruning leaves alone.
+        /// Latest messages, which pruning does not change.
         pub protect_last_n: u64 = 20, whole(0.., "messages");
-        /// What goes on after a compression: the session, or a new one.
+        /// The session after a compression: the same one, or a new one.
         pub mode: CompressionMode = CompressionMode::InPlace,
             word(&[("in_place", CompressionMode::InPlace), ("continue", CompressionMode::Continue)]);
-        /// Whether a list comes back as it is when no model can write a summary.
+        /// Whether a list is returned unchanged when no model can write a summary.
         ///
         /// Otherwise the extractive summarizer writes the summary.
         pub abort_on_summary_failure: bool = false, switch();
-        /// Automatic ones of a session; 0: any number.
+        /// The limit of automatic compressions per session; 0 means none.
         pub max_per_hour: u32 = 6, whole(0..=MAX_PER_HOUR, "compressions an hour");
-        /// New text between two of them.
+        /// The least new text between two automatic compressions.
         pub min_new_text: f64 = 0.02, fraction(0.0..=1.0, "of the window");
-        /// What a token costs that the provider writes into its prompt cache.
+        /// The price of a token that the provider writes into its prompt cache.
         pub cache_write_price: f64 = 1.25, fraction(0.0..=100.0, "of the price of plain input");
-        /// What one costs that it reads from there.
+        /// The price of a token that the provider reads from its prompt cache.
         pub cache_read_price: f64 = 0.1, fraction(0.0..=100.0, "of the price of plain input");
-        /// For gateways, 400 say: lists as long as that are compressed too; 0: none.
+        /// The length from which a list is always compressed, for gateways, for example 400; 0 means never.
         pub hygiene_messages: usize = 0, whole(0.., "messages");
     }
 }

@@ -9,11 +9,11 @@ section! {
     /// Memory files, which models write with the tool `memory_20250818`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct FilesConfig {
-        /// What one file may have.
+        /// The largest size of one file.
         pub file_limit: usize = 64 << 10, bytes(1..=1 << 20);
-        /// What all files of a profile may have together.
+        /// The largest size of all files of a profile together.
         pub quota: u64 = 4 << 20, bytes(1..=32 << 20);
-        /// Files of a profile.
+        /// The largest number of files of a profile.
         pub count: usize = 1000, whole(1..=10_000, "files");
     }
 }

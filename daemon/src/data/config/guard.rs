@@ -13,11 +13,11 @@ section! {
     /// Masking of secrets, and treatment of poison.
     #[derive(Debug, Clone, PartialEq)]
     pub struct GuardConfig {
-        /// Whether secrets are masked; HERMES_REDACT_SECRETS=false turns it off too.
+        /// Whether secrets are masked; HERMES_REDACT_SECRETS=false also turns it off.
         ///
         /// A call can override it.
         pub redact: bool = true, switch();
-        /// By finding: "block", "warn" or "off"; or that by scope: all, context, strict.
+        /// For each finding: "block", "warn" or "off"; or one of these per scope: all, context, strict.
         pub severity: Arc<Policy> = Arc::default(),
             Named { read: severity, depth: 1, example: "c2_heartbeat = \"warn\"\nsend_to_url = { strict = \"warn\" }" };
     }

@@ -9,11 +9,11 @@ section! {
     /// Limits of the wire.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct LimitsConfig {
-        /// One request or answer, in bytes.
+        /// The largest request or answer.
         pub frame: usize = limits::FRAME, bytes(1 << 10..=limits::FRAME_CEILING as u64);
-        /// Those of all connections together, in bytes.
+        /// The largest size of all requests in progress together.
         pub in_flight: usize = limits::IN_FLIGHT, bytes(1 << 10..=1 << 40);
-        /// Open at one time.
+        /// The largest number of open connections.
         pub connections: usize = limits::CONNECTIONS, whole(1..=u16::MAX as i64, "connections");
     }
 }

@@ -7,11 +7,11 @@ section! {
     /// The daemon's log.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct LogConfig {
-        /// Which events; or HERMA_LOG.
+        /// The events to log; HERMA_LOG overrides it.
         pub level: String = "info".into(), text("error, warn, info, debug, trace or a filter");
-        /// What herma/hermad.log may have before it becomes hermad.log.1, in bytes; 0B for no limit.
+        /// The size at which herma/hermad.log is renamed to hermad.log.1; 0B means never.
         pub size: u64 = 8 << 20, bytes(..);
-        /// How they are written.
+        /// The format of the log.
         pub format: LogFormat = LogFormat::Text, word(&[("text", LogFormat::Text), ("json", LogFormat::Json)]);
     }
 }

@@ -13,15 +13,15 @@ section! {
     /// The memory stores.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct MemoryConfig {
-        /// What MEMORY.md may hold.
+        /// The limit of MEMORY.md.
         pub memory_limit: usize = 2200, whole(1.., "chars");
-        /// What USER.md may hold.
+        /// The limit of USER.md.
         pub user_limit: usize = 1375, whole(1.., "chars");
         /// Whether writes wait for `herma memory approve`.
         pub approval: bool = false, switch();
-        /// Changes that can be taken back.
+        /// The number of changes that can be undone.
         pub journal_revisions: usize = 1000, whole(1.., "revisions");
-        /// Limits of single profiles, over those above.
+        /// Limits of single profiles, instead of those above.
         pub profiles: BTreeMap<String, ProfileConfig> = BTreeMap::new(),
             Named { read: profiles, depth: 2, example: "work = { memory_limit = 4_000, user_limit = 2_000 }" };
     }
@@ -31,9 +31,9 @@ section! {
     /// The limits of a profile; `None` means the limit of all profiles.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct ProfileConfig {
-        /// What its MEMORY.md may hold.
+        /// The limit of its MEMORY.md.
         pub memory_limit: Option<usize> = None, whole(1.., "chars").optional();
-        /// What its USER.md may hold.
+        /// The limit of its USER.md.
         pub user_limit: Option<usize> = None, whole(1.., "chars").optional();
     }
 }

@@ -14,23 +14,23 @@ section! {
     /// Tool outputs.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct OutputConfig {
-        /// What of one result stays in the conversation.
+        /// The largest result that stays whole in the conversation.
         pub default_result_size: usize = 100_000, whole(1.., "chars");
-        /// What of all results of a turn stays there.
+        /// The largest size of all results of a turn there.
         pub turn_budget: usize = 200_000, whole(1.., "chars");
-        /// The head of a preview.
+        /// The length of a preview's beginning.
         pub preview_size: usize = 1_500, whole(0.., "chars");
-        /// The tail of a preview.
+        /// The length of a preview's end.
         pub preview_tail_size: usize = 500, whole(0.., "chars");
-        /// What of one result of an MCP tool stays.
+        /// The largest result of an MCP tool that stays whole.
         pub mcp_result_size: usize = 50_000, whole(1.., "chars");
         /// Whether smaller windows get smaller budgets.
         pub scale_with_window: bool = true, switch();
-        /// How long outputs of closed sessions stay.
+        /// How long outputs of closed sessions are kept.
         pub ttl: Duration = Duration::from_hours(7 * 24), time(..);
-        /// What all outputs may have together.
+        /// The largest size of all outputs together.
         pub quota: u64 = 2 << 30, bytes(..);
-        /// What of one result of a tool stays: chars or "inf".
+        /// The largest result of a single tool that stays whole: chars or "inf".
         pub tool_overrides: BTreeMap<String, Size> = BTreeMap::new(),
             Named { read: sizes, depth: 1, example: "web_search = 40_000" };
     }

@@ -12,9 +12,9 @@ section! {
     /// Vectors for search, in addition to words.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct RecallConfig {
-        /// What makes vectors of texts; with one the texts of messages, outputs and notes are given to it.
+        /// The embedder, which gets the texts of messages, outputs and notes.
         pub embedder: EmbedderKind = EmbedderKind::Off, word(&EmbedderKind::NAMES);
-        /// How long a search waits for the vector of its query; without it words decide alone.
+        /// How long a search waits for the vector of its query, before it uses words only.
         pub wait: Duration = Duration::from_secs(2), timeout();
         /// Any endpoint for embeddings, as OpenAI and most local servers offer them.
         pub openai: Option<EmbeddingEndpointConfig> = None, Optional(EmbeddingEndpointConfig::example());
@@ -27,13 +27,13 @@ section! {
     /// An endpoint for embeddings.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct EmbeddingEndpointConfig {
-        /// What `/embeddings` is appended to.
+        /// The URL to which `/embeddings` is appended.
         pub base_url: Url = url(LOCAL), base_url().required();
-        /// Which model is asked for.
+        /// The model to request.
         pub model: String = "all-minilm".to_owned(), text("a name").required();
-        /// The variable that holds the key; absent: no key is sent.
+        /// The variable with the API key; without it no key is sent.
         pub api_key_env: Option<String> = None, variable().optional();
-        /// For a call with up to 32 texts.
+        /// The time limit of a call with up to 32 texts.
         pub timeout: Duration = Duration::from_secs(60), timeout();
     }
 }
@@ -42,9 +42,9 @@ section! {
     /// A program that makes vectors.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct EmbeddingCommandConfig {
-        /// No shell sees it.
+        /// The command, run without a shell.
         pub argv: Vec<String> = vec!["embed".to_owned()], arguments().required();
-        /// How long it may run for up to 32 texts.
+        /// The time limit for up to 32 texts.
         pub timeout: Duration = Duration::from_secs(60), timeout();
     }
 }

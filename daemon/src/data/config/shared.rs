@@ -16,35 +16,35 @@ section! {
     /// One memory on several hosts, in a PostgreSQL database.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct SharedConfig {
-        /// Where the database is, without a password.
+        /// The URL of the database, without a password.
         pub url: String = EXAMPLE.to_owned(), url().required();
-        /// What this machine is called among those that share: a name that stays.
+        /// The permanent name of this machine among the hosts that share.
         pub host: String = "attic".to_owned(), name("a name of letters, digits, `_`, `-` and `.`").required();
-        /// A part of the database: teams have one each.
+        /// The part of the database to use: each team has its own.
         pub space: String = "default".to_owned(), name("a name of letters, digits, `_`, `-` and `.`");
-        /// Whose stores are shared, once `herma shared join` brought them there.
+        /// The profiles whose stores are shared, once `herma shared join` has moved them.
         pub profiles: Vec<String> = vec![DEFAULT_PROFILE.to_owned()], profiles();
-        /// The variable that holds the password; absent: none is needed, or it stands in a file.
+        /// The variable with the password, unless it is in a file or none is needed.
         pub password_env: Option<String> = None, variable().optional();
-        /// A file with the password, that nobody else may write to.
+        /// A file with the password, which only its owner may write.
         pub password_file: Option<PathBuf> = None, path().optional();
-        /// Whether the password may go over a line without TLS in clear or as an MD5 digest, if the database asks for that.
+        /// Whether the password may be sent without TLS, in clear or as an MD5 digest, if the database requests it.
         pub password_in_clear: bool = false, switch();
-        /// Certificates (PEM) that the database's is known by, instead of the system's.
+        /// The certificates (PEM) that verify the database's, instead of the system's.
         pub ca_file: Option<PathBuf> = None, path().optional();
-        /// What becomes of a write while the database can't be reached: refused, or kept to be judged later.
+        /// Whether a write is refused or queued while the database can't be reached.
         pub offline: Offline = Offline::Refuse, word(&Offline::NAMES);
-        /// Whether messages of these profiles are brought there, to be found on all hosts.
+        /// Whether messages of these profiles are uploaded, so that all hosts find them.
         pub messages: bool = true, switch();
-        /// Whether sessions of these profiles can go on on another host.
+        /// Whether another host can continue sessions of these profiles.
         pub sessions: bool = true, switch();
-        /// Whether secrets are masked in messages on the way.
+        /// Whether secrets are masked in uploaded messages.
         pub redact: bool = false, switch();
-        /// How long one thing that is asked of the database may take.
+        /// The time limit of one request to the database.
         pub timeout: Duration = Duration::from_secs(5), time(Duration::from_millis(100)..=Duration::from_secs(60));
-        /// How often the database is asked what is new, beside what it tells by itself.
+        /// How often the database is polled for changes, in addition to its notifications.
         pub poll: Duration = Duration::from_secs(1), time(Duration::from_millis(100)..=Duration::from_hours(1));
-        /// Where texts of outputs go; without it those up to 256 KiB go to the database.
+        /// The object store for texts of outputs; without it those up to 256 KiB go to the database.
         pub outputs: Option<SharedOutputsConfig> = None, Optional(SharedOutputsConfig::example());
     }
 }
@@ -55,13 +55,13 @@ section! {
     pub struct SharedOutputsConfig {
         /// A bucket and a folder in it, or a folder that all hosts mount.
         pub url: String = "s3://agents/outputs".to_owned(), objects_url().required();
-        /// Where an S3-compatible store is, unless it is Amazon's.
+        /// The URL of an S3-compatible store other than Amazon's.
         pub endpoint: Option<Url> = None, base_url().optional();
         /// Its region.
         pub region: Option<String> = None, text("a name").optional();
-        /// The variable that holds the id of a key.
+        /// The variable with the id of the access key.
         pub access_key_env: String = "AWS_ACCESS_KEY_ID".to_owned(), variable();
-        /// The variable that holds the key.
+        /// The variable with the secret access key.
         pub secret_key_env: String = "AWS_SECRET_ACCESS_KEY".to_owned(), variable();
     }
 }

@@ -14,7 +14,7 @@ section! {
     /// The summarizers.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct SummarizerConfig {
-        /// Tried in this order, each with the table that it needs.
+        /// The summarizers, in the order in which they are tried; some need a table of their own.
         pub chain: Vec<Kind> = vec![Kind::Extractive], chain();
         /// Any endpoint for chat completions.
         pub openai: Option<EndpointConfig> = None, Optional(EndpointConfig::example(LOCAL, "OPENAI_API_KEY"));
@@ -31,21 +31,21 @@ section! {
     /// A model that is reached through HTTP.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct EndpointConfig {
-        /// What paths are appended to.
+        /// The URL to which paths are appended.
         pub base_url: Url = url(LOCAL), base_url().required();
-        /// Which model is asked for.
+        /// The model to request.
         pub model: ModelChoice = ModelChoice::Auto, model();
-        /// The variable that holds the key; absent: no key is sent.
+        /// The variable with the API key; without it no key is sent.
         pub api_key_env: Option<String> = None, variable().optional();
-        /// The model's window, where it is known.
+        /// The model's window, if it is known.
         pub context_length: Option<u64> = None, whole(1.., "tokens").optional();
-        /// Until a connection stands, TLS included.
+        /// The time limit for connecting, including TLS.
         pub connect_timeout: Duration = Duration::from_secs(5), timeout();
-        /// To the end of the headers, and then between any two bytes.
+        /// The time limit for the headers, and then between any two bytes.
         pub read_timeout: Duration = Duration::from_secs(60), timeout();
-        /// For the whole call.
+        /// The time limit of the whole call.
         pub total_timeout: Duration = TOTAL, timeout();
-        /// Largest answer, in bytes.
+        /// The largest answer.
         pub max_response: usize = 1 << 20, response();
     }
 }
@@ -54,13 +54,13 @@ section! {
     /// A program that reads a prompt and prints a summary.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct CommandConfig {
-        /// No shell sees it.
+        /// The command, run without a shell.
         pub argv: Vec<String> = vec!["llm".to_owned()], arguments().required();
-        /// The window of the model behind it, where it is known.
+        /// The window of its model, if it is known.
         pub context_length: Option<u64> = None, whole(1.., "tokens").optional();
-        /// How long it may run.
+        /// The time limit of a run.
         pub timeout: Duration = TOTAL, timeout();
-        /// Largest summary, in bytes.
+        /// The largest summary.
         pub max_response: usize = 1 << 20, response();
     }
 }
