@@ -30,7 +30,7 @@ pub use self::context::{CompressionMode, ContextConfig};
 pub use self::files::FilesConfig;
 use self::format::Optional;
 pub use self::guard::GuardConfig;
-use self::key::{Held, Key, Section};
+use self::key::{Key, KeyValue, Section};
 pub use self::limits::LimitsConfig;
 pub use self::log::{LogConfig, LogFormat};
 pub use self::memory::{MemoryConfig, ProfileConfig};
@@ -105,7 +105,7 @@ impl Section for Config {
             ("limits", limits),
             ("log", log),
         ];
-        let key = |(name, section)| Key { name, comment: "", held: Held::Section(section) };
+        let key = |(name, section)| Key { name, comment: "", held: KeyValue::Section(section) };
         let mut keys: Vec<Key<'_>> = sections.into_iter().map(key).collect();
         let comment = "One memory on several hosts, in a PostgreSQL database (docs/sharing.md)";
         let held = Optional(SharedConfig::example()).bind(shared);

@@ -99,7 +99,7 @@ pub(crate) enum Error {
     Files(Arc<FileRefusal>),
     /// An error of the shared database while reading from it.
     #[error("{0}")]
-    Unread(SharedError),
+    SharedRead(SharedError),
     /// A failure of the archive.
     #[error("{}", archive_words(.0))]
     Archive(Arc<ArchiveError>),
@@ -131,7 +131,7 @@ impl Error {
     }
 
     /// Whether the caller caused the error, so that the same call would fail again.
-    pub(crate) fn is_callers(&self) -> bool {
+    pub(crate) fn is_client_error(&self) -> bool {
         match self {
             Self::Archive(error) => matches!(**error, ArchiveError::NoSession { .. } | ArchiveError::Misfit { .. }),
             Self::Param { .. }

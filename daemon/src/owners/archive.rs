@@ -49,7 +49,7 @@ use self::transcripts::Append;
 pub(crate) use self::transcripts::KnownTranscript;
 pub(crate) use self::usage::{Call, UsageQuery};
 use crate::data::error::{Error, Outcome};
-use crate::owners::in_place::Crowd;
+use crate::owners::in_place::Contention;
 use crate::owners::slot::slot;
 
 /// The number of jobs that may wait.
@@ -117,7 +117,7 @@ struct Shared {
     /// Receives appended messages. Each use of the archive holds this lock.
     intake: Mutex<Intake>,
     /// Whether several callers append at the same time.
-    crowd: Crowd,
+    crowd: Contention,
     /// The number of writes to the log of appended messages.
     appended: AtomicU64,
     /// The number of those writes whose messages are now in the archive itself.
@@ -163,7 +163,7 @@ impl ArchiveHandle {
             readers: Mutex::default(),
             reading: Arc::new(Semaphore::new(READERS)),
             intake: Mutex::new(intake),
-            crowd: Crowd::new(),
+            crowd: Contention::new(),
             appended: AtomicU64::new(0),
             taken_over: watch::Sender::new(0),
             owes_note: AtomicBool::new(was_killed),
@@ -182,7 +182,7 @@ impl ArchiveHandle {
                 handle.jobs = Mutex::new(Some(sender));
                 handle.thread = Mutex::new(Some(thread));
             }
-            Err(error) => handle.shared.become_(Condition::Broken(format!("no thread for the archive: {error}"))),
+            Err(error) => handle.shared.set_condition(Condition::Broken(format!("no thread for the archive: {error}"))),
         }
         handle
     }
@@ -219,7 +219,7 @@ impl ArchiveHandle {
     }
 
     /// Releases memory that is only cached for later. The readers do so on the calling thread.
-    pub(crate) fn keep_little(&self) {
+    pub(crate) fn release_cached_memory(&self) {
         self.post_if_in_use(|archive| archive.keep_little());
         for (_, reader) in self.shared.readers().iter() {
             // On failure, the reader keeps its memory.
@@ -407,7 +407,7 @@ impl Shared {
     }
 
     /// Sets the condition, and logs it if it changed.
-    fn become_(&self, condition: Condition) {
+    fn set_condition(&self, condition: Condition) {
         let mut now = self.condition.write().unwrap_or_else(PoisonError::into_inner);
         if *now != condition {
             condition.log();

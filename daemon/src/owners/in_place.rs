@@ -30,13 +30,13 @@ pub(super) fn in_place<T>(took: Duration, work: impl FnOnce() -> T) -> (T, Durat
 
 /// Detects whether several clients write at the same time, in which case writing together is faster.
 #[derive(Debug)]
-pub(super) struct Crowd {
+pub(super) struct Contention {
     since: Instant,
     /// The time of the last detection, in milliseconds since `since`.
     seen_ms: AtomicU64,
 }
 
-impl Crowd {
+impl Contention {
     pub(super) fn new() -> Self {
         Self { since: sync::now(), seen_ms: AtomicU64::new(0) }
     }

@@ -18,7 +18,7 @@ const TEMPORARY: Temporary = Temporary { prefix: ".shared_", suffix: ".tmp" };
 
 /// The profiles that share, and their stores in the database.
 #[derive(Debug)]
-pub(crate) struct Joined {
+pub(crate) struct SharedProfiles {
     path: PathBuf,
     kept: Mutex<Kept>,
     /// Why the file can't be read. Then it is unknown which profiles share.
@@ -31,7 +31,7 @@ struct Kept {
     profiles: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-impl Joined {
+impl SharedProfiles {
     /// Reads the decisions of this home.
     pub(crate) fn of(home: &Path) -> Self {
         let path = home.join("herma/shared.json");
@@ -99,14 +99,14 @@ mod tests {
     #[test]
     fn what_was_decided_survives_and_what_can_t_be_read_is_said() {
         let home = tempfile::tempdir().unwrap();
-        let joined = Joined::of(home.path());
+        let joined = SharedProfiles::of(home.path());
         assert!(!joined.has("work") && joined.unknown.is_none());
         joined.join("work", BTreeMap::from([("user".into(), "b-1".into())])).unwrap();
-        let again = Joined::of(home.path());
+        let again = SharedProfiles::of(home.path());
         assert_eq!((again.profiles(), again.born("work", "user")), (vec!["work".into()], Some("b-1".into())));
         again.leave("work").unwrap();
-        assert!(!Joined::of(home.path()).has("work"));
+        assert!(!SharedProfiles::of(home.path()).has("work"));
         std::fs::write(home.path().join("herma/shared.json"), "{").unwrap();
-        assert!(Joined::of(home.path()).unknown.is_some_and(|words| words.contains("shared.json")));
+        assert!(SharedProfiles::of(home.path()).unknown.is_some_and(|words| words.contains("shared.json")));
     }
 }

@@ -27,17 +27,17 @@ use herma_shared::{Address, Database, SharedError, Space};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::timeout;
 
-use brought::Brought;
+use brought::UploadProblems;
 pub(crate) use joining::JoinedStore;
 use link::Link;
-pub(crate) use link::{LinkState, Standing};
+pub(crate) use link::{LinkState, SharedStoreState};
 pub(crate) use outputs::FetchedOutput;
-pub(crate) use sessions::ToldSession;
-use writer::{Asked, WriterJob};
+pub(crate) use sessions::PublishedSession;
+use writer::{QueuedWrite, WriterJob};
 
 use crate::data::config::{Config, SharedConfig};
 use crate::data::error::{Error, Outcome};
-use crate::owners::joined::Joined;
+use crate::owners::joined::SharedProfiles;
 use crate::owners::store::{Proposed, StoreHandle, Write, Written};
 use crate::owners::stores::Stores;
 
@@ -58,11 +58,11 @@ pub(crate) struct Sharing {
     /// The database, or why it can't be used; `None` if nothing is shared.
     database: Option<Result<Arc<Database>, String>>,
     stores: Arc<Stores>,
-    joined: Arc<Joined>,
+    joined: Arc<SharedProfiles>,
     /// The object store for texts of outputs, in addition to the database.
     objects: Option<Objects>,
     link: Link,
-    brought: Brought,
+    brought: UploadProblems,
     /// How often a profile joined.
     joins: AtomicU64,
     /// Wakes the upload of messages and sessions.
@@ -74,7 +74,7 @@ pub(crate) struct Sharing {
 
 impl Sharing {
     /// Creates the sharing of a configuration. It connects only when a request needs it.
-    pub(crate) fn new(config: &Config, stores: Arc<Stores>, joined: Arc<Joined>) -> Arc<Self> {
+    pub(crate) fn new(config: &Config, stores: Arc<Stores>, joined: Arc<SharedProfiles>) -> Arc<Self> {
         let database = config.shared.as_ref().map(database);
         if let Some(Err(words)) = &database {
             tracing::error!("nothing can be shared: {words}");
@@ -88,7 +88,7 @@ impl Sharing {
             joined,
             objects: objects(config),
             link: Link::default(),
-            brought: Brought::default(),
+            brought: UploadProblems::default(),
             joins: AtomicU64::default(),
             changed: Notify::new(),
             slow_since: Mutex::default(),
@@ -148,7 +148,7 @@ impl Sharing {
     }
 
     /// Returns the state of a store in the database, as it was last seen.
-    pub(crate) fn standing(&self, profile: &str, target: Target) -> Option<Standing> {
+    pub(crate) fn standing(&self, profile: &str, target: Target) -> Option<SharedStoreState> {
         self.link.standing(profile, target.name())
     }
 
@@ -221,12 +221,12 @@ impl Sharing {
         let here = Author { host: Some(self.config.host.clone()), ..Author::default() };
         let Proposed { known, entries, .. } = store.propose(Vec::new(), Vec::new(), here).await?;
         let rows = database.since(key, known.saturating_sub(1), self.revisions).await;
-        let mut rows = self.heard(rows).map_err(Error::Shared)?;
+        let mut rows = self.note_result(rows).map_err(Error::Shared)?;
         if goes_on(known, &entries, &mut rows) { Ok(rows) } else { Err(Error::Shared(self.is_another(key))) }
     }
 
     /// Notes whether the database answered. If it went away, closes the connections to it.
-    fn heard<T>(&self, said: Result<T, SharedError>) -> Result<T, SharedError> {
+    fn note_result<T>(&self, said: Result<T, SharedError>) -> Result<T, SharedError> {
         match &said {
             Ok(_) => self.link.answered(),
             // The database answered, and other stores may be free.
@@ -257,7 +257,7 @@ impl Sharing {
     ) -> Outcome<Written> {
         self.check_ready(profile, target)?;
         let (answer, answered) = oneshot::channel();
-        let asked = Box::new(Asked::new(write, id, &self.config, answer));
+        let asked = Box::new(QueuedWrite::new(write, id, &self.config, answer));
         let sent = self.writer(profile, target)?.try_send(WriterJob::Write(asked));
         sent.map_err(|_| Error::overloaded("the shared store"))?;
         answered.await.map_err(|_| Error::internal("the shared store"))?

@@ -16,13 +16,13 @@ use herma_memory::{Author, Edit, Limits, Paths, Refusal, Row, Target, View};
 use tokio::sync::oneshot;
 
 use shared::SharedJob;
-pub(crate) use shared::{OfHost, Proposed};
+pub(crate) use shared::{HostBoundWrite, Proposed};
 use worker::StoreWorker;
 
 use crate::data::error::{Error, Outcome};
 use crate::owners::commit_token::CommitToken;
 use crate::owners::events::Events;
-use crate::owners::in_place::{Crowd, in_place};
+use crate::owners::in_place::{Contention, in_place};
 use crate::sync::atomic::AtomicBool;
 use crate::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use crate::sync::{self, Mutex};
@@ -124,7 +124,7 @@ pub(crate) struct StoreContext {
 pub(crate) struct StoreHandle {
     jobs: SyncSender<Job>,
     worker: Arc<Mutex<StoreWorker>>,
-    crowd: Arc<Crowd>,
+    crowd: Arc<Contention>,
     /// Whether the store may have entries that never leave this host.
     may_have_bound: Arc<AtomicBool>,
 }
@@ -134,7 +134,7 @@ impl StoreHandle {
     pub(crate) fn start(context: StoreContext) -> std::io::Result<Self> {
         let (sender, receiver) = sync_channel(QUEUE);
         let name = format!("store-{}", context.target);
-        let crowd = Arc::new(Crowd::new());
+        let crowd = Arc::new(Contention::new());
         let may_have_bound = Arc::new(AtomicBool::new(true));
         let worker = Arc::new(Mutex::new(StoreWorker::new(context, Arc::clone(&crowd), Arc::clone(&may_have_bound))));
         let kept = Arc::clone(&worker);
@@ -164,7 +164,7 @@ impl StoreHandle {
         let took = worker.took;
         let (written, took) = in_place(took, || catch_unwind(AssertUnwindSafe(|| worker.write_alone(write))));
         let written = written.unwrap_or_else(|_| {
-            worker.begin_anew();
+            worker.reset();
             Some(Err(Error::internal("the store")))
         });
         worker.took = took;

@@ -10,7 +10,7 @@ use herma_guard::Policy;
 use herma_memory::{Limits, Paths, Target};
 
 use super::events::Events;
-use super::joined::Joined;
+use super::joined::SharedProfiles;
 use super::store::{StoreContext, StoreHandle};
 use crate::data::config::{Config, MemoryConfig};
 use crate::data::error::{Error, Outcome};
@@ -29,7 +29,7 @@ pub(crate) struct Stores {
     events: Events,
     served: Arc<Table>,
     watch: Arc<Watch>,
-    joined: Arc<Joined>,
+    joined: Arc<SharedProfiles>,
 }
 
 /// The served stores, by profile and target.
@@ -49,7 +49,7 @@ impl Stores {
     }
 
     /// Creates the stores of the configured home. Their changes are published.
-    pub(crate) fn new(config: &Config, events: Events, joined: Arc<Joined>) -> Self {
+    pub(crate) fn new(config: &Config, events: Events, joined: Arc<SharedProfiles>) -> Self {
         let served: Arc<Table> = Arc::default();
         let watched = Arc::clone(&served);
         Self {

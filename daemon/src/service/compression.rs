@@ -45,7 +45,7 @@ use std::sync::Arc;
 
 use herma_guard::Policy;
 
-pub(crate) use self::compress::{Answer, Asked, Reply, ReplyForm, Target};
+pub(crate) use self::compress::{Answer, CompressOptions, Reply, ReplyForm, Target};
 pub(crate) use self::discards::Discarding;
 pub(crate) use self::episodes::{Done, EpisodeStep};
 pub(crate) use self::health::Health;
@@ -101,7 +101,7 @@ pub(crate) struct PreparedRuns {
 impl CompressionService {
     /// Discards all prepared runs of a session.
     pub(crate) fn forget(&self, session: &str) {
-        self.prepared.tickets.void(session);
+        self.prepared.tickets.cancel(session);
         self.prepared.precomputed.forget(session);
     }
 

@@ -14,7 +14,7 @@ use super::caller::Caller;
 use super::sessions::SessionService;
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::owners::archive::ArchiveHandle;
 
 /// The most calls, and the most changes, that one request records.
@@ -137,7 +137,7 @@ impl LedgerService {
         let calls = calls.into_iter().map(|call| kept_call(call, model.as_deref())).collect();
         let changes = changes.iter().map(kept_change).collect();
         let (calls, changes) = self.archive.record_ledger(session.id.clone(), calls, changes).await?;
-        Ok((wide(calls), wide(changes)))
+        Ok((to_u64(calls), to_u64(changes)))
     }
 
     /// Returns the rows, and their sum.

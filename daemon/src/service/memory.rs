@@ -18,11 +18,11 @@ use herma_protocol::limits;
 pub(crate) use self::approvals::{Chosen, Decided};
 use self::queue::Queues;
 use self::refusals::{RefusalCounter, Writer};
-pub(crate) use self::shared::{Brought, SharedStore, SharedView};
+pub(crate) use self::shared::{JoinReport, SharedStore, SharedView};
 use self::staged::Staged;
 use super::caller::Caller;
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::data::profiles::Profiles;
 use crate::owners::sharing::Sharing;
 use crate::owners::store::{Log, Page, Write, Written};
@@ -206,7 +206,7 @@ impl MemoryService {
             }
             Err(_) => self.staged.last_count(profile),
         };
-        (count > 0).then(|| wide(count))
+        (count > 0).then(|| to_u64(count))
     }
 
     /// Returns the policy for showing entries.

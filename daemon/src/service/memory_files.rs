@@ -41,7 +41,7 @@ pub(crate) struct Text {
 
 /// The answer for a model.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct ToolAnswer {
     /// The text.
     pub text: String,
     /// Whether nothing was done.
@@ -132,7 +132,7 @@ impl FilesService {
     }
 
     /// Does a model's tool call. A mistake in the call is part of the answer, and is no error.
-    pub(crate) async fn tool(&self, caller: &Caller, arguments: &str, author: Author) -> Outcome<Told> {
+    pub(crate) async fn tool(&self, caller: &Caller, arguments: &str, author: Author) -> Outcome<ToolAnswer> {
         check_length("arguments have", arguments)?;
         let (token, arguments) = (caller.token.clone(), arguments.to_owned());
         let work = move |store: &mut FileStore| match asked(store, &arguments, &author, || token.take()) {
@@ -144,7 +144,7 @@ impl FilesService {
                 };
                 let revision = store.view()?.revision;
                 let text = refusal.to_string();
-                Ok(Told { text, is_error: true, revision, findings, warnings: Vec::new() })
+                Ok(ToolAnswer { text, is_error: true, revision, findings, warnings: Vec::new() })
             }
             Err(error) => Err(error),
         };
@@ -176,13 +176,24 @@ fn current(store: &mut FileStore, path: &FilePath) -> Result<Text, FileDenied> {
     }
 }
 
-fn asked(store: &mut FileStore, arguments: &str, author: &Author, is_wanted: impl FnOnce() -> bool) -> Outcome<Told> {
+fn asked(
+    store: &mut FileStore,
+    arguments: &str,
+    author: &Author,
+    is_wanted: impl FnOnce() -> bool,
+) -> Outcome<ToolAnswer> {
     match tool::read(arguments).map_err(FileDenied::from)? {
         Command::View { path, range } => {
             let policy = Arc::clone(store.policy());
             let files = store.view()?;
             let text = tool::view(files, &path, range, &policy).map_err(FileDenied::from)?;
-            Ok(Told { text, is_error: false, revision: files.revision, findings: Vec::new(), warnings: Vec::new() })
+            Ok(ToolAnswer {
+                text,
+                is_error: false,
+                revision: files.revision,
+                findings: Vec::new(),
+                warnings: Vec::new(),
+            })
         }
         Command::Edit(edit) => {
             let transaction = store.begin()?;
@@ -190,7 +201,7 @@ fn asked(store: &mut FileStore, arguments: &str, author: &Author, is_wanted: imp
                 return Err(gave_up());
             }
             let Answer { done, revision, warnings, .. } = transaction.edit(&edit, None, author)?;
-            Ok(Told { text: tool::told(&done), is_error: false, revision, findings: Vec::new(), warnings })
+            Ok(ToolAnswer { text: tool::told(&done), is_error: false, revision, findings: Vec::new(), warnings })
         }
     }
 }

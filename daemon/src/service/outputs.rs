@@ -204,7 +204,7 @@ impl OutputService {
     ) -> Outcome<(Budgets, String)> {
         let (window, profile) = match self.sessions.ensure(caller, id).await {
             Ok(session) => (session.window(), session.profile.clone()),
-            Err(error) if error.is_callers() => return Err(error),
+            Err(error) if error.is_client_error() => return Err(error),
             Err(error) => {
                 tracing::warn!("an output of a session that can't be opened: {error}");
                 (None, caller.profile().to_owned())

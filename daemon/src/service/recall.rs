@@ -20,16 +20,16 @@ use herma_spill::Outputs;
 use herma_spill::page::Part;
 use tokio::sync::Semaphore;
 
-pub(crate) use self::ask::{Answered, Question};
+pub(crate) use self::ask::{AskAnswer, Question};
 use self::elsewhere::NamedElsewhere;
 pub(crate) use self::expand::Around;
-pub(crate) use self::state::{StateQuery, Stated};
+pub(crate) use self::state::{SessionTopics, StateQuery};
 use super::caller::Caller;
 use super::recall_index::RecallIndexer;
 use super::sessions::SessionService;
 use super::spilled_outputs::SpilledOutputs;
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::{narrow, wide};
+use crate::data::numbers::{to_u64, to_usize};
 use crate::owners::archive::{ArchiveHandle, RecallQuery};
 use crate::owners::blocking::blocking;
 use crate::owners::sharing::Sharing;
@@ -101,7 +101,7 @@ pub(crate) enum PlaceKind {
 
 /// The content that left a session's list.
 #[derive(Debug)]
-pub(crate) struct Described {
+pub(crate) struct SessionDescription {
     /// Its compressions, oldest first.
     pub compressions: Vec<Compression>,
     /// The nodes that no other node covers, oldest first.
@@ -168,11 +168,11 @@ impl RecallService {
     }
 
     /// Returns the compressions of a session, and its map.
-    pub(crate) async fn describe(&self, caller: &Caller, session: &str) -> Outcome<Described> {
+    pub(crate) async fn describe(&self, caller: &Caller, session: &str) -> Outcome<SessionDescription> {
         let id = self.sessions.known(caller, session).await?;
         let map = self.archive.map(id.clone()).await?.nodes;
         let open = self.archive.open_nodes(id.clone()).await?;
-        Ok(Described { compressions: self.archive.compressions(id).await?, map, open })
+        Ok(SessionDescription { compressions: self.archive.compressions(id).await?, map, open })
     }
 }
 
@@ -198,7 +198,7 @@ fn place(
     let text = match (&hit.source, hit.text.take()) {
         (_, Some(text)) => text,
         (Source::Output { handle, start, chars, .. }, None) => {
-            let part = Part::Chars { offset: narrow(*start), limit: narrow(*chars).max(1) };
+            let part = Part::Chars { offset: to_usize(*start), limit: to_usize(*chars).max(1) };
             outputs.peek(handle, part).ok()?.text
         }
         (_, None) => String::new(),
@@ -219,7 +219,7 @@ fn place(
         }
         Source::Output { handle, line, .. } => {
             let above = text.chars().take(snippet.before).filter(|char| *char == '\n').count();
-            (PlaceKind::Output, format!("{handle}:{}", line.saturating_add(wide(above))))
+            (PlaceKind::Output, format!("{handle}:{}", line.saturating_add(to_u64(above))))
         }
     };
     Some(Place { handle, kind, hit, snippet, node: None, host })

@@ -82,7 +82,7 @@ impl IndexNotes {
     }
 
     /// Notes that the index is a new, empty one.
-    pub(crate) fn begin_anew(&self) {
+    pub(crate) fn reset(&self) {
         self.filed.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.look_again();
     }

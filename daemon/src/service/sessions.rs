@@ -13,7 +13,7 @@ use herma_archive::handover::MOVED;
 use herma_archive::session::SessionRow;
 
 pub(crate) use self::handover::Turns;
-use self::handover::{Wants, check_here};
+use self::handover::{SessionAccess, check_here};
 pub(crate) use self::import::Importing;
 use super::caller::Caller;
 use super::compression::CompressionService;
@@ -96,18 +96,19 @@ impl SessionService {
         let (model, context_length) = (opening.model.clone(), opening.context_length);
         let (title, agent) = (opening.title.clone(), opening.agent.clone());
         let is_host_bound = opening.is_host_bound;
-        let Opened { session, resumed, moved_from } = match self.find(caller, &opening.session, Wants::Open).await? {
-            Some((session, moved_from)) => {
-                self.archive.reopen_session(session.id.clone()).await?;
-                Opened { session, resumed: true, moved_from }
-            }
-            None => {
-                if caller.profile() != DEFAULT_PROFILE {
-                    self.profiles.create(caller.profile())?;
+        let Opened { session, resumed, moved_from } =
+            match self.find(caller, &opening.session, SessionAccess::Open).await? {
+                Some((session, moved_from)) => {
+                    self.archive.reopen_session(session.id.clone()).await?;
+                    Opened { session, resumed: true, moved_from }
                 }
-                self.create(caller, opening, Wants::Open).await?
-            }
-        };
+                None => {
+                    if caller.profile() != DEFAULT_PROFILE {
+                        self.profiles.create(caller.profile())?;
+                    }
+                    self.create(caller, opening, SessionAccess::Open).await?
+                }
+            };
         let configuring = session.configuring.lock().await;
         if resumed && (title.is_some() || agent.is_some()) {
             self.archive.name_session(session.id.clone(), title, agent).await?;
@@ -118,7 +119,7 @@ impl SessionService {
         }
         if resumed && is_host_bound && session.settings().host_bound != Some(true) {
             self.say(&session, SessionSettings { host_bound: Some(true), ..SessionSettings::default() }).await?;
-            self.archive.take_back(session.id.clone()).await?;
+            self.archive.mark_for_removal(session.id.clone()).await?;
         }
         drop(configuring);
         Ok(Opened { session, resumed, moved_from })
@@ -185,7 +186,7 @@ impl SessionService {
     /// Returns a session, which must have been opened.
     pub(crate) async fn opened(&self, caller: &Caller, id: &str) -> Outcome<Arc<Session>> {
         check_id(id)?;
-        self.find(caller, id, Wants::Use)
+        self.find(caller, id, SessionAccess::Use)
             .await?
             .map(|(session, _)| session)
             .ok_or_else(|| Error::NotFound(format!("there is no session {id:?}; open it with session.open first")))
@@ -239,18 +240,23 @@ impl SessionService {
     /// Returns a session, and opens it if it does not exist.
     pub(crate) async fn ensure(&self, caller: &Caller, id: &str) -> Outcome<Arc<Session>> {
         check_id(id)?;
-        match self.find(caller, id, Wants::Use).await? {
+        match self.find(caller, id, SessionAccess::Use).await? {
             Some((session, _)) => Ok(session),
             None => {
                 let opening = Opening { session: id.to_owned(), ..Opening::default() };
-                self.create(caller, opening, Wants::Use).await.map(|opened| opened.session)
+                self.create(caller, opening, SessionAccess::Use).await.map(|opened| opened.session)
             }
         }
     }
 
     /// Returns a known session. If it was reclaimed from another host, also returns that host.
-    async fn find(&self, caller: &Caller, id: &str, wants: Wants) -> Outcome<Option<(Arc<Session>, Option<String>)>> {
-        let is_wanted = |session: &Arc<Session>| wants == Wants::Use || session.taken_by().is_none();
+    async fn find(
+        &self,
+        caller: &Caller,
+        id: &str,
+        wants: SessionAccess,
+    ) -> Outcome<Option<(Arc<Session>, Option<String>)>> {
+        let is_wanted = |session: &Arc<Session>| wants == SessionAccess::Use || session.taken_by().is_none();
         if let Some(session) = self.table.get(id).filter(is_wanted) {
             return self.used(caller, session).map(|session| Some((session, None)));
         }
@@ -322,10 +328,10 @@ impl SessionService {
     /// Takes the snapshots and stores the session. If it is opened and another host released it, it moves here instead.
     /// If another connection was faster, the session existed before, and its snapshot counts. Without an archive the
     /// session lives only as long as the daemon.
-    async fn create(&self, caller: &Caller, opening: Opening, wants: Wants) -> Outcome<Opened> {
+    async fn create(&self, caller: &Caller, opening: Opening, wants: SessionAccess) -> Outcome<Opened> {
         let profile = caller.profile().to_owned();
         let came = match wants {
-            Wants::Open if !opening.is_host_bound && self.sharing.hands_over(&profile) => {
+            SessionAccess::Open if !opening.is_host_bound && self.sharing.hands_over(&profile) => {
                 Box::pin(self.arrive(&profile, &opening.session)).await?
             }
             _ => None,
@@ -360,7 +366,7 @@ impl SessionService {
         }
         let (kept, existed) = self.archive.create_session(row).await?;
         // A client that opens it on another host must find it.
-        self.sharing.tell_soon();
+        self.sharing.wake_upload();
         let session = self.table.insert(Session::kept(kept));
         session.check_profile(caller.profile.as_deref())?;
         Ok(Opened { session, resumed: existed, moved_from: None })

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::lenient;
 use crate::data::config::{Config, ContextConfig};
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::narrow;
+use crate::data::numbers::to_usize;
 
 /// The defaults for settings that a session does not have.
 #[derive(Debug, Clone, Copy)]
@@ -116,8 +116,8 @@ impl SessionSettings {
             context_length,
             threshold: self.threshold.or(Some(context.threshold)),
             target_ratio: self.target_ratio.or(Some(context.target_ratio)),
-            protect_first_n: self.protect_first_n.or(Some(context.protect_first_n)).map(narrow),
-            protect_last_n: self.protect_last_n.or(Some(context.protect_last_n)).map(narrow),
+            protect_first_n: self.protect_first_n.or(Some(context.protect_first_n)).map(to_usize),
+            protect_last_n: self.protect_last_n.or(Some(context.protect_last_n)).map(to_usize),
             summary_model: self.summary_model.clone(),
             abort_on_summary_failure: self.abort_on_summary_failure.or(Some(context.abort_on_summary_failure)),
             redact: self.redact.or(Some(defaults.redact)),

@@ -32,7 +32,7 @@ pub(super) async fn keep_small(services: &Services) {
         before = now;
         after = after.min(now);
         if is_worth_it(now, after) && is_calm {
-            services.archive.keep_little();
+            services.archive.release_cached_memory();
             let _: Option<()> = on_thread(give_back).await;
             after = resident_bytes();
             before = after;

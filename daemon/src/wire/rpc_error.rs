@@ -47,7 +47,7 @@ fn kind_and_details(error: &Error) -> (ErrorKind, Value) {
         Error::Files(refusal) => files(refusal),
         Error::Output(error) => output(error),
         Error::Archive(error) => (archive(error), Value::Null),
-        Error::Unread(error) => (shared(error), Value::Null),
+        Error::SharedRead(error) => (shared(error), Value::Null),
         Error::Shared(error) => (shared(error), json!({ "shared": false })),
     }
 }

@@ -14,7 +14,7 @@ use super::memory;
 use super::services::Services;
 use super::transport::{self, Listener, Stream};
 use crate::data::config::Config;
-use crate::data::numbers::narrow;
+use crate::data::numbers::to_usize;
 use crate::data::profiles::DEFAULT_PROFILE;
 use crate::owners::blocking::on_thread;
 use crate::service::recall_index::IndexQueue;
@@ -49,7 +49,7 @@ pub enum Shutdown {
 /// Serves the listener until `shutdown` is ready or a client requests the end. Then it accepts no more connections,
 /// lets each connection finish its requests for at most the drain time, and closes the archive.
 pub async fn run(mut config: Config, listener: Listener, shutdown: impl Future<Output = Shutdown>) {
-    let files = getrlimit(Resource::Nofile).current.map_or(usize::MAX, narrow);
+    let files = getrlimit(Resource::Nofile).current.map_or(usize::MAX, to_usize);
     let most = most_connections(config.limits.connections, files);
     if most < config.limits.connections {
         tracing::warn!("{most} connections at one time, for this process may have {files} files open (ulimit -n)");
@@ -151,11 +151,11 @@ async fn upkeep(services: Arc<Services>, queue: IndexQueue) {
             services.connections.idempotency.keep_tidy(),
             memory::keep_small(&services),
             Arc::clone(&services.sharing).poll(),
-            Arc::clone(&services.sharing).bring_messages(Arc::clone(&services.archive)),
+            Arc::clone(&services.sharing).upload_messages(Arc::clone(&services.archive)),
             Arc::clone(&services.sharing)
                 .bring_outputs(Arc::clone(&services.outputs.spilled.kept), Arc::clone(&services.archive)),
             Arc::clone(&services.sessions).keep_handing_over(),
-            services.memory.work_off(),
+            services.memory.process_queue(),
         );
     };
     tokio::select! {

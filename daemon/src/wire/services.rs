@@ -17,7 +17,7 @@ use crate::data::config::{Config, LimitsConfig};
 use crate::data::profiles::Profiles;
 use crate::owners::archive::ArchiveHandle;
 use crate::owners::events::Events;
-use crate::owners::joined::Joined;
+use crate::owners::joined::SharedProfiles;
 use crate::owners::memory_files::MemoryFiles;
 use crate::owners::sharing::Sharing;
 use crate::owners::stores::Stores;
@@ -90,7 +90,7 @@ impl Services {
         let table: Arc<SessionTable> = Arc::default();
         let (notes, queue) = IndexNotes::new();
         let notes = Arc::new(notes);
-        let joined = Arc::new(Joined::of(&config.home));
+        let joined = Arc::new(SharedProfiles::of(&config.home));
         let stores = Arc::new(Stores::new(&config, events.clone(), Arc::clone(&joined)));
         let sharing = Sharing::new(&config, Arc::clone(&stores), joined);
         let archive = Arc::new(open_archive(&config, &table, &notes));
@@ -212,7 +212,7 @@ impl Services {
 fn open_archive(config: &Config, table: &Arc<SessionTable>, notes: &Arc<IndexNotes>) -> ArchiveHandle {
     let (table, notes) = (Arc::clone(table), Arc::clone(notes));
     ArchiveHandle::open(config.home.join("herma/archive.db"), move || {
-        notes.begin_anew();
+        notes.reset();
         table.all().iter().map(|session| session.row()).collect()
     })
 }

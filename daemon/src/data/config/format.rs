@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use toml::Value;
 
-use super::key::{self, Field, Held, Mistake, Section};
+use super::key::{self, Field, KeyError, KeyValue, Section};
 use super::units::{self, BYTES, MILLISECONDS};
 
 /// The file format of one type of value.
@@ -19,7 +19,7 @@ pub(super) struct Format<T> {
     show: Show<T>,
 }
 
-type Read<T> = Box<dyn Fn(&Value) -> Result<T, Mistake>>;
+type Read<T> = Box<dyn Fn(&Value) -> Result<T, KeyError>>;
 
 /// Returns the value as the file would have it; `None` for an absent value.
 type Show<T> = Box<dyn Fn(&T) -> Option<Value>>;
@@ -34,7 +34,7 @@ impl<T: 'static> Format<T> {
     ) -> Self {
         let range = range.into();
         let must = must_be(form, &range);
-        let read = move |said: &Value| read(said).ok_or_else(|| Mistake::new(format!("{must}; it is {said}")));
+        let read = move |said: &Value| read(said).ok_or_else(|| KeyError::new(format!("{must}; it is {said}")));
         Self::with_mistakes(form, range, read, show)
     }
 
@@ -42,7 +42,7 @@ impl<T: 'static> Format<T> {
     pub(super) fn with_mistakes<V: Into<Value>>(
         form: &'static str,
         range: String,
-        read: impl Fn(&Value) -> Result<T, Mistake> + 'static,
+        read: impl Fn(&Value) -> Result<T, KeyError> + 'static,
         show: impl Fn(&T) -> V + 'static,
     ) -> Self {
         let show = move |held: &T| Some(show(held).into());
@@ -67,17 +67,17 @@ impl<T: 'static> Format<T> {
     }
 
     /// Reads a value.
-    pub(super) fn read(&self, said: &Value) -> Result<T, Mistake> {
+    pub(super) fn read(&self, said: &Value) -> Result<T, KeyError> {
         (self.read)(said)
     }
 
     /// Binds this format to the field that it reads and shows.
-    pub(super) fn bind(self, field: &mut T) -> Held<'_> {
+    pub(super) fn bind(self, field: &mut T) -> KeyValue<'_> {
         let Self { form, range, is_required, read, show } = self;
         let needed = is_required.then(|| must_be(form, &range));
         let shown = show(field);
         let read = move |said: &Value| read(said).map(|value| *field = value);
-        Held::Value(Field { range, needed, shown, read: Box::new(read) })
+        KeyValue::Value(Field { range, needed, shown, read: Box::new(read) })
     }
 }
 
@@ -161,17 +161,17 @@ pub(super) struct Optional<T>(pub T);
 
 impl<T: Section + Clone + Default + 'static> Optional<T> {
     /// Binds such a section to its field.
-    pub(super) fn bind(self, field: &mut Option<T>) -> Held<'_> {
+    pub(super) fn bind(self, field: &mut Option<T>) -> KeyValue<'_> {
         let held = field.clone().map(|section| Box::new(section) as Box<dyn Section>);
         let read = move |said: &Value| key::section_of(said).map(|section| *field = Some(section));
-        Held::Optional { held, example: Box::new(self.0), read: Box::new(read) }
+        KeyValue::Optional { held, example: Box::new(self.0), read: Box::new(read) }
     }
 }
 
 /// A table whose names the user chooses.
 pub(super) struct Named<T> {
     /// Reads the whole table.
-    pub read: fn(&Value) -> Result<T, Mistake>,
+    pub read: fn(&Value) -> Result<T, KeyError>,
     /// The number of names between the key and a value.
     pub depth: usize,
     /// Example lines for the template.
@@ -180,9 +180,9 @@ pub(super) struct Named<T> {
 
 impl<T> Named<T> {
     /// Binds such a table to its field.
-    pub(super) fn bind(self, field: &mut T) -> Held<'_> {
+    pub(super) fn bind(self, field: &mut T) -> KeyValue<'_> {
         let Self { read, depth, example } = self;
         let read = move |said: &Value| read(said).map(|value| *field = value);
-        Held::Named { read: Box::new(read), depth, example }
+        KeyValue::Named { read: Box::new(read), depth, example }
     }
 }

@@ -7,7 +7,7 @@ use herma_protocol::nearest::most_like;
 use toml::Value;
 
 use super::format::{Format, Named, switch, word};
-use super::key::{self, Mistake, section};
+use super::key::{self, KeyError, section};
 
 section! {
     /// Masking of secrets, and treatment of poison.
@@ -30,7 +30,7 @@ fn treatment() -> Format<Treatment> {
 const SCOPES: [(&str, Scope); 3] = [("all", Scope::All), ("context", Scope::Context), ("strict", Scope::Strict)];
 
 /// Reads the treatments that differ from the default, which blocks every finding.
-fn severity(said: &Value) -> Result<Arc<Policy>, Mistake> {
+fn severity(said: &Value) -> Result<Arc<Policy>, KeyError> {
     let mut policy = Policy::default();
     for (name, said) in key::table(said)? {
         finding(&mut policy, name, said).map_err(|mistake| mistake.at(name))?;
@@ -39,14 +39,14 @@ fn severity(said: &Value) -> Result<Arc<Policy>, Mistake> {
 }
 
 /// Sets the treatment of one finding, either for all scopes or for each scope.
-fn finding(policy: &mut Policy, name: &str, said: &Value) -> Result<(), Mistake> {
+fn finding(policy: &mut Policy, name: &str, said: &Value) -> Result<(), KeyError> {
     let id: FindingId = name.parse().map_err(|_| {
         let near = most_like(name, FindingId::all().map(FindingId::as_str)).unwrap_or_default();
-        Mistake::new(format!("is the name of no finding; did you mean {near}?"))
+        KeyError::new(format!("is the name of no finding; did you mean {near}?"))
     })?;
     let Some(by_scope) = said.as_table() else {
         let treatment = treatment().read(said).map_err(|mistake| {
-            Mistake::new(format!("{}, and no treatments by scope, as in {{ strict = \"warn\" }}", mistake.words))
+            KeyError::new(format!("{}, and no treatments by scope, as in {{ strict = \"warn\" }}", mistake.words))
         })?;
         policy.set(id, &SCOPES.map(|(_, scope)| scope), treatment);
         return Ok(());
@@ -55,7 +55,7 @@ fn finding(policy: &mut Policy, name: &str, said: &Value) -> Result<(), Mistake>
         let (_, scope) = SCOPES
             .into_iter()
             .find(|(scope, _)| scope == name)
-            .ok_or_else(|| Mistake::new("is no scope: all, context, strict").at(name))?;
+            .ok_or_else(|| KeyError::new("is no scope: all, context, strict").at(name))?;
         policy.set(id, &[scope], treatment().read(said).map_err(|mistake| mistake.at(name))?);
     }
     Ok(())

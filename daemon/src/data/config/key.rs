@@ -55,11 +55,11 @@ pub(super) struct Key<'a> {
     /// The comment in the template: one sentence, empty for a section that is always there.
     pub comment: &'static str,
     /// The value, section or table of the key.
-    pub held: Held<'a>,
+    pub held: KeyValue<'a>,
 }
 
 /// The value, section or table of a key.
-pub(super) enum Held<'a> {
+pub(super) enum KeyValue<'a> {
     /// One value.
     Value(Field<'a>),
     /// A section that always exists.
@@ -85,7 +85,7 @@ pub(super) enum Held<'a> {
 }
 
 /// Reads a value from the file into a field.
-type Read<'a> = Box<dyn FnOnce(&Value) -> Result<(), Mistake> + 'a>;
+type Read<'a> = Box<dyn FnOnce(&Value) -> Result<(), KeyError> + 'a>;
 
 /// A field of a section.
 pub(super) struct Field<'a> {
@@ -101,14 +101,14 @@ pub(super) struct Field<'a> {
 
 /// A mistake in a configuration file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Mistake {
+pub(super) struct KeyError {
     /// The path of the key, outermost name first.
     pub path: Vec<String>,
     /// The error message, to be read after the key.
     pub words: String,
 }
 
-impl Mistake {
+impl KeyError {
     pub(super) fn new(words: impl Into<String>) -> Self {
         Self { path: Vec::new(), words: words.into() }
     }
@@ -126,24 +126,25 @@ impl Mistake {
 }
 
 /// Applies a table of the file to the fields of a section.
-pub(super) fn read(section: &mut dyn Section, said: &Value) -> Result<(), Mistake> {
+pub(super) fn read(section: &mut dyn Section, said: &Value) -> Result<(), KeyError> {
     let table = table(said)?;
     let keys = section.keys();
     let names = keys.iter().map(|key| key.name);
     if let Some(unknown) = table.keys().find(|name| names.clone().all(|known| known != **name)) {
         let near = most_like(unknown, names.clone()).unwrap_or_default();
         let all = names.collect::<Vec<_>>().join(", ");
-        return Err(Mistake::new(format!("is unknown; did you mean `{near}`? Known here: {all}")).at(unknown));
+        return Err(KeyError::new(format!("is unknown; did you mean `{near}`? Known here: {all}")).at(unknown));
     }
     for Key { name, held, .. } in keys {
         let said = table.get(name);
         match (held, said) {
-            (Held::Section(section), Some(said)) => read(section, said),
-            (Held::Value(Field { read, .. }) | Held::Optional { read, .. } | Held::Named { read, .. }, Some(said)) => {
-                read(said)
-            }
-            (Held::Value(Field { needed: Some(words), .. }), None) => {
-                Err(Mistake::new(format!("is needed, and {words}")))
+            (KeyValue::Section(section), Some(said)) => read(section, said),
+            (
+                KeyValue::Value(Field { read, .. }) | KeyValue::Optional { read, .. } | KeyValue::Named { read, .. },
+                Some(said),
+            ) => read(said),
+            (KeyValue::Value(Field { needed: Some(words), .. }), None) => {
+                Err(KeyError::new(format!("is needed, and {words}")))
             }
             (_, None) => Ok(()),
         }
@@ -153,15 +154,15 @@ pub(super) fn read(section: &mut dyn Section, said: &Value) -> Result<(), Mistak
 }
 
 /// Reads a table of the file as a new section.
-pub(super) fn section_of<T: Section + Default>(said: &Value) -> Result<T, Mistake> {
+pub(super) fn section_of<T: Section + Default>(said: &Value) -> Result<T, KeyError> {
     let mut section = T::default();
     read(&mut section, said)?;
     Ok(section)
 }
 
 /// Returns a value as a table; the error is for any other value.
-pub(super) fn table(said: &Value) -> Result<&Table, Mistake> {
-    said.as_table().ok_or_else(|| Mistake::new(format!("must be a table; it is {said}")))
+pub(super) fn table(said: &Value) -> Result<&Table, KeyError> {
+    said.as_table().ok_or_else(|| KeyError::new(format!("must be a table; it is {said}")))
 }
 
 /// Appends a name to a dotted path.

@@ -6,7 +6,7 @@ use herma_memory::Target;
 use toml::Value;
 
 use super::format::{Named, switch, whole};
-use super::key::{self, Mistake, section};
+use super::key::{self, KeyError, section};
 use crate::data::profiles::is_name;
 
 section! {
@@ -50,10 +50,10 @@ impl MemoryConfig {
     }
 }
 
-fn profiles(said: &Value) -> Result<BTreeMap<String, ProfileConfig>, Mistake> {
+fn profiles(said: &Value) -> Result<BTreeMap<String, ProfileConfig>, KeyError> {
     let profile = |(name, said): (&String, &Value)| {
         if !is_name(name) {
-            return Err(Mistake::new(format!("has {name:?}, which can't be a profile's name")));
+            return Err(KeyError::new(format!("has {name:?}, which can't be a profile's name")));
         }
         Ok((name.clone(), key::section_of(said).map_err(|mistake| mistake.at(name))?))
     };

@@ -8,7 +8,7 @@ use herma_spill::{Budgets, Size};
 use toml::Value;
 
 use super::format::{Named, bytes, switch, time, whole};
-use super::key::{self, Mistake, section};
+use super::key::{self, KeyError, section};
 
 section! {
     /// Tool outputs.
@@ -58,10 +58,10 @@ impl OutputConfig {
     }
 }
 
-fn sizes(said: &Value) -> Result<BTreeMap<String, Size>, Mistake> {
+fn sizes(said: &Value) -> Result<BTreeMap<String, Size>, KeyError> {
     let size = |said: &Value| match said.as_str() {
         Some("inf") => Ok(Size::Infinite),
-        Some(_) => Err(Mistake::new(format!("must be a whole number (chars) or \"inf\"; it is {said}"))),
+        Some(_) => Err(KeyError::new(format!("must be a whole number (chars) or \"inf\"; it is {said}"))),
         None => whole(0.., "chars").read(said).map(Size::Chars),
     };
     let sizes = key::table(said)?.iter();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use url::Url;
 
 use super::format::{Format, Optional, text, time, word};
-use super::key::{Mistake, section};
+use super::key::{KeyError, section};
 use super::summarizer::{arguments, base_url, url, variable};
 
 section! {
@@ -75,14 +75,14 @@ impl EmbeddingEndpointConfig {
 
 impl RecallConfig {
     /// Checks that the configured embedder has its table.
-    pub(super) fn check(&self) -> Result<(), Mistake> {
+    pub(super) fn check(&self) -> Result<(), KeyError> {
         let name = match self.embedder {
             EmbedderKind::OpenAi if self.openai.is_none() => "openai",
             EmbedderKind::Command if self.command.is_none() => "command",
             _ => return Ok(()),
         };
         let words = format!("is {name:?}, which needs a table [recall.{name}]");
-        Err(Mistake::new(words).at("embedder").at("recall"))
+        Err(KeyError::new(words).at("embedder").at("recall"))
     }
 }
 

@@ -8,7 +8,7 @@ use toml::Value;
 use url::Url;
 
 use super::format::{Format, Optional, switch, text, time, word};
-use super::key::{Mistake, section};
+use super::key::{KeyError, section};
 use super::summarizer::{base_url, variable};
 use crate::data::profiles::{DEFAULT_PROFILE, is_name};
 
@@ -120,7 +120,7 @@ fn url() -> Format<String> {
     let read = |said: &Value| {
         let url = said.as_str().unwrap_or_default().trim().to_owned();
         let checked = address::Address::parse(&url, None, None, Vec::new());
-        checked.map(|_| url).map_err(Mistake::new)
+        checked.map(|_| url).map_err(KeyError::new)
     };
     Format::with_mistakes(address::FORM, String::new(), read, String::clone)
 }
@@ -128,7 +128,7 @@ fn url() -> Format<String> {
 fn objects_url() -> Format<String> {
     let read = |said: &Value| {
         let url = said.as_str().unwrap_or_default().trim().to_owned();
-        objects::check(&url).map(|_| url).map_err(Mistake::new)
+        objects::check(&url).map(|_| url).map_err(KeyError::new)
     };
     Format::with_mistakes(objects::FORM, String::new(), read, String::clone)
 }
@@ -137,7 +137,7 @@ fn name(range: &'static str) -> Format<String> {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "_-.".contains(char);
     let read = move |said: &Value| {
         let name = said.as_str().filter(|name| (1..=64).contains(&name.len()) && name.chars().all(is_plain));
-        name.map(str::to_owned).ok_or_else(|| Mistake::new(format!("must be {range}, at most 64 of them")))
+        name.map(str::to_owned).ok_or_else(|| KeyError::new(format!("must be {range}, at most 64 of them")))
     };
     Format::with_mistakes(range, String::new(), read, String::clone)
 }
@@ -146,7 +146,7 @@ fn path() -> Format<PathBuf> {
     const FORM: &str = "an absolute path";
     let read = |said: &Value| {
         let path = said.as_str().map(PathBuf::from).filter(|path| path.is_absolute());
-        path.ok_or_else(|| Mistake::new(format!("must be {FORM}")))
+        path.ok_or_else(|| KeyError::new(format!("must be {FORM}")))
     };
     Format::with_mistakes(FORM, String::new(), read, |path: &PathBuf| path.display().to_string())
 }
@@ -157,7 +157,7 @@ fn profiles() -> Format<Vec<String>> {
         let names: Option<Vec<String>> =
             said.as_array().map(|names| names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect());
         let names = names.filter(|names| !names.is_empty() && names.iter().all(|name| is_name(name)));
-        names.ok_or_else(|| Mistake::new(format!("must be {FORM}")))
+        names.ok_or_else(|| KeyError::new(format!("must be {FORM}")))
     };
     Format::with_mistakes(FORM, String::new(), read, Vec::clone)
 }

@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use super::Config;
-use super::key::{Field, Held, Key, Section, join};
+use super::key::{Field, Key, KeyValue, Section, join};
 
 /// The column of the sources.
 const COLUMN: usize = 44;
@@ -54,15 +54,15 @@ fn gather(section: &mut dyn Section, path: &str, file: Option<&Table>, all: &mut
         let said = file.and_then(|file| file.get(name));
         let within = said.and_then(Value::as_table);
         match held {
-            Held::Value(Field { shown, .. }) => {
+            KeyValue::Value(Field { shown, .. }) => {
                 let source = if said.is_some() { Source::File } else { Source::Default };
                 all.extend(shown.map(|value| Setting { key, value, source }));
             }
-            Held::Section(section) => gather(section, &key, within, all),
-            Held::Optional { held, .. } => {
+            KeyValue::Section(section) => gather(section, &key, within, all),
+            KeyValue::Optional { held, .. } => {
                 held.into_iter().for_each(|mut section| gather(&mut *section, &key, within, all));
             }
-            Held::Named { depth, .. } => said.into_iter().for_each(|said| leaves(key.clone(), said, depth, all)),
+            KeyValue::Named { depth, .. } => said.into_iter().for_each(|said| leaves(key.clone(), said, depth, all)),
         }
     }
 }

@@ -7,7 +7,7 @@ use toml::Value;
 use url::Url;
 
 use super::format::{Format, Optional, bytes, time, whole};
-use super::key::{Mistake, section};
+use super::key::{KeyError, section};
 use crate::data::summarizer_kind::Kind;
 
 section! {
@@ -117,11 +117,11 @@ impl SummarizerConfig {
     }
 
     /// Checks that each summarizer of the chain has its table.
-    pub(super) fn check(&self) -> Result<(), Mistake> {
+    pub(super) fn check(&self) -> Result<(), KeyError> {
         self.chain.iter().find(|kind| !self.has(**kind)).map_or(Ok(()), |kind| {
             let name = kind.name();
             let words = format!("has {name:?}, which needs a table [summarizer.{name}]");
-            Err(Mistake::new(words).at("chain").at("summarizer"))
+            Err(KeyError::new(words).at("chain").at("summarizer"))
         })
     }
 }
@@ -158,14 +158,14 @@ fn chain() -> Format<Vec<Kind>> {
             let text = name.as_str().unwrap_or_default();
             let kind = Kind::parse(text).ok_or_else(|| {
                 let near = most_like(text, Kind::ALL.into_iter().map(Kind::name)).unwrap_or_default();
-                Mistake::new(format!("has {name}, which is no summarizer; did you mean {near:?}?"))
+                KeyError::new(format!("has {name}, which is no summarizer; did you mean {near:?}?"))
             })?;
             if kinds.contains(&kind) {
-                return Err(Mistake::new(format!("has {name} twice")));
+                return Err(KeyError::new(format!("has {name} twice")));
             }
             kinds.push(kind);
         }
-        if kinds.is_empty() { Err(Mistake::new("must name at least one summarizer")) } else { Ok(kinds) }
+        if kinds.is_empty() { Err(KeyError::new("must name at least one summarizer")) } else { Ok(kinds) }
     };
     let show = |held: &Vec<Kind>| held.iter().map(|kind| kind.name()).collect::<Vec<_>>();
     Format::with_mistakes("", Kind::ALL.map(Kind::name).join(", "), read, show)
@@ -176,7 +176,7 @@ pub(super) fn base_url() -> Format<Url> {
     const FORM: &str = "a URL like \"http://127.0.0.1:11434/v1\"";
     let read = |said: &Value| {
         let url = said.as_str().and_then(|text| Url::parse(text.trim()).ok());
-        let url = url.ok_or_else(|| Mistake::new(format!("must be {FORM}")))?;
+        let url = url.ok_or_else(|| KeyError::new(format!("must be {FORM}")))?;
         let words = if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
             "must begin with http:// or https://"
         } else if !url.username().is_empty() || url.password().is_some() {
@@ -186,7 +186,7 @@ pub(super) fn base_url() -> Format<Url> {
         } else {
             return Ok(url);
         };
-        Err(Mistake::new(words))
+        Err(KeyError::new(words))
     };
     Format::with_mistakes(FORM, "http or https".to_owned(), read, |held| held.as_str().to_owned())
 }
@@ -209,7 +209,7 @@ pub(super) fn variable() -> Format<String> {
         move |name: &&str| !name.is_empty() && !name.starts_with(char::is_numeric) && name.chars().all(is_plain);
     let read = move |said: &Value| {
         let name = said.as_str().filter(is_name).map(str::to_owned);
-        name.ok_or_else(|| Mistake::new(format!("must be {FORM}")))
+        name.ok_or_else(|| KeyError::new(format!("must be {FORM}")))
     };
     Format::with_mistakes(FORM, String::new(), read, String::clone)
 }
@@ -221,7 +221,7 @@ pub(super) fn arguments() -> Format<Vec<String>> {
     let read = move |said: &Value| {
         let argv = said.as_array().and_then(|argv| argv.iter().map(argument).collect::<Option<Vec<_>>>());
         let argv = argv.filter(|argv| argv.first().is_some_and(|program| !program.is_empty()));
-        argv.ok_or_else(|| Mistake::new(format!("must be {RANGE}")))
+        argv.ok_or_else(|| KeyError::new(format!("must be {RANGE}")))
     };
     let hidden = |held: &Vec<String>| (held.len() > 1).then(|| "…".to_owned());
     let show = move |held: &Vec<String>| held.iter().take(1).cloned().chain(hidden(held)).collect::<Vec<_>>();

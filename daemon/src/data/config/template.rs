@@ -2,7 +2,7 @@
 
 use toml::Value;
 
-use super::key::{Field, Held, Key, Section, join};
+use super::key::{Field, Key, KeyValue, Section, join};
 use super::{Config, units};
 
 /// The text above all keys.
@@ -34,8 +34,8 @@ fn write(section: &mut dyn Section, path: &str, mark: &str, text: &mut String) {
         let path = join(path, name);
         let comment = comment.trim().trim_end_matches('.');
         match held {
-            Held::Value(Field { shown: None, .. }) => {}
-            Held::Value(Field { shown: Some(value), range, .. }) => {
+            KeyValue::Value(Field { shown: None, .. }) => {}
+            KeyValue::Value(Field { shown: Some(value), range, .. }) => {
                 let value = match value {
                     Value::Integer(number) if number >= 10_000 => units::grouped(number, '_'),
                     value => value.to_string(),
@@ -43,16 +43,16 @@ fn write(section: &mut dyn Section, path: &str, mark: &str, text: &mut String) {
                 let range = if range.is_empty() { range } else { format!(" ({range})") };
                 line(text, &format!("{mark}{name} = {value}"), &format!("{comment}{range}"));
             }
-            Held::Section(section) => {
+            KeyValue::Section(section) => {
                 text.push_str(&format!("\n[{path}]\n"));
                 write(section, &path, mark, text);
             }
-            Held::Optional { mut example, .. } => {
+            KeyValue::Optional { mut example, .. } => {
                 text.push('\n');
                 line(text, &format!("{mark}[{path}]"), comment);
                 write(&mut *example, &path, mark, text);
             }
-            Held::Named { example, .. } => {
+            KeyValue::Named { example, .. } => {
                 text.push('\n');
                 line(text, &format!("[{path}]"), comment);
                 example.lines().for_each(|line| text.push_str(&format!("{mark}{line}\n")));

@@ -23,7 +23,7 @@ use super::constraints::REMOVED;
 use super::{ArchiveHandle, KnownTranscript, nodes};
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 
 /// How long the archive waits for the rest of a compression that it has begun to store. This is far longer than the
 /// rest ever takes.
@@ -178,7 +178,7 @@ impl CompressionStart {
             session: &self.session,
             generation: self.generation,
             time: unix_now(),
-            first: wide(self.first),
+            first: to_u64(self.first),
             messages: &self.messages.iter().map(Message::raw).collect::<Vec<&str>>(),
         })
     }
@@ -189,7 +189,7 @@ impl<T> NewList<T> {
         let input = &self.input;
         let indexes = self.compressed.removed.iter().map(|removed| removed.index());
         let messages: Vec<(u64, &str)> =
-            indexes.filter_map(|at| input.get(at).map(|message| (wide(at), message.raw()))).collect();
+            indexes.filter_map(|at| input.get(at).map(|message| (to_u64(at), message.raw()))).collect();
         let read_from = match self.transcript {
             Some(known) if known.epoch == epoch => keeping.reader().transcript_length(&self.session, known.id)?,
             _ => None,
@@ -199,10 +199,10 @@ impl<T> NewList<T> {
             None => keep_up(&keeping, &self.session, self.generation.saturating_sub(1), input)?,
         };
         // Messages appended during the compression follow the new list.
-        let rest = wide(input.len())..transcript.unwrap_or_default();
+        let rest = to_u64(input.len())..transcript.unwrap_or_default();
         let slots: Vec<After<'_>> = self.compressed.slots.iter().map(after).collect();
         let texts: Vec<&str> = self.compressed.messages(input).map(Message::raw).collect();
-        let undoable = Undoable { length: wide(input.len()), slots: &slots, list: &texts };
+        let undoable = Undoable { length: to_u64(input.len()), slots: &slots, list: &texts };
         let after: Vec<After<'_>> = slots.iter().copied().chain(rest.map(After::Kept)).collect();
         let constraints = without_removed(&keeping, &self.session, self.constraints)?;
         let engine = (self.engine)();
@@ -248,14 +248,14 @@ fn without_removed(
 /// Returns the shortened message in the slot at a position.
 fn shortened((to, slot): (u64, &Slot)) -> Option<Shortened<'_>> {
     match slot {
-        Slot::Replaced { index, message } => Some(Shortened { from: wide(*index), to, body: message.raw() }),
+        Slot::Replaced { index, message } => Some(Shortened { from: to_u64(*index), to, body: message.raw() }),
         Slot::Kept(_) | Slot::Inserted(_) => None,
     }
 }
 
 fn after(slot: &Slot) -> After<'_> {
     match slot {
-        Slot::Kept(at) => After::Kept(wide(*at)),
+        Slot::Kept(at) => After::Kept(to_u64(*at)),
         Slot::Replaced { message, .. } | Slot::Inserted(message) => After::New(message.raw()),
     }
 }
@@ -270,10 +270,10 @@ fn keep_up(keeping: &Keeping<'_>, id: &str, generation: u64, input: &[Message]) 
     }
     let rest: Vec<&str> = input.iter().skip(kept.len()).map(Message::raw).collect();
     if !kept.is_empty() && !rest.is_empty() {
-        let appended = keeping.append(id, generation, wide(kept.len()), &rest, unix_now())?;
+        let appended = keeping.append(id, generation, to_u64(kept.len()), &rest, unix_now())?;
         if let Appended::Conflict { .. } = appended {
             return Ok(None);
         }
     }
-    Ok(Some(wide(kept.len().max(input.len()))))
+    Ok(Some(to_u64(kept.len().max(input.len()))))
 }

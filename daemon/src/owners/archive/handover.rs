@@ -50,12 +50,12 @@ impl ArchiveHandle {
     }
 
     /// Notes that a session was published as of a count of its changes.
-    pub(crate) async fn note_told(&self, unsent: Unsent) -> Outcome<()> {
+    pub(crate) async fn note_published(&self, unsent: Unsent) -> Outcome<()> {
         self.write(move |archive| archive.note_told(&unsent)).await
     }
 
     /// Marks the sessions that are not in `known`, by birth and term, for publishing again.
-    pub(crate) async fn tell_again(&self, known: HashSet<(String, u64)>) -> Outcome<()> {
+    pub(crate) async fn mark_unpublished(&self, known: HashSet<(String, u64)>) -> Outcome<()> {
         self.write(move |archive| archive.tell_again(&known)).await
     }
 
@@ -65,7 +65,7 @@ impl ArchiveHandle {
     }
 
     /// Notes that the sessions of a profile are no longer published.
-    pub(crate) async fn untell(&self, profile: String) -> Outcome<()> {
+    pub(crate) async fn unpublish(&self, profile: String) -> Outcome<()> {
         self.write(move |archive| archive.untell(&profile)).await
     }
 

@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 use super::files::{Files, beside};
 use super::transcripts::Append;
 use crate::data::clock::unix_now;
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::owners::in_place::in_place;
 
 /// The suffix of the log's file, after the archive's name.
@@ -43,12 +43,12 @@ pub(super) struct Intake {
     /// The archive's files as its thread last saw them.
     files: Option<Files>,
     /// The messages that were appended in place since the thread last asked.
-    beside: Beside,
+    beside: InPlaceAppends,
 }
 
 /// Appends that were done without the archive's thread.
 #[derive(Debug, Default)]
-struct Beside {
+struct InPlaceAppends {
     /// Their size, as the sum of [`Append::weight`].
     weight: usize,
     /// The time of the last append.
@@ -93,7 +93,7 @@ impl Intake {
             waiting: Vec::new(),
             places: HashMap::new(),
             files: None,
-            beside: Beside { took: Duration::MAX, ..Beside::default() },
+            beside: InPlaceAppends { took: Duration::MAX, ..InPlaceAppends::default() },
         }
     }
 
@@ -196,7 +196,7 @@ impl Intake {
     }
 
     /// Returns the weight of the appends done in place since the last call, by [`Append::weight`].
-    pub(super) fn take_beside(&mut self) -> usize {
+    pub(super) fn take_in_place_weight(&mut self) -> usize {
         std::mem::take(&mut self.beside.weight)
     }
 
@@ -244,7 +244,7 @@ impl Intake {
             return None;
         }
         let messages = messages.iter().map(|text| exact(text)).collect::<Option<Vec<_>>>()?;
-        let next = *position + wide(messages.len());
+        let next = *position + to_u64(messages.len());
         let (session, generation, position, time) = (session.clone(), *generation, *position, unix_now());
         Some((Waiting { session, generation, position, time, messages }, Appended::Next(next)))
     }
@@ -329,7 +329,7 @@ impl Intake {
     }
 
     /// Moves the waiting messages into another archive that came into use, as far as they fit.
-    pub(super) fn go_on_with(&mut self, archive: &mut Archive) {
+    pub(super) fn switch_archive(&mut self, archive: &mut Archive) {
         // The log is bound to the old archive.
         self.log = Log::Missing;
         self.places.clear();

@@ -5,7 +5,7 @@ use herma_context::lossless::{KnownNodes, NewNode, Node, Of};
 
 use super::ArchiveHandle;
 use crate::data::error::Outcome;
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 
 impl ArchiveHandle {
     /// Returns the map of a session.
@@ -56,7 +56,7 @@ pub(super) fn row(new: &NewNode) -> NodeRow {
     let node = new.node.clone();
     NodeRow {
         of: match &new.of {
-            Of::Messages(positions) => Stands::Messages(wide(positions.start)..wide(positions.end)),
+            Of::Messages(positions) => Stands::Messages(to_u64(positions.start)..to_u64(positions.end)),
             Of::Handle(handle) => Stands::Handle(handle.clone()),
             Of::Nodes(ids) => Stands::Nodes(ids.clone()),
         },

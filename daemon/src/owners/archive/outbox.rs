@@ -44,7 +44,7 @@ impl ArchiveHandle {
     }
 
     /// Marks the messages after an id for uploading again.
-    pub(crate) async fn bring_behind(&self, identity: u32, through: u64) -> Outcome<()> {
+    pub(crate) async fn upload_again_after(&self, identity: u32, through: u64) -> Outcome<()> {
         self.write(move |archive| archive.bring_behind(identity, through)).await
     }
 
@@ -64,7 +64,7 @@ impl ArchiveHandle {
     }
 
     /// Marks the uploaded messages of a session for removal from the database.
-    pub(crate) async fn take_back(&self, session: String) -> Outcome<()> {
+    pub(crate) async fn mark_for_removal(&self, session: String) -> Outcome<()> {
         self.write_if_in_use(move |archive| archive.take_back(&session)).await
     }
 

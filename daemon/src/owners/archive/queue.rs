@@ -26,12 +26,12 @@ pub(super) struct Queue<'a> {
     next: Option<Job>,
     /// The weight of the appends since the index was last complete, by [`Append::weight`].
     pub(super) waiting: usize,
-    pub(super) last: Last,
+    pub(super) last: LastWork,
 }
 
 /// The kind of the last work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Last {
+pub(super) enum LastWork {
     /// Indexing of messages.
     Index,
     /// Appending of messages.
@@ -42,7 +42,7 @@ pub(super) enum Last {
 
 impl<'a> Queue<'a> {
     pub(super) const fn of(jobs: &'a Receiver<Job>) -> Self {
-        Self { jobs, next: None, waiting: 0, last: Last::Index }
+        Self { jobs, next: None, waiting: 0, last: LastWork::Index }
     }
 
     /// Returns the next job; `None` if messages should be indexed now. `behind` says whether some are unindexed. A
@@ -57,32 +57,32 @@ impl<'a> Queue<'a> {
         }
         let job = match self.last {
             _ if !behind => self.jobs.recv().map_err(|_| Closed).map(Some),
-            Last::Append if self.waiting >= MOST_WAITING => Ok(None),
-            Last::Append => match self.jobs.recv_timeout(QUIET) {
+            LastWork::Append if self.waiting >= MOST_WAITING => Ok(None),
+            LastWork::Append => match self.jobs.recv_timeout(QUIET) {
                 Ok(job) => Ok(Some(job)),
                 Err(RecvTimeoutError::Timeout) => Ok(None),
                 Err(RecvTimeoutError::Disconnected) => Err(Closed),
             },
-            Last::Index | Last::Alone => match self.jobs.try_recv() {
+            LastWork::Index | LastWork::Alone => match self.jobs.try_recv() {
                 Ok(job) => Ok(Some(job)),
                 Err(TryRecvError::Empty) => Ok(None),
                 Err(TryRecvError::Disconnected) => Err(Closed),
             },
         }?;
         if job.is_none() {
-            self.last = Last::Index;
+            self.last = LastWork::Index;
         }
         Ok(job.map(|job| self.taken(job)))
     }
 
     fn taken(&mut self, job: Job) -> Job {
         self.last = match &job {
-            Job::Alone(..) => Last::Alone,
+            Job::Alone(..) => LastWork::Alone,
             Job::Append(append) => {
                 self.waiting = self.waiting.saturating_add(append.weight());
-                Last::Append
+                LastWork::Append
             }
-            Job::Appended => Last::Append,
+            Job::Appended => LastWork::Append,
         };
         job
     }
@@ -95,7 +95,7 @@ impl<'a> Queue<'a> {
     }
 
     /// Returns an append together with the appends that directly follow it in the queue.
-    pub(super) fn with_those_behind(&mut self, first: Append) -> Vec<Append> {
+    pub(super) fn drain_batch(&mut self, first: Append) -> Vec<Append> {
         let mut bytes = first.bytes();
         let mut appends = vec![first];
         while appends.len() < MOST_TOGETHER && bytes < MOST_BYTES {

@@ -13,7 +13,7 @@ use herma_disk::quarantine;
 
 use super::files::{self, Change, Files};
 use super::intake::Intake;
-use super::queue::{Last, MOST_WAITING, QUIET, Queue};
+use super::queue::{LastWork, MOST_WAITING, QUIET, Queue};
 use super::sessions::note_killed;
 use super::transcripts::Append;
 use super::{Condition, Finished, Job, Refill, Shared};
@@ -47,14 +47,14 @@ pub(super) fn begin(path: &Path) -> (Option<Archive>, Condition) {
     }
     match Archive::open(path) {
         Ok(archive) => (Some(archive), Condition::InUse(None)),
-        Err(error) if error.is_damaged() => begin_anew(path, &error),
+        Err(error) if error.is_damaged() => recreate(path, &error),
         Err(error @ ArchiveError::Newer { .. }) => (None, Condition::ReadOnly(error.to_string())),
         Err(error) => unusable(format!("{}: {error}", path.display())),
     }
 }
 
 /// Sets a damaged archive aside and creates a new one.
-fn begin_anew(path: &Path, damage: &ArchiveError) -> (Option<Archive>, Condition) {
+fn recreate(path: &Path, damage: &ArchiveError) -> (Option<Archive>, Condition) {
     let kept = match quarantine::quarantine(&files::all(path)) {
         Ok(kept) => kept,
         Err(error) => {
@@ -109,11 +109,11 @@ fn wait_for_one(jobs: &Receiver<Job>, shared: &Shared, refill: &Refill) -> Optio
             }
             refill(&mut archive);
             shared.begin_epoch();
-            shared.become_(condition);
+            shared.set_condition(condition);
             tracing::warn!("the archive is in use again");
             return Some(archive);
         }
-        shared.become_(condition);
+        shared.set_condition(condition);
     }
 }
 
@@ -167,7 +167,7 @@ impl Worker<'_> {
                     self.step(|archive, intake| (work(archive, intake), true), true, patience(asked))
                 }
                 Some(Job::Append(first)) => {
-                    let appends = queue.with_those_behind(first);
+                    let appends = queue.drain_batch(first);
                     if appends.len() > 1 {
                         self.shared.crowd.seen();
                     }
@@ -181,10 +181,10 @@ impl Worker<'_> {
     /// Whether a client appended in place a moment ago, and probably will again.
     fn goes_on(&self, queue: &mut Queue<'_>) -> bool {
         let mut intake = self.shared.intake();
-        queue.waiting = queue.waiting.saturating_add(intake.take_beside());
+        queue.waiting = queue.waiting.saturating_add(intake.take_in_place_weight());
         let goes_on = queue.waiting < MOST_WAITING && !intake.is_quiet(QUIET);
         if goes_on {
-            queue.last = Last::Append;
+            queue.last = LastWork::Append;
         }
         goes_on
     }
@@ -221,7 +221,7 @@ impl Worker<'_> {
         if let Some(Err(error)) = self.archive.as_mut().map(|archive| intake.take_over(archive)) {
             tracing::warn!("appended messages are still in their log: {error}");
         }
-        if let Err(error) = self.see_that_it_is_kept(&mut intake) {
+        if let Err(error) = self.ensure_durable(&mut intake) {
             tracing::error!("what the archive held is lost: {error}");
         }
         End::Closed
@@ -247,7 +247,7 @@ impl Worker<'_> {
             tracing::error!("a job of the archive panicked");
             return unless_done;
         };
-        let kept = self.see_that_it_is_kept(&mut intake);
+        let kept = self.ensure_durable(&mut intake);
         self.note(&mut intake);
         // A caller that has its answer may append again at once, in place.
         drop(intake);
@@ -290,13 +290,13 @@ impl Worker<'_> {
     /// Sets a damaged archive aside and creates a new one.
     fn renew(&mut self, damage: &ArchiveError, intake: &mut Intake) {
         self.close();
-        let (archive, condition) = begin_anew(&self.shared.path, damage);
-        self.go_on_with(archive, condition, intake);
+        let (archive, condition) = recreate(&self.shared.path, damage);
+        self.switch_archive(archive, condition, intake);
     }
 
     /// Handles files that were removed or replaced, in which the written data would be lost. The data goes into a file
     /// that has a name, or the caller gets an error.
-    fn see_that_it_is_kept(&mut self, intake: &mut Intake) -> Outcome<()> {
+    fn ensure_durable(&mut self, intake: &mut Intake) -> Outcome<()> {
         match self.files.change(&self.shared.path) {
             None => Ok(()),
             Some(change) => self.recover(change, intake),
@@ -312,7 +312,7 @@ impl Worker<'_> {
         let saved = match change {
             Change::Removed => self.copy_to(&files::beside(&path, COPY)),
             Change::LogLost => self.put_log_away(),
-            Change::Replaced => return self.give_way(&path, intake),
+            Change::Replaced => return self.adopt_replacement(&path, intake),
         };
         saved.map_err(|words| {
             Error::Unavailable(format!("the archive's file was taken away, and can't be put back yet: {words}"))
@@ -363,7 +363,7 @@ impl Worker<'_> {
     }
 
     /// Switches to the file that is here now, and keeps the old archive under another name.
-    fn give_way(&mut self, path: &Path, intake: &mut Intake) -> Outcome<()> {
+    fn adopt_replacement(&mut self, path: &Path, intake: &mut Intake) -> Outcome<()> {
         let names = (1..=MOST_REPLACED).map(|number| files::beside(path, &format!("{REPLACED}{number}")));
         let Some(aside) = names.into_iter().find(|name| std::fs::symlink_metadata(name).is_err()) else {
             return Err(self.lose("it was replaced too often"));
@@ -380,7 +380,7 @@ impl Worker<'_> {
         let (archive, condition) = begin(path);
         let condition =
             if condition == Condition::InUse(None) { Condition::InUse(Some(words.clone())) } else { condition };
-        self.go_on_with(archive, condition, intake);
+        self.switch_archive(archive, condition, intake);
         Err(Error::Unavailable(format!("{words}; ask again")))
     }
 
@@ -400,21 +400,21 @@ impl Worker<'_> {
     }
 
     /// Continues with another archive, after adding the sessions that are in use.
-    fn go_on_with(&mut self, archive: Option<Archive>, condition: Condition, intake: &mut Intake) {
+    fn switch_archive(&mut self, archive: Option<Archive>, condition: Condition, intake: &mut Intake) {
         self.archive = archive;
         if let Some(archive) = &mut self.archive {
             (self.refill)(archive);
-            intake.go_on_with(archive);
+            intake.switch_archive(archive);
         }
         self.files = Files::at(&self.shared.path);
-        self.shared.become_(condition);
+        self.shared.set_condition(condition);
     }
 
     /// Gives up the archive, and returns the error for callers.
     fn lose(&mut self, words: &str) -> Error {
         self.close();
         let words = format!("its file was taken away while it was in use: {words}");
-        self.shared.become_(if files::is_something(&self.shared.path) {
+        self.shared.set_condition(if files::is_something(&self.shared.path) {
             Condition::Unreadable(words.clone())
         } else {
             Condition::Broken(words.clone())

@@ -15,7 +15,7 @@ const LATER: Duration = Duration::from_mins(1);
 
 /// The current problems of uploads.
 #[derive(Debug, Default)]
-pub(super) struct Brought {
+pub(super) struct UploadProblems {
     trouble: Mutex<Option<SharedError>>,
     outputs_trouble: Mutex<Option<SharedError>>,
     sessions_trouble: Mutex<Option<SharedError>>,
@@ -23,7 +23,7 @@ pub(super) struct Brought {
     failed: Mutex<HashMap<String, Instant>>,
 }
 
-impl Brought {
+impl UploadProblems {
     /// Returns why messages can't be uploaded.
     pub(super) fn trouble(&self) -> Option<SharedError> {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -28,13 +28,13 @@ impl Sharing {
         let lookup = Lookup::of(&query.words);
         // The whole search has the time limit of one call, because a client waits.
         let found = Box::pin(self.ready_database()?.find_messages(within, &lookup, query.limit));
-        super::within(self.config().timeout, found).await.map_err(Error::Unread)
+        super::within(self.config().timeout, found).await.map_err(Error::SharedRead)
     }
 
     /// Returns messages by their names. Messages that are gone are left out.
     pub(crate) async fn messages(&self, keys: &[MessageKey], profile: Option<&str>) -> Outcome<Vec<Message>> {
         let profiles = self.seen_profiles(profile);
-        self.ready_database()?.messages(keys, &profiles).await.map_err(Error::Unread)
+        self.ready_database()?.messages(keys, &profiles).await.map_err(Error::SharedRead)
     }
 
     /// Returns a message of another host with some messages before and after it in its session, oldest first, and the
@@ -47,7 +47,7 @@ impl Sharing {
     ) -> Outcome<(Vec<Message>, Option<MessageKey>)> {
         let profiles = self.seen_profiles(profile);
         let found = self.ready_database()?.messages_around(key, &profiles, around).await;
-        let (messages, next) = found.map_err(Error::Unread)?;
+        let (messages, next) = found.map_err(Error::SharedRead)?;
         Ok((messages, next.map(|number| MessageKey { number, ..key.clone() })))
     }
 
@@ -63,7 +63,7 @@ impl Sharing {
         let database = self.database()?;
         match self.link.state() {
             state if state.is_up == Some(false) => match state.error {
-                Some(error) => Err(Error::Unread(error)),
+                Some(error) => Err(Error::SharedRead(error)),
                 None => Ok(database),
             },
             _ => Ok(database),

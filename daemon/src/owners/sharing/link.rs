@@ -22,7 +22,7 @@ pub(crate) struct LinkState {
 
 /// The state of a store in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct SharedStoreState {
     /// Its revision.
     pub revision: u64,
     /// The store's birth mark, which differs if the store was created again.
@@ -39,7 +39,7 @@ pub(super) struct Link {
 
 #[derive(Debug, Default)]
 struct Seen {
-    standing: Option<Standing>,
+    standing: Option<SharedStoreState>,
     /// When the store was last known to be equal here and there.
     same_at: Option<Instant>,
     /// Why the store can't be written, regardless of the state of the database.
@@ -121,12 +121,12 @@ impl Link {
         });
     }
 
-    pub(super) fn standing(&self, profile: &str, target: &str) -> Option<Standing> {
+    pub(super) fn standing(&self, profile: &str, target: &str) -> Option<SharedStoreState> {
         self.seen(profile, target, |seen| seen.standing.clone())
     }
 
     /// Notes the state of a store in the database. `is_same` says whether the store here has the same state.
-    pub(super) fn stands(&self, profile: &str, target: &str, standing: Standing, is_same: bool) {
+    pub(super) fn set_store_state(&self, profile: &str, target: &str, standing: SharedStoreState, is_same: bool) {
         self.seen(profile, target, |seen| {
             seen.standing = Some(standing);
             if is_same {

@@ -82,7 +82,7 @@ struct Load {
 
 /// The circumstances of the initial comparison. If they change, the comparison is repeated.
 #[derive(Debug, PartialEq, Eq)]
-struct Looked {
+struct UploadContext {
     identity: u32,
     profiles: Vec<String>,
     /// How often the database came back, and a profile joined.
@@ -92,7 +92,7 @@ struct Looked {
 impl Sharing {
     /// Uploads messages again and again, as long as the daemon runs, and applies removals to the database. Returns at
     /// once if nothing is shared.
-    pub(crate) async fn bring_messages(self: Arc<Self>, archive: Arc<ArchiveHandle>) {
+    pub(crate) async fn upload_messages(self: Arc<Self>, archive: Arc<ArchiveHandle>) {
         let Some(Ok(database)) = self.database.clone() else { return };
         let (mut portion, mut looked, mut pause) = (Portion::whole(), None, self.config.poll);
         let mut busy = Duration::ZERO;
@@ -103,13 +103,13 @@ impl Sharing {
                     let begun = Instant::now();
                     while self.config.messages && !profiles.is_empty() {
                         let changed = self.changed_sessions(&archive, &profiles).await?;
-                        self.bring_all(&database, &archive, &mut portion, &mut looked).await?;
+                        self.upload_all(&database, &archive, &mut portion, &mut looked).await?;
                         if !self.tell(&database, &archive, changed).await? {
                             break;
                         }
                     }
                     busy = begun.elapsed();
-                    take_away(&database, &archive).await
+                    apply_removals(&database, &archive).await
                 };
                 pause = match brought.await {
                     Ok(()) => {
@@ -139,29 +139,29 @@ impl Sharing {
     /// Uploads all waiting messages and sessions once, for a caller that waits.
     pub(super) async fn bring_once(&self, database: &Database, archive: &ArchiveHandle) -> Outcome<()> {
         let changed = self.changed_sessions(archive, &self.joined.profiles()).await?;
-        self.bring_all(database, archive, &mut Portion::whole(), &mut None).await?;
+        self.upload_all(database, archive, &mut Portion::whole(), &mut None).await?;
         self.tell(database, archive, changed).await.map(drop)
     }
 
     /// Uploads all waiting messages. While one portion is on its way, the next is prepared.
-    async fn bring_all(
+    async fn upload_all(
         &self,
         database: &Database,
         archive: &ArchiveHandle,
         portion: &mut Portion,
-        looked: &mut Option<Looked>,
+        looked: &mut Option<UploadContext>,
     ) -> Outcome<()> {
         let profiles = self.joined.profiles();
-        let now = |identity| Looked { identity, profiles: profiles.clone(), returns: self.returned() };
+        let now = |identity| UploadContext { identity, profiles: profiles.clone(), returns: self.returned() };
         if looked.as_ref() != Some(&now(archive.shipped().await?.identity)) {
             archive.begin_shipping(profiles.clone()).await?;
             if self.hands_over_any() && archive.begin_handing().await? {
                 // The sessions that now count as changed were not collected yet.
-                self.tell_soon();
+                self.wake_upload();
             }
-            look_back(database, archive).await?;
+            compare_with_database(database, archive).await?;
             let identity = archive.shipped().await?.identity;
-            archive.tell_again(database.own_sessions(identity).await.map_err(Error::Shared)?).await?;
+            archive.mark_unpublished(database.own_sessions(identity).await.map_err(Error::Shared)?).await?;
             *looked = Some(now(archive.shipped().await?.identity));
         }
         let Shipped { identity, through, .. } = archive.shipped().await?;
@@ -216,7 +216,7 @@ impl Sharing {
 }
 
 /// Applies removals on this host to the database, even if uploads have ended.
-async fn take_away(database: &Database, archive: &ArchiveHandle) -> Outcome<()> {
+async fn apply_removals(database: &Database, archive: &ArchiveHandle) -> Outcome<()> {
     let (strays, gone) = (archive.strays().await?, archive.gone_sessions(GONE).await?);
     if strays.is_empty() && gone.is_empty() {
         return Ok(());
@@ -247,11 +247,11 @@ async fn keep(database: &Database, identity: u32, messages: &[NewMessage]) -> Ou
 /// backup, and the rest is uploaded again. If it has more than this archive ever sent, this archive was restored from a
 /// backup. Its ids would be given again, so it counts as another archive from then on. Messages that both have are
 /// removed from the database, because they are uploaded again.
-async fn look_back(database: &Database, archive: &ArchiveHandle) -> Outcome<()> {
+async fn compare_with_database(database: &Database, archive: &ArchiveHandle) -> Outcome<()> {
     let here = archive.shipped().await?;
     let there = database.shipped(here.identity).await.map_err(Error::Shared)?;
     if there < here.sent {
-        return archive.bring_behind(here.identity, there).await;
+        return archive.upload_again_after(here.identity, there).await;
     }
     if there == here.sent {
         return Ok(());

@@ -156,7 +156,7 @@ impl Sharing {
             return Ok(None);
         }
         let database = self.ready_database()?;
-        let found = database.outputs_of(handle, &profiles).await.map_err(Error::Unread)?;
+        let found = database.outputs_of(handle, &profiles).await.map_err(Error::SharedRead)?;
         let Some(SharedOutput { output, .. }) = found.first() else { return Ok(None) };
         let hosts = || found.iter().map(|one| one.host.as_str()).collect::<Vec<_>>().join(", ");
         if found.iter().any(|one| one.output.sha256 != output.sha256) {
@@ -171,7 +171,7 @@ impl Sharing {
             );
             return Err(Error::NotFound(words));
         };
-        let text = database.output_text(readable, self.objects()).await.map_err(Error::Unread)?;
+        let text = database.output_text(readable, self.objects()).await.map_err(Error::SharedRead)?;
         match text {
             Some(text) => Ok(Some(FetchedOutput { output: readable.output.clone(), text })),
             None => {

@@ -7,7 +7,7 @@ use herma_shared::watch::{self, Hints};
 use herma_shared::{Database, LARGEST_REVISION, SharedError};
 use tokio::time::sleep;
 
-use super::link::Standing;
+use super::link::SharedStoreState;
 use super::{Sharing, another, key};
 
 impl Sharing {
@@ -100,8 +100,8 @@ impl Sharing {
             let holds = store.holds_an_edit().await.unwrap_or(false);
             // After the database comes back, the history is compared again.
             let is_same = found.revision == revision && !holds && !comes_back;
-            let standing = Standing { revision: found.revision, born: found.born.clone() };
-            self.link.stands(profile, target.name(), standing, is_same);
+            let standing = SharedStoreState { revision: found.revision, born: found.born.clone() };
+            self.link.set_store_state(profile, target.name(), standing, is_same);
             if !is_same {
                 self.sync(profile, target, None);
             }

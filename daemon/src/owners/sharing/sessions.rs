@@ -38,13 +38,13 @@ impl Sharing {
     }
 
     /// Wakes the upload, because a session changed in a way for which others may wait.
-    pub(crate) fn tell_soon(&self) {
+    pub(crate) fn wake_upload(&self) {
         self.changed.notify_one();
     }
 
     /// Waits until other hosts know that a session was closed, up to a limit. A host that opens it next must find it.
     pub(crate) async fn tell_closed(&self, archive: &ArchiveHandle, session: &str) {
-        self.tell_soon();
+        self.wake_upload();
         if !self.hands_over_any() || self.link.state().is_up != Some(true) {
             return;
         }
@@ -88,7 +88,7 @@ impl Sharing {
         let (count, mut told, mut trouble) = (changed.len(), 0, None);
         for (unsent, parts) in changed {
             let Some(parts) = parts else {
-                archive.note_told(unsent).await?;
+                archive.note_published(unsent).await?;
                 told += 1;
                 continue;
             };
@@ -97,7 +97,7 @@ impl Sharing {
             }
             match database.tell_session(identity, &parts).await {
                 Ok(true) => {
-                    archive.note_told(unsent).await?;
+                    archive.note_published(unsent).await?;
                     told += 1;
                 }
                 Ok(false) => self.note_taken(database, archive, identity, parts.held).await?,
@@ -128,11 +128,11 @@ impl Sharing {
     pub(crate) async fn sessions_of(&self, profile: &str, session: &str) -> Outcome<Vec<SharedSession>> {
         let database = self.ready_database()?;
         if self.slow().is_some_and(|since| since.elapsed() < AGAIN) {
-            return Err(Error::Unread(late(SOON)));
+            return Err(Error::SharedRead(late(SOON)));
         }
         let asked = timeout(SOON, database.sessions_of(profile, session)).await;
         *self.slow() = asked.is_err().then(Instant::now);
-        asked.unwrap_or_else(|_| Err(late(SOON))).map_err(Error::Unread)
+        asked.unwrap_or_else(|_| Err(late(SOON))).map_err(Error::SharedRead)
     }
 
     /// Returns when a question about a session last timed out.
@@ -170,7 +170,7 @@ impl Sharing {
         if renew {
             database.renew_sessions(archive, held, LEASE, false).await.map_err(Error::Shared)?;
         }
-        database.lost_sessions(archive, held).await.map_err(Error::Unread)
+        database.lost_sessions(archive, held).await.map_err(Error::SharedRead)
     }
 
     /// Takes over a session that no host holds any more, as it was read; `None` if it has changed or is held again.
@@ -180,16 +180,16 @@ impl Sharing {
         of: &SharedSession,
         parts: &BTreeMap<String, String>,
     ) -> Outcome<Option<SharedSession>> {
-        self.ready_database()?.take_session(archive, of, parts).await.map_err(Error::Unread)
+        self.ready_database()?.take_session(archive, of, parts).await.map_err(Error::SharedRead)
     }
 
     /// Reads a session as its host published it, and the texts of its messages that are unknown here.
-    pub(crate) async fn read_session(&self, of: &SharedSession, known: &HashSet<Name>) -> Outcome<ToldSession> {
+    pub(crate) async fn read_session(&self, of: &SharedSession, known: &HashSet<Name>) -> Outcome<PublishedSession> {
         let database = self.ready_database()?;
-        let parts = database.session_parts(of).await.map_err(Error::Unread)?;
+        let parts = database.session_parts(of).await.map_err(Error::SharedRead)?;
         let mut wanted = names_in(&parts).unwrap_or_default();
         wanted.retain(|(name, _)| !known.contains(name));
-        let texts = database.session_texts(of, &wanted).await.map_err(Error::Unread)?;
+        let texts = database.session_texts(of, &wanted).await.map_err(Error::SharedRead)?;
         Ok((parts, texts))
     }
 
@@ -204,13 +204,13 @@ impl Sharing {
     }
 
     /// Removes from the database the sessions of profiles that no longer hand sessions over.
-    pub(crate) async fn tell_less(&self, archive: &ArchiveHandle) -> Outcome<()> {
+    pub(crate) async fn unpublish_left(&self, archive: &ArchiveHandle) -> Outcome<()> {
         for profile in archive.told_profiles().await? {
             if !self.hands_over(&profile) {
                 let identity = archive.shipped().await?.identity;
                 let database = self.ready_database()?;
                 database.forget_sessions(identity, &profile).await.map_err(Error::Shared)?;
-                archive.untell(profile).await?;
+                archive.unpublish(profile).await?;
             }
         }
         Ok(())
@@ -218,4 +218,4 @@ impl Sharing {
 }
 
 /// The parts of a session, and the texts of its messages.
-pub(crate) type ToldSession = (BTreeMap<String, String>, HashMap<Name, String>);
+pub(crate) type PublishedSession = (BTreeMap<String, String>, HashMap<Name, String>);

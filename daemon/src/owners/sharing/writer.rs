@@ -15,8 +15,8 @@ use herma_shared::stores::{Given, StoreKey, Wanted};
 use herma_shared::{Database, SharedError};
 use tokio::sync::{mpsc, oneshot};
 
-pub(super) use self::jobs::{Asked, WriterJob, new_id};
 use self::jobs::{Jobs, Next};
+pub(super) use self::jobs::{QueuedWrite, WriterJob, new_id};
 use super::{Sharing, goes_on};
 use crate::data::error::{Error, Outcome};
 use crate::owners::store::{Proposed, StoreHandle, Write, Written};
@@ -72,7 +72,7 @@ struct Waiting {
 
 impl Waiting {
     /// Adds callers. Skips writes that were given up because of a timeout or a lost client.
-    fn join(&mut self, asked: impl IntoIterator<Item = Asked>) -> Vec<Write> {
+    fn join(&mut self, asked: impl IntoIterator<Item = QueuedWrite>) -> Vec<Write> {
         let wanted = asked.into_iter().filter(|one| one.write.token.take()).map(|one| {
             self.ids.push(one.id);
             self.answers.push(one.answer);
@@ -83,7 +83,7 @@ impl Waiting {
 }
 
 impl Writer {
-    async fn write(&mut self, asked: Vec<Asked>, jobs: &mut Jobs) {
+    async fn write(&mut self, asked: Vec<QueuedWrite>, jobs: &mut Jobs) {
         let is_doubtful = asked.iter().any(|one| one.is_again);
         let mut waiting = Waiting::default();
         let writes = waiting.join(asked);
@@ -172,7 +172,7 @@ impl Writer {
                 }
             } else {
                 let born = self.born();
-                self.sharing.heard(self.database.commit(&self.key, (proposed.base, &born), &wanted).await)
+                self.sharing.note_result(self.database.commit(&self.key, (proposed.base, &born), &wanted).await)
             };
             match given {
                 Ok(Given::At(time)) => return Ok(Settled { proposed, rows: timed(wanted, time) }),
@@ -212,7 +212,7 @@ impl Writer {
         // Includes the newest known revision, which must be equal in the database.
         let behind = last.known.saturating_sub(1);
         let held = self.database.hold(&self.key, behind, self.sharing.revisions, asks, false).await;
-        let mut held = match self.sharing.heard(held) {
+        let mut held = match self.sharing.note_result(held) {
             Ok(held) => held,
             Err(error @ SharedError::Contended(_)) => {
                 return Ok(Tried::Again { last: Box::new(last), error, is_doubtful: false });
@@ -248,7 +248,7 @@ impl Writer {
         }
         let proposed = self.store.propose(given.clone(), writes, here.clone()).await?;
         let wanted = wanted(&proposed, &waiting.ids);
-        match self.sharing.heard(held.commit(&wanted).await) {
+        match self.sharing.note_result(held.commit(&wanted).await) {
             Ok(Given::At(time)) => {
                 let rows = given.into_iter().chain(timed(wanted, time)).collect();
                 Ok(Tried::Settled(Box::new(Settled { proposed, rows })))

@@ -26,7 +26,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) enum SharedJob {
     /// Returns the result that changes would have.
-    Propose(Box<Wish>, oneshot::Sender<Outcome<Proposed>>),
+    Propose(Box<ProposalRequest>, oneshot::Sender<Outcome<Proposed>>),
     /// Adopts these revisions.
     Adopt(Vec<Row>, oneshot::Sender<Outcome<()>>),
     /// Starts the shared history with these revisions, if the store is still at this one.
@@ -34,14 +34,14 @@ pub(super) enum SharedJob {
     /// Makes the store give its revisions itself again.
     End(oneshot::Sender<Outcome<()>>),
     /// Changes entries that never leave this host.
-    Bound(Box<Write>, oneshot::Sender<Outcome<OfHost>>),
+    Bound(Box<Write>, oneshot::Sender<Outcome<HostBoundWrite>>),
     /// Whether another program made an edit that has no revision yet.
     HoldsAnEdit(oneshot::Sender<Outcome<bool>>),
 }
 
 /// Changes, and the new revisions of the store before them.
 #[derive(Debug)]
-pub(super) struct Wish {
+pub(super) struct ProposalRequest {
     given: Vec<Row>,
     writes: Vec<Write>,
     here: Author,
@@ -64,7 +64,7 @@ pub(crate) struct Proposed {
 
 /// Whether a write concerned entries of this host only.
 #[derive(Debug)]
-pub(crate) enum OfHost {
+pub(crate) enum HostBoundWrite {
     /// It did, and is done.
     Done(Box<Written>),
     /// It did not.
@@ -88,7 +88,7 @@ impl SharedJob {
 impl StoreHandle {
     /// Returns the result of writes on top of these revisions, which may be newer than the known ones.
     pub(crate) async fn propose(&self, given: Vec<Row>, writes: Vec<Write>, here: Author) -> Outcome<Proposed> {
-        let wish = Box::new(Wish { given, writes, here });
+        let wish = Box::new(ProposalRequest { given, writes, here });
         match self.at_once(wish, |worker, wish| worker.propose(*wish)) {
             Ok(proposed) => proposed,
             Err(wish) => self.ask(|answer| Job::Shared(SharedJob::Propose(wish, answer))).await,
@@ -141,12 +141,12 @@ impl StoreHandle {
     }
 
     /// Does a write of entries that never leave this host. Returns any other write undone.
-    pub(crate) async fn write_bound(&self, write: Write) -> Outcome<OfHost> {
+    pub(crate) async fn write_bound(&self, write: Write) -> Outcome<HostBoundWrite> {
         let write = Box::new(write);
         if self.may_have_bound.load(Ordering::Acquire) || write.edit.adds_bound() {
             self.ask(|answer| Job::Shared(SharedJob::Bound(write, answer))).await
         } else {
-            Ok(OfHost::Not(write))
+            Ok(HostBoundWrite::Not(write))
         }
     }
 
@@ -181,7 +181,10 @@ impl StoreWorker {
             }
             SharedJob::Bound(write, answer) => {
                 let written = self.write_bound(&write, jobs, &mut later);
-                drop(answer.send(written.map(|written| written.map_or(OfHost::Not(write), OfHost::Done))));
+                drop(
+                    answer
+                        .send(written.map(|written| written.map_or(HostBoundWrite::Not(write), HostBoundWrite::Done))),
+                );
             }
             SharedJob::HoldsAnEdit(answer) => {
                 drop(answer.send(self.store.holds_an_edit().map_err(Error::from)));
@@ -244,8 +247,8 @@ impl StoreWorker {
         };
     }
 
-    fn propose(&mut self, wish: Wish) -> Outcome<Proposed> {
-        let Wish { given, writes, here } = wish;
+    fn propose(&mut self, wish: ProposalRequest) -> Outcome<Proposed> {
+        let ProposalRequest { given, writes, here } = wish;
         self.store.view().map_err(Error::from)?;
         self.publish();
         let (known, entries) = self.store.newest();

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use super::{Job, Log, Page, QUEUE, StoreContext, Write, Written, check_revision};
 use crate::data::error::{Error, Outcome};
 use crate::data::event::{Event, MemoryChange};
-use crate::owners::in_place::Crowd;
+use crate::owners::in_place::Contention;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::mpsc::{Receiver, RecvTimeoutError};
 use crate::sync::{self, Mutex, MutexGuard};
@@ -59,7 +59,7 @@ pub(super) fn serve(worker: &Mutex<StoreWorker>, jobs: &Receiver<Job>) {
             }
         };
         if catch_unwind(AssertUnwindSafe(|| worker.take(job, jobs))).is_err() {
-            worker.begin_anew();
+            worker.reset();
         }
         worker.watch();
         worker.publish();
@@ -75,7 +75,7 @@ fn lock(worker: &Mutex<StoreWorker>) -> MutexGuard<'_, StoreWorker> {
 pub(super) struct StoreWorker {
     pub(super) context: StoreContext,
     pub(super) store: Store,
-    crowd: Arc<Crowd>,
+    crowd: Arc<Contention>,
     /// Shared with the handles: whether the store may have entries that never leave this host.
     may_have_bound: Arc<AtomicBool>,
     /// When to read the file, which may have changed.
@@ -93,7 +93,7 @@ pub(super) struct StoreWorker {
 }
 
 impl StoreWorker {
-    pub(super) fn new(context: StoreContext, crowd: Arc<Crowd>, may_have_bound: Arc<AtomicBool>) -> Self {
+    pub(super) fn new(context: StoreContext, crowd: Arc<Contention>, may_have_bound: Arc<AtomicBool>) -> Self {
         let store = store(&context);
         Self {
             context,
@@ -123,7 +123,7 @@ impl StoreWorker {
     }
 
     /// Discards the state of the store, which is uncertain after a panic.
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn reset(&mut self) {
         tracing::error!(target = %self.context.target, "a request panicked in the store; the file will be read again");
         self.store = store(&self.context);
     }

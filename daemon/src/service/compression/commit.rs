@@ -33,7 +33,7 @@ pub(super) struct Done {
     pub report: RunReport,
     pub by: Kind,
     /// Whether the compressions follow each other too often to help.
-    pub is_vain: bool,
+    pub is_ineffective: bool,
     /// The engine's record after the compression.
     pub record: EngineRecord,
 }
@@ -103,11 +103,11 @@ pub(super) async fn commit(
             committed
         }),
     };
-    let Committed { session, is_vain, record } = match staged {
+    let Committed { session, is_ineffective, record } = match staged {
         Some(staged) => staged.keep(&service.archive, list).await?,
         None => service.archive.keep_compression(list).await?,
     };
-    Ok(Done { compressed, input, handle, session, report, by, is_vain, record })
+    Ok(Done { compressed, input, handle, session, report, by, is_ineffective, record })
 }
 
 /// Makes the same change in memory that the archive has stored.
@@ -119,15 +119,15 @@ fn commit_in_memory(
     going_on: Option<SessionRow>,
 ) -> Committed {
     session.set_generation(generation);
-    let (is_vain, record) = {
+    let (is_ineffective, record) = {
         let mut live = session.record();
         (change.apply(&mut live), live.clone())
     };
     service.forget(&session.id);
-    let Some(row) = going_on else { return Committed { session, is_vain, record } };
+    let Some(row) = going_on else { return Committed { session, is_ineffective, record } };
     let next = service.table.insert(Session::going_on(row, record.clone()));
     service.table.forget(&session.id);
-    Committed { session: next, is_vain, record }
+    Committed { session: next, is_ineffective, record }
 }
 
 /// Returns the handle for the messages that leave a session's list when a generation ends.

@@ -28,7 +28,7 @@ use crate::service::session::Session;
 
 /// The options of a compression.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Asked {
+pub(crate) struct CompressOptions {
     /// The list, as JSON texts; `None` for the session's transcript.
     pub messages: Option<Vec<String>>,
     /// The translation of the list, if it needed one.
@@ -108,11 +108,11 @@ pub(crate) struct Answer {
 }
 
 /// The name and stage of a run in advance; `None` if there is none.
-pub(crate) type Ahead = Option<(String, precomputed::Stage)>;
+pub(crate) type PrecomputedStage = Option<(String, precomputed::Stage)>;
 
 impl CompressionService {
     /// Compresses the list of a session.
-    pub(crate) async fn compress(self: &Arc<Self>, session: &Arc<Session>, asked: Asked) -> Outcome<Reply> {
+    pub(crate) async fn compress(self: &Arc<Self>, session: &Arc<Session>, asked: CompressOptions) -> Outcome<Reply> {
         let started = Instant::now();
         let mut asked = asked;
         let settings = session.settings().in_force(&self.defaults)?.detailed(asked.detail).hosted_by(asked.host);
@@ -132,7 +132,7 @@ impl CompressionService {
             asked.leave_out(open);
         }
         // An earlier run that waits for its summary was for another list.
-        self.prepared.tickets.void(&session.id);
+        self.prepared.tickets.cancel(&session.id);
         let chain = self.chain(session, asked.summarizer);
         if asked.force {
             let mut record = session.record();
@@ -205,7 +205,11 @@ impl CompressionService {
     }
 
     /// Begins a run in advance for the transcript.
-    pub(crate) async fn compact_ahead(self: &Arc<Self>, session: &Arc<Session>, focus: Focus) -> Outcome<Ahead> {
+    pub(crate) async fn compact_ahead(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        focus: Focus,
+    ) -> Outcome<PrecomputedStage> {
         let settings = session.settings().in_force(&self.defaults)?;
         precomputed::begin(self, session, settings, focus).await
     }
@@ -291,7 +295,7 @@ impl CompressionService {
     }
 }
 
-impl Asked {
+impl CompressOptions {
     /// Converts options for a list with opened parts into options for the list without them.
     fn leave_out(&mut self, open: &OpenList) {
         self.range = self.range.take().map(|range| open.range_without(range));

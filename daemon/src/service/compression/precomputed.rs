@@ -1,13 +1,13 @@
 //! Runs made in advance, while no caller waits.
 //!
 //! A run is prepared from the session's transcript and its summary is written, or the engine writes it itself
-//! ([`begin`]). If no other party is needed, it also happens without a request ([`unasked`]). The run is kept until the
+//! ([`begin`]). If no other party is needed, it also happens without a request ([`automatic`]). The run is kept until the
 //! session is compressed. If the list only grew since, byte for byte, the new messages go into the tail
 //! ([`continued`]).
 
+mod automatic;
 mod begin;
 mod continued;
-mod unasked;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -37,10 +37,10 @@ const MOST_BYTES: usize = 256 << 20;
 
 /// The runs that are in progress or ready.
 #[derive(Debug, Default)]
-pub(super) struct PrecomputedRuns(Mutex<Shelf>);
+pub(super) struct PrecomputedRuns(Mutex<PrecomputedCache>);
 
 #[derive(Debug, Default)]
-struct Shelf {
+struct PrecomputedCache {
     /// The runs, oldest first.
     runs: VecDeque<PrecomputedRun>,
     /// The number of runs so far.
@@ -75,7 +75,7 @@ enum Progress {
 
 /// The origin of a run.
 #[derive(Debug, Clone, Copy)]
-struct By {
+struct RunOrigin {
     /// Whether a client requested it.
     asked: bool,
     /// Whether its summary needs no other party, so that it is ready in a moment.
@@ -101,7 +101,7 @@ impl Ready {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// The run begins now.
-    Started,
+    RunGuard,
     /// The run began earlier.
     Running,
     /// The run can be used.
@@ -121,12 +121,12 @@ impl Drop for Task {
 }
 
 /// A run that began. If this is dropped before the run is ready, the run is forgotten.
-struct Started {
+struct RunGuard {
     runs: Arc<PrecomputedRuns>,
     name: String,
 }
 
-impl Started {
+impl RunGuard {
     fn name(&self) -> &str {
         &self.name
     }
@@ -137,7 +137,7 @@ impl Started {
     }
 }
 
-impl Drop for Started {
+impl Drop for RunGuard {
     fn drop(&mut self) {
         drop(self.runs.remove(|ahead| ahead.name == self.name && ahead.is_running()));
     }
@@ -200,7 +200,7 @@ impl PrecomputedRuns {
 
     /// Notes that a run began. A ready run of its session is kept until this one is ready too, unless a client
     /// requested this one.
-    fn start(self: &Arc<Self>, session: &Session, settings: Settings, focus: Focus, by: By) -> Started {
+    fn start(self: &Arc<Self>, session: &Session, settings: Settings, focus: Focus, by: RunOrigin) -> RunGuard {
         let (until, generation) = (Instant::now() + LIFE, session.generation());
         drop(self.remove(|other| {
             other.until <= Instant::now() || (other.session == session.id && (by.asked || other.is_running()))
@@ -229,7 +229,7 @@ impl PrecomputedRuns {
                 drop(precomputed.remove(|ahead| ahead.until <= Instant::now()));
             }
         });
-        Started { runs: Arc::clone(self), name }
+        RunGuard { runs: Arc::clone(self), name }
     }
 
     /// Makes the task that works on a run end with it.
@@ -266,7 +266,7 @@ impl PrecomputedRuns {
         removed
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+    fn shelf(&self) -> MutexGuard<'_, PrecomputedCache> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

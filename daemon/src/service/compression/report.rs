@@ -35,7 +35,7 @@ impl Frame<'_> {
         let unpinned: Vec<usize> = done.compressed.unpinned.iter().map(|at| sent.position(*at)).collect();
         let scored =
             |all: &[Scored]| all.iter().map(|one| Scored { index: sent.position(one.index), ..one.clone() }).collect();
-        report.warnings.extend(self.warnings(done.is_vain, numbers.tokens_after));
+        report.warnings.extend(self.warnings(done.is_ineffective, numbers.tokens_after));
         report.warnings.extend(pins::warning(&unpinned));
         CompressionReport {
             reason: None,
@@ -115,7 +115,7 @@ impl Frame<'_> {
         }
     }
 
-    fn warnings(&self, is_vain: bool, tokens: u64) -> Vec<String> {
+    fn warnings(&self, is_ineffective: bool, tokens: u64) -> Vec<String> {
         let mut warnings = Vec::new();
         let window = self.session.window().unwrap_or_default();
         if pressure::is_still_full(tokens, window) {
@@ -128,7 +128,7 @@ impl Frame<'_> {
                  points would help"
             ));
         }
-        if is_vain {
+        if is_ineffective {
             warnings.push(
                 "this is at least the fourth compression in a row without a call in between; it does not help any \
                  more: what is left is the head, the handoff and the newest messages, so send less of these or use a \

@@ -111,7 +111,7 @@ pub(super) struct Committed {
     /// The session with which the client continues.
     pub session: Arc<Session>,
     /// Whether the compressions follow each other too often to help.
-    pub is_vain: bool,
+    pub is_ineffective: bool,
     /// The engine's record after the compression.
     pub record: EngineRecord,
 }

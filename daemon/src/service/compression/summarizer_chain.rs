@@ -15,13 +15,13 @@ pub(super) struct SummarizerChain {
     /// The model and endpoint of the session's agent.
     pub main: Main,
     /// Whether the extractive summarizer replaces them if none writes a summary.
-    pub has_stand_in: bool,
+    pub has_fallback: bool,
 }
 
 impl SummarizerChain {
     /// Creates a chain at its first summarizer.
-    pub(super) const fn new(kinds: Vec<Kind>, model: Option<String>, main: Main, has_stand_in: bool) -> Self {
-        Self { kinds, at: 0, model, main, has_stand_in }
+    pub(super) const fn new(kinds: Vec<Kind>, model: Option<String>, main: Main, has_fallback: bool) -> Self {
+        Self { kinds, at: 0, model, main, has_fallback }
     }
 
     /// Returns the configured summarizer, which is the first.

@@ -25,10 +25,10 @@ const DIGITS: usize = 24;
 
 /// The waiting runs.
 #[derive(Debug, Default)]
-pub(super) struct Tickets(Mutex<Shelf>);
+pub(super) struct Tickets(Mutex<WaitingRuns>);
 
 #[derive(Debug, Default)]
-struct Shelf {
+struct WaitingRuns {
     /// The waiting runs, oldest first.
     waiting: VecDeque<Waiting>,
     /// The number of runs so far.
@@ -81,16 +81,16 @@ impl Tickets {
     }
 
     /// Drops the waiting run of a session.
-    pub(super) fn void(&self, session: &str) {
+    pub(super) fn cancel(&self, session: &str) {
         self.shelf().waiting.retain(|waiting| waiting.run.session.id != session);
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+    fn shelf(&self) -> MutexGuard<'_, WaitingRuns> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Shelf {
+impl WaitingRuns {
     fn sweep(&mut self, now: Instant) {
         self.waiting.retain(|waiting| waiting.until > now);
     }

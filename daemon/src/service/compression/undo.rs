@@ -12,7 +12,7 @@ use super::compress::alone;
 use super::{CompressionService, list};
 use crate::data::error::{Error, Outcome};
 use crate::data::event::Size;
-use crate::data::numbers::{narrow, wide};
+use crate::data::numbers::{to_u64, to_usize};
 use crate::owners::archive::EarlierList;
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
@@ -151,8 +151,8 @@ impl CompressionService {
 
 /// Converts a list into the form of the caller's list, and the number of its newer messages.
 fn of_items(messages: &[Message], since: u64, translation: &Translation) -> (Vec<Message>, u64) {
-    let length = narrow(since).min(messages.len());
+    let length = to_usize(since).min(messages.len());
     let (before, _) = messages.split_at(messages.len() - length);
     let said = translation.last(length);
-    (translation.write(before).into_iter().chain(said.iter().cloned()).collect(), wide(said.len()))
+    (translation.write(before).into_iter().chain(said.iter().cloned()).collect(), to_u64(said.len()))
 }

@@ -49,7 +49,7 @@ impl Writing<'_> {
         if let Some(step) = summary_runner::run(&self.service.summarizers, self).await? {
             return Ok(step);
         }
-        if !self.run.chain.has_stand_in {
+        if !self.run.chain.has_fallback {
             return Ok(Step::GivesUp);
         }
         let error = self.run.report.error.clone().unwrap_or_default();

@@ -9,7 +9,7 @@ use herma_memory::pending::{Pending, PendingWrite, StageError, StagedCall};
 use herma_memory::tool::Call;
 use herma_memory::{Author, Edit, Refusal, Target, View};
 
-use super::queue::{Judged, judge};
+use super::queue::{WriteValidity, judge};
 use super::staged::lock;
 use super::{MemoryService, WriteOutcome, WriteRequest};
 use crate::data::error::{Error, Outcome};
@@ -81,14 +81,14 @@ impl MemoryService {
 
     /// Does waiting writes, and returns the result of each.
     pub(crate) async fn approve(self: &Arc<Self>, caller: &Caller, chosen: Chosen) -> Outcome<Vec<Decided>> {
-        let (service, caller) = (Arc::clone(self), undisturbed(caller));
-        self.to_the_end(async move { service.approve_now(&caller, chosen).await }).await
+        let (service, caller) = (Arc::clone(self), without_cancellation(caller));
+        self.run_to_completion(async move { service.approve_now(&caller, chosen).await }).await
     }
 
     /// Drops waiting writes, and returns their ids.
     pub(crate) async fn reject(self: &Arc<Self>, caller: &Caller, chosen: Chosen) -> Outcome<Vec<String>> {
-        let (service, caller) = (Arc::clone(self), undisturbed(caller));
-        self.to_the_end(async move { service.reject_now(&caller, chosen).await }).await
+        let (service, caller) = (Arc::clone(self), without_cancellation(caller));
+        self.run_to_completion(async move { service.reject_now(&caller, chosen).await }).await
     }
 
     async fn approve_now(&self, caller: &Caller, chosen: Chosen) -> Outcome<Vec<Decided>> {
@@ -123,7 +123,7 @@ impl MemoryService {
     }
 
     /// Runs a decision alone, and to its end even if the caller goes away: a write that was done must not keep waiting.
-    async fn to_the_end<T: Send + 'static>(
+    async fn run_to_completion<T: Send + 'static>(
         &self,
         decide: impl Future<Output = Outcome<T>> + Send + 'static,
     ) -> Outcome<T> {
@@ -140,7 +140,7 @@ impl MemoryService {
             Ok(call)
                 if call.is_exact
                     && judge(&call, &self.view(caller.profile(), staged.target()).await?.entries)
-                        == Judged::Changed =>
+                        == WriteValidity::Changed =>
             {
                 let words =
                     "what it was meant to change is not there any more; reject it, or write what you want instead";
@@ -196,7 +196,7 @@ fn too_long(changes: &Changes, view: &View) -> Option<Refusal> {
 }
 
 /// Returns the caller with a new token, so that its disconnection cancels nothing.
-fn undisturbed(caller: &Caller) -> Caller {
+fn without_cancellation(caller: &Caller) -> Caller {
     Caller { token: CommitToken::default(), ..caller.clone() }
 }
 

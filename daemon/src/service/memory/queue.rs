@@ -18,7 +18,7 @@ use super::{MemoryService, WriteOutcome};
 use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::blocking;
 use crate::owners::commit_token::CommitToken;
-use crate::owners::store::{OfHost, Write, check_revision};
+use crate::owners::store::{HostBoundWrite, Write, check_revision};
 use crate::service::caller::Caller;
 
 /// The pause before failed writes are tried again.
@@ -59,7 +59,7 @@ impl Queues {
 
 /// Whether the entries that a write meant still exist.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Judged {
+pub(super) enum WriteValidity {
     /// The write can be tried.
     Same,
     /// The entries that it would change have changed.
@@ -142,7 +142,7 @@ impl MemoryService {
     }
 
     /// Does queued writes whenever the database is back, as long as the daemon runs.
-    pub(crate) async fn work_off(self: &Arc<Self>) {
+    pub(crate) async fn process_queue(self: &Arc<Self>) {
         let mut returns = self.sharing.returns();
         loop {
             self.finish_leaving().await;
@@ -207,7 +207,7 @@ impl MemoryService {
                 return Ok(true);
             }
             let is_stale = call.expected_revision.is_some_and(|expected| expected != view.revision);
-            if is_stale || judge(&call, &view.entries) == Judged::Changed {
+            if is_stale || judge(&call, &view.entries) == WriteValidity::Changed {
                 return Ok(false);
             }
             let write = Write {
@@ -219,8 +219,8 @@ impl MemoryService {
             };
             // The entry may meanwhile have been marked as one that stays on this host.
             let write = match self.stores.get(profile, target)?.write_bound(write).await? {
-                OfHost::Done(written) => return Ok(written.outcome.is_ok()),
-                OfHost::Not(write) => *write,
+                HostBoundWrite::Done(written) => return Ok(written.outcome.is_ok()),
+                HostBoundWrite::Not(write) => *write,
             };
             match self.sharing.write(profile, target, write, Some(id.clone())).await {
                 Ok(written) => return Ok(written.outcome.is_ok()),
@@ -284,7 +284,7 @@ fn exact(call: StagedCall, view: &View) -> StagedCall {
 
 /// Whether the entries that a call would change are unchanged. Entries that an operation of a batch adds count as
 /// existing for the operations after it.
-pub(super) fn judge(call: &StagedCall, entries: &[Entry]) -> Judged {
+pub(super) fn judge(call: &StagedCall, entries: &[Entry]) -> WriteValidity {
     let mut brought: Vec<&str> = Vec::new();
     let mut all_there = true;
     for change in call.call.changes.list() {
@@ -296,7 +296,7 @@ pub(super) fn judge(call: &StagedCall, entries: &[Entry]) -> Judged {
             brought.push(content);
         }
     }
-    if all_there { Judged::Same } else { Judged::Changed }
+    if all_there { WriteValidity::Same } else { WriteValidity::Changed }
 }
 
 #[cfg(test)]
@@ -328,10 +328,10 @@ mod tests {
         let meant = exact(replace("tea"), &view(&["likes tea", "owns a cat"]));
         assert_eq!(meant, replace("likes tea"));
         for (now, judged) in [
-            (&["owns a cat", "likes tea"][..], Judged::Same),
-            (&["likes tea a lot"], Judged::Changed),
-            (&[], Judged::Changed),
-            (&["see: likes tea, elsewhere"], Judged::Changed),
+            (&["owns a cat", "likes tea"][..], WriteValidity::Same),
+            (&["likes tea a lot"], WriteValidity::Changed),
+            (&[], WriteValidity::Changed),
+            (&["see: likes tea, elsewhere"], WriteValidity::Changed),
         ] {
             assert_eq!(judge(&meant, &entries(now)), judged, "{now:?}");
         }
@@ -340,15 +340,15 @@ mod tests {
             old_text: "likes tea".into(),
             content: "likes tea and cake".into(),
         }));
-        assert_eq!(judge(&extends, &entries(&["likes tea a lot"])), Judged::Changed);
+        assert_eq!(judge(&extends, &entries(&["likes tea a lot"])), WriteValidity::Changed);
         let add = call(Changes::Single(Change::Add { content: "x".into() }));
-        assert_eq!(judge(&add, &entries(&[])), Judged::Same);
+        assert_eq!(judge(&add, &entries(&[])), WriteValidity::Same);
     }
 
     #[test]
     fn a_batch_may_change_what_it_brings() {
         let changes = vec![Change::Add { content: "one two".into() }, Change::Remove { old_text: "one".into() }];
         let batch = call(Changes::Batch { changes, emptying: Emptying::Refused });
-        assert_eq!(judge(&exact(batch, &view(&["a"])), &entries(&["a"])), Judged::Same);
+        assert_eq!(judge(&exact(batch, &view(&["a"])), &entries(&["a"])), WriteValidity::Same);
     }
 }

@@ -15,7 +15,7 @@ use crate::data::config::{Offline, SharedConfig};
 use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::blocking;
 use crate::owners::sharing::{JoinedStore, LinkState};
-use crate::owners::store::{OfHost, Write};
+use crate::owners::store::{HostBoundWrite, Write};
 use crate::service::caller::Caller;
 
 /// The shared stores of this host, and their state.
@@ -58,7 +58,7 @@ pub(crate) struct SharedStore {
 
 /// The result of moving a profile's store to the database.
 #[derive(Debug)]
-pub(crate) struct Brought {
+pub(crate) struct JoinReport {
     /// The store.
     pub store: JoinedStore,
     /// For each entry that did not fit, in order: the id of the write that waits for a person, or why there is none.
@@ -71,8 +71,8 @@ impl MemoryService {
         let profile = caller.profile();
         // Entries that never leave this host need not wait for other hosts.
         let write = match self.stores.get(profile, target)?.write_bound(write).await? {
-            OfHost::Done(written) => return Ok(WriteOutcome::of(*written, Reach::HostBound)),
-            OfHost::Not(write) => *write,
+            HostBoundWrite::Done(written) => return Ok(WriteOutcome::of(*written, Reach::HostBound)),
+            HostBoundWrite::Not(write) => *write,
         };
         let offline = self.sharing.config().offline;
         let kept = match (&write.edit, offline) {
@@ -158,7 +158,7 @@ impl MemoryService {
     }
 
     /// Moves a profile's stores to the database. Entries that do not fit wait for a person.
-    pub(crate) async fn join(&self, caller: &Caller) -> Outcome<Vec<Brought>> {
+    pub(crate) async fn join(&self, caller: &Caller) -> Outcome<Vec<JoinReport>> {
         let profile = caller.profile();
         let mut brought = Vec::new();
         for store in self.sharing.join(profile).await? {
@@ -170,7 +170,7 @@ impl MemoryService {
                 let staged = self.stage_call(profile, call, Author::default()).await;
                 waiting.push(staged.map_err(|error| error.to_string()));
             }
-            brought.push(Brought { store, waiting });
+            brought.push(JoinReport { store, waiting });
         }
         Ok(brought)
     }

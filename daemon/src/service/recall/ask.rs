@@ -14,7 +14,7 @@ use super::expand::Around;
 use super::{Place, RecallService};
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::data::summarizer_kind::Kind;
 use crate::owners::archive::RecallQuery;
 use crate::owners::summarizer::{Call, Main};
@@ -52,7 +52,7 @@ pub(crate) struct Question {
 
 /// The answer to a question.
 #[derive(Debug)]
-pub(crate) struct Answered {
+pub(crate) struct AskAnswer {
     pub answer: Option<String>,
     pub evidence: Vec<Evidence>,
     pub by: Kind,
@@ -80,7 +80,7 @@ struct Found {
 
 impl RecallService {
     /// Answers from the archive. Dropping the future ends the call of a summarizer.
-    pub(crate) async fn ask(&self, caller: &Caller, question: Question) -> Outcome<Answered> {
+    pub(crate) async fn ask(&self, caller: &Caller, question: Question) -> Outcome<AskAnswer> {
         let kinds = self.kinds(question.summarizer.as_deref())?;
         let Question { words, session, node, tokens, .. } = question;
         let (session, leaves) = match (session, node) {
@@ -118,15 +118,15 @@ impl RecallService {
                         let best = &found.get(quotation.passage)?.best;
                         Some(Evidence { quote: quotation.text, ..best.clone() })
                     });
-                    let (answer, unverified) = (read.text, wide(read.unverified));
-                    return Ok(Answered { answer, evidence: evidence.collect(), by: kind, unverified, notice: None });
+                    let (answer, unverified) = (read.text, to_u64(read.unverified));
+                    return Ok(AskAnswer { answer, evidence: evidence.collect(), by: kind, unverified, notice: None });
                 }
                 Err(why) => notice = Some(format!("{}: {why}", kind.name())),
             }
         }
         let mut best: Vec<Evidence> = found.into_iter().map(|found| found.best).collect();
         best.truncate(SHOWN);
-        Ok(Answered { answer: None, evidence: best, by: Kind::Extractive, unverified: 0, notice })
+        Ok(AskAnswer { answer: None, evidence: best, by: Kind::Extractive, unverified: 0, notice })
     }
 
     /// Returns the summarizers that may answer, in order; none if only herma itself is configured.

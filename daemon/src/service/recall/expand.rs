@@ -17,7 +17,7 @@ use super::elsewhere::{handle_of, key_of, rest_of};
 use super::{RecallService, shown};
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
-use crate::data::numbers::{narrow, wide};
+use crate::data::numbers::{to_u64, to_usize};
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 use crate::service::spilled_outputs::found_or_fetched;
@@ -193,9 +193,9 @@ impl RecallService {
 
     async fn message(&self, id: u64, before: u64, after: u64) -> Outcome<Expanded> {
         // One message more than wanted shows whether there are more.
-        let mut around = self.archive.around(id, narrow(before), narrow(after).saturating_add(1)).await?;
+        let mut around = self.archive.around(id, to_usize(before), to_usize(after).saturating_add(1)).await?;
         let named = |around: &[ArchivedMessage]| around.iter().position(|message| message.id == id).unwrap_or(0);
-        let most = named(&around).saturating_add(narrow(after)).saturating_add(1);
+        let most = named(&around).saturating_add(to_usize(after)).saturating_add(1);
         let mut behind = if around.len() > most { around.pop() } else { None };
         // If all of them would be too long, the farthest go first.
         let of = |around: &[ArchivedMessage]| around.iter().map(|message| message.body.len()).sum::<usize>();
@@ -219,7 +219,7 @@ impl RecallService {
                 format!("{:?} names a message of the host {:?}, and nothing is shared here", handle_of(key), key.host);
             return Err(Error::NotFound(words));
         }
-        let (found, next) = self.sharing.around(key, profile, (narrow(before), narrow(after))).await?;
+        let (found, next) = self.sharing.around(key, profile, (to_usize(before), to_usize(after))).await?;
         let next = next.map(|key| rest_of(&key));
         let items = found.into_iter().map(|message| Item {
             handle: handle_of(&message.key),
@@ -232,8 +232,8 @@ impl RecallService {
 
     async fn compression(&self, handle: String, from: u64, size: PageSize) -> Outcome<Expanded> {
         // One message more than wanted shows whether there are more.
-        let count = narrow(size.messages).saturating_add(1);
-        let page = self.archive.removed_page(handle.clone(), narrow(from), count).await?;
+        let count = to_usize(size.messages).saturating_add(1);
+        let page = self.archive.removed_page(handle.clone(), to_usize(from), count).await?;
         Ok(paged(&handle, from, page, size))
     }
 
@@ -253,7 +253,7 @@ impl RecallService {
             Stands::Nodes(children) => children,
         };
         let mut items = Vec::with_capacity(children.len());
-        for child in children.into_iter().skip(narrow(from)) {
+        for child in children.into_iter().skip(to_usize(from)) {
             let Some(child) = self.archive.node(child).await? else { continue };
             items.push(Item { handle: child.row.id.clone(), role: None, text: told(&child.row), message: None });
         }
@@ -269,8 +269,8 @@ impl RecallService {
         size: PageSize,
         profile: Option<String>,
     ) -> Outcome<Expanded> {
-        let count = narrow(size.messages).saturating_add(1);
-        let page = self.archive.gone_range(handle, positions, narrow(from), count).await?;
+        let count = to_usize(size.messages).saturating_add(1);
+        let page = self.archive.gone_range(handle, positions, to_usize(from), count).await?;
         Ok(Expanded { profile, ..paged(id, from, page, size) })
     }
 
@@ -298,7 +298,7 @@ impl RecallService {
         blocking("recall.expand", move || {
             let first = line.map_or(1, |line| line.saturating_sub(before).max(1));
             let wanted = line.unwrap_or(1).saturating_sub(first).saturating_add(after).saturating_add(1);
-            let part = Part::Lines { line: narrow(first), lines: narrow(wanted) };
+            let part = Part::Lines { line: to_usize(first), lines: to_usize(wanted) };
             let Page { text, next, .. } = outputs.page(&handle, part, View::Raw)?;
             let next = match next {
                 Some(Next::Line(next)) => Some(format!("{handle}:{next}+")),
@@ -321,10 +321,10 @@ fn paged(handle: &str, from: u64, mut page: Vec<ArchivedMessage>, size: PageSize
         tokens = tokens.saturating_add(estimate_text(&message.body));
         is_first || (bytes <= BYTES && tokens <= size.tokens)
     });
-    let taken = fitting.count().min(narrow(size.messages));
+    let taken = fitting.count().min(to_usize(size.messages));
     let has_more = page.len() > taken;
     page.truncate(taken);
-    let next = has_more.then(|| format!("{handle}:{}", from.saturating_add(wide(taken))));
+    let next = has_more.then(|| format!("{handle}:{}", from.saturating_add(to_u64(taken))));
     Expanded { next, ..messages(page) }
 }
 

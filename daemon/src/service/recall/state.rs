@@ -28,7 +28,7 @@ pub(crate) struct StateQuery {
 
 /// The topics of a session.
 #[derive(Debug)]
-pub(crate) struct Stated {
+pub(crate) struct SessionTopics {
     /// The entities, those most needed first.
     pub entities: Vec<Entity>,
     /// Whether there are more.
@@ -37,7 +37,7 @@ pub(crate) struct Stated {
     ids: Vec<u64>,
 }
 
-impl Stated {
+impl SessionTopics {
     /// Returns the handle of the message at a position.
     pub(crate) fn handle(&self, position: u64) -> String {
         let id = usize::try_from(position).ok().and_then(|at| self.ids.get(at)).copied().unwrap_or_default();
@@ -47,7 +47,7 @@ impl Stated {
 
 impl RecallService {
     /// Returns the state of a session's work, as far as its messages are in the archive.
-    pub(crate) async fn state(&self, caller: &Caller, query: StateQuery) -> Outcome<Stated> {
+    pub(crate) async fn state(&self, caller: &Caller, query: StateQuery) -> Outcome<SessionTopics> {
         let turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.state"))?;
         let session = self.sessions.known(caller, &query.session).await?;
         let bodies = self.archive.newest_bodies(session, BYTES).await?;
@@ -60,7 +60,7 @@ impl RecallService {
     }
 }
 
-fn stated(bodies: Vec<(u64, String)>, query: &StateQuery) -> Stated {
+fn stated(bodies: Vec<(u64, String)>, query: &StateQuery) -> SessionTopics {
     let parsed = bodies.into_iter().filter_map(|(id, body)| Some((id, Message::parse(body).ok()?)));
     let (ids, messages): (Vec<u64>, Vec<Message>) = parsed.unzip();
     let state = WorkState::read(&messages, WorkState::default());
@@ -87,7 +87,7 @@ fn stated(bodies: Vec<(u64, String)>, query: &StateQuery) -> Stated {
         left > 0
     };
     let entities: Vec<Entity> = chosen.iter().take(query.limit).take_while(fits).copied().cloned().collect();
-    Stated { more: chosen.len() > entities.len(), entities, ids }
+    SessionTopics { more: chosen.len() > entities.len(), entities, ids }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use herma_spill::page::{Next, Page, Part};
 
 use super::RecallIndexer;
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::owners::blocking::on_thread;
 
 /// The size of a part of an output in the index, in bytes. A hit leads to its part.
@@ -89,7 +89,7 @@ impl Filed {
             time: self.record.created_at,
             line: self.line,
             start: self.start,
-            chars: wide(self.text.chars().count()),
+            chars: to_u64(self.text.chars().count()),
             text: &self.text,
             is_first: self.is_first,
             is_last: self.is_last,
@@ -119,7 +119,7 @@ async fn read(indexer: &RecallIndexer, record: &Arc<Record>, place: Place) -> Ou
             };
             Place { part, line, chars }
         });
-        let mut start = wide(place.chars);
+        let mut start = to_u64(place.chars);
         let mut parts = cut(&text, place.line)
             .into_iter()
             .map(|(line, text)| Filed {
@@ -128,7 +128,7 @@ async fn read(indexer: &RecallIndexer, record: &Arc<Record>, place: Place) -> Ou
                 line,
                 start: {
                     let own = start;
-                    start += wide(text.chars().count());
+                    start += to_u64(text.chars().count());
                     own
                 },
                 text: text.to_owned(),
@@ -152,7 +152,7 @@ async fn read(indexer: &RecallIndexer, record: &Arc<Record>, place: Place) -> Ou
 }
 
 fn count_lines(text: &str) -> u64 {
-    wide(memchr::memchr_iter(b'\n', text.as_bytes()).count())
+    to_u64(memchr::memchr_iter(b'\n', text.as_bytes()).count())
 }
 
 /// Cuts a text into parts, at line ends if possible, each with the number of its first line.

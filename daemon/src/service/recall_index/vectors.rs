@@ -17,7 +17,7 @@ use herma_spill::page::Part;
 use super::RecallIndexer;
 use crate::data::config::RecallConfig;
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::narrow;
+use crate::data::numbers::to_usize;
 use crate::owners::blocking::blocking;
 use crate::owners::embedder::Embedder;
 use crate::owners::summarizer::Failure;
@@ -177,7 +177,7 @@ async fn texts(indexer: &RecallIndexer, documents: Vec<(i64, Hit)>) -> Outcome<V
 fn text(outputs: &Outputs, policy: &Policy, hit: Hit) -> String {
     match (hit.source, hit.text) {
         (Source::Output { handle, start, chars, .. }, _) => {
-            let part = Part::Chars { offset: narrow(start), limit: narrow(chars).clamp(1, CHARS) };
+            let part = Part::Chars { offset: to_usize(start), limit: to_usize(chars).clamp(1, CHARS) };
             outputs.peek(&handle, part).map(|page| page.text).unwrap_or_default()
         }
         (Source::Memory { .. }, Some(text)) if !policy.blocks(&text, Scope::Strict).is_empty() => String::new(),

@@ -14,7 +14,7 @@ use super::SessionService;
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::owners::archive::KeptSession;
-use crate::owners::sharing::ToldSession;
+use crate::owners::sharing::PublishedSession;
 use crate::service::session::Session;
 
 /// The number of seconds after which an open but unused session may be taken over by another host.
@@ -40,7 +40,7 @@ const MARK_CHARS: usize = 128;
 
 /// The purpose for which a session is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wants {
+pub(super) enum SessionAccess {
     /// To open it: it may come from another host.
     Open,
     /// To use it on this host.
@@ -68,7 +68,11 @@ impl SessionService {
     /// Makes sure that this host may continue a session that it has. The caller holds the session's turn, and the
     /// sessions of the profile can move. Returns the session, and the host from which it came if another one had it
     /// meanwhile. If the database can't be asked, the session is used as it is.
-    pub(super) async fn claim(&self, kept: KeptSession, wants: Wants) -> Outcome<(KeptSession, Option<String>)> {
+    pub(super) async fn claim(
+        &self,
+        kept: KeptSession,
+        wants: SessionAccess,
+    ) -> Outcome<(KeptSession, Option<String>)> {
         let (id, profile) = (&kept.0.id, &kept.0.profile);
         let Some(held) = self.archive.held(id.clone()).await? else { return Ok((kept, None)) };
         let there = match (self.sharing.sessions_of(profile, id).await, &held.holder) {
@@ -84,7 +88,7 @@ impl SessionService {
                 self.take_up(there).await.map(|kept| (kept, None))
             }
             (Some(there), _) if !self.sharing.is_own(identity, &there) && there.term >= held.term => {
-                if wants == Wants::Open {
+                if wants == SessionAccess::Open {
                     let host = there.host.clone();
                     return self.take_up(there).await.map(|kept| (kept, Some(host)));
                 }
@@ -199,7 +203,7 @@ impl SessionService {
         )))
     }
 
-    fn taking(&self, there: &SharedSession, told: ToldSession, term: u64, holder: Option<String>) -> Taking {
+    fn taking(&self, there: &SharedSession, told: PublishedSession, term: u64, holder: Option<String>) -> Taking {
         let (parts, texts) = told;
         Taking {
             fork: fork_name(&there.session, self.sharing.host(), term),
@@ -241,7 +245,7 @@ impl SessionService {
             let looked = async {
                 let profiles = Some(self.sharing.joined_profiles());
                 if told != profiles {
-                    self.sharing.tell_less(&self.archive).await?;
+                    self.sharing.unpublish_left(&self.archive).await?;
                     told = profiles;
                 }
                 if self.sharing.hands_over_any() {

@@ -6,7 +6,7 @@ use herma_archive::transcript::Appended;
 
 use super::SessionService;
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::service::caller::Caller;
 
 impl SessionService {
@@ -24,7 +24,7 @@ impl SessionService {
         // A removed session becomes a new one at the next request.
         let no_session = move || table.forget(&id);
         let _appending = session.appending();
-        let bytes = messages.iter().map(|message| wide(message.len())).sum();
+        let bytes = messages.iter().map(|message| to_u64(message.len())).sum();
         match self.archive.append(session.id.clone(), generation, position, messages, no_session).await? {
             Appended::Next(position) => {
                 self.compression.note_appended(&session, generation, bytes);

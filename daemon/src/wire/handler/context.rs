@@ -52,7 +52,7 @@ pub(super) use usage::record_usage;
 
 use crate::data::clock;
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 use crate::service::compression::parse;
@@ -82,7 +82,7 @@ pub(super) fn constants() -> ConstantsResult {
             remaining: headings.remaining.into(),
         },
         image_tokens: constants.image_tokens,
-        image_chars: wide(constants.image_chars),
+        image_chars: to_u64(constants.image_chars),
         min_context: constants.min_context,
         probe_tiers: constants.probe_tiers.to_vec(),
     }
@@ -94,7 +94,7 @@ pub(super) fn estimate(params: EstimateParams) -> Outcome<EstimateResult> {
         return Ok(EstimateResult {
             tokens: tokens::estimate_text(&text),
             own: tokens::own_estimate_text(&text),
-            budget_chars: wide(text.chars().count()),
+            budget_chars: to_u64(text.chars().count()),
         });
     };
     if params.text.is_some() {
@@ -107,7 +107,7 @@ pub(super) fn estimate(params: EstimateParams) -> Outcome<EstimateResult> {
     Ok(EstimateResult {
         tokens: tokens::estimate_request(Some(&system), &messages, tools.as_deref()),
         own: tokens::own_estimate_messages(&messages) + tokens::own_estimate_text(&system) + own_tools,
-        budget_chars: messages.iter().map(|message| wide(tokens::budget_chars(message))).sum(),
+        budget_chars: messages.iter().map(|message| to_u64(tokens::budget_chars(message))).sum(),
     })
 }
 
@@ -171,11 +171,11 @@ enum Whose {
 fn wire_plan(plan: Plan) -> Outcome<PlanResult> {
     let scored = plan.scores.iter().enumerate().filter(|(_, importance)| importance.score > 0);
     Ok(PlanResult {
-        head_size: wide(plan.head_size),
-        start: wide(plan.start),
-        end: wide(plan.end),
-        min_tail: wide(plan.min_tail),
-        pruned: wide(plan.pruned),
+        head_size: to_u64(plan.head_size),
+        start: to_u64(plan.start),
+        end: to_u64(plan.end),
+        min_tail: to_u64(plan.min_tail),
+        pruned: to_u64(plan.pruned),
         messages: plan.messages.iter().map(wire_message).collect::<Outcome<_>>()?,
         serialized: plan.serialized,
         prompt: plan.prompt,
@@ -190,7 +190,7 @@ fn wire_plan(plan: Plan) -> Outcome<PlanResult> {
 }
 
 fn superseded(old: &Old) -> Superseded {
-    let (index, by) = (wide(old.index), wide(old.by));
+    let (index, by) = (to_u64(old.index), to_u64(old.by));
     Superseded { index, by, since: old.since.name().into(), tokens: old.tokens }
 }
 

@@ -11,7 +11,7 @@ use herma_protocol::{Method, limits, version};
 use super::memory;
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::wire::services::Services;
 
 /// The default drain time of a shutdown, in milliseconds.
@@ -37,10 +37,10 @@ pub(super) fn hello(services: &Services, params: &HelloParams) -> Outcome<HelloR
         home: services.config.home.display().to_string(),
         methods: Method::ALL.iter().map(|method| method.name().to_owned()).collect(),
         limits: WireLimits {
-            frame: wide(configured.frame),
-            in_flight: wide(configured.in_flight),
-            connections: wide(configured.connections),
-            requests: wide(limits::REQUESTS),
+            frame: to_u64(configured.frame),
+            in_flight: to_u64(configured.in_flight),
+            connections: to_u64(configured.connections),
+            requests: to_u64(limits::REQUESTS),
         },
     })
 }
@@ -54,15 +54,15 @@ pub(super) fn shutdown(services: &Services, params: &ShutdownParams) -> Shutdown
 pub(super) async fn status(services: &Services) -> Outcome<StatusResult> {
     let mut stores = Vec::new();
     for (profile, target) in services.stores.in_use() {
-        let limit = wide(services.stores.limit(&profile, target));
+        let limit = to_u64(services.stores.limit(&profile, target));
         let view = services.memory.view(&profile, target).await;
         let wire = memory::wire_target(target);
         stores.push(match view {
             Ok(view) => StoreStatus {
                 profile,
                 target: wire,
-                entries: wide(view.entries.len()),
-                chars: wide(view.usage().chars),
+                entries: to_u64(view.entries.len()),
+                chars: to_u64(view.usage().chars),
                 limit,
                 revision: view.revision,
                 state: if view.drifted() {
@@ -92,7 +92,7 @@ pub(super) async fn status(services: &Services) -> Outcome<StatusResult> {
     Ok(StatusResult {
         uptime_s: services.started.elapsed().as_secs_f64(),
         rss_bytes: herma_disk::process::resident_bytes(),
-        connections: wide(services.connections.count()),
+        connections: to_u64(services.connections.count()),
         requests: services.connections.metrics.report(),
         sessions: SessionCounts { open: sessions.0, total: sessions.1 },
         stores,

@@ -14,7 +14,7 @@ use herma_protocol::guard::Finding;
 use super::guard::wire_finding;
 use super::memory::author;
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::{narrow, wide};
+use crate::data::numbers::{to_u64, to_usize};
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 use crate::service::memory_files::{Change, History};
@@ -36,7 +36,7 @@ fn listed(files: &Files, wanted: &FilePath, limits: FileLimits) -> ListResult {
     let file = |path: &FilePath| {
         files.files.get(path).map(|file| File {
             path: path.to_string(),
-            bytes: wide(file.text.len()),
+            bytes: to_u64(file.text.len()),
             revision: file.revision,
             modified_at: file.modified_at,
         })
@@ -49,11 +49,11 @@ fn listed(files: &Files, wanted: &FilePath, limits: FileLimits) -> ListResult {
         folders: folders.filter(is_wanted).map(ToString::to_string).collect(),
         unkept: unkept.map(|(path, why)| Unkept { path: path.to_string(), reason: why.clone() }).collect(),
         usage: Usage {
-            files: wide(files.files.len()),
-            files_limit: wide(limits.count),
+            files: to_u64(files.files.len()),
+            files_limit: to_u64(limits.count),
             bytes: files.bytes(),
             quota: limits.total_bytes,
-            file_limit: wide(limits.file_bytes),
+            file_limit: to_u64(limits.file_bytes),
         },
     }
 }
@@ -62,7 +62,7 @@ pub(super) async fn read(services: &Services, caller: &Caller, params: ReadParam
     let path = path("path", &params.path)?;
     let shown = path.to_string();
     let read = services.files.read(caller, path, params.revision, params.raw.unwrap_or(false)).await?;
-    let bytes = wide(read.text.len());
+    let bytes = to_u64(read.text.len());
     Ok(ReadResult { path: shown, text: read.text.as_ref().to_owned(), bytes, revision: read.revision })
 }
 
@@ -123,11 +123,11 @@ pub(super) async fn log(services: &Services, caller: &Caller, params: LogParams)
         return Err(Error::param("limit", format!("must be from 1 to {ROWS}")));
     }
     let path = path_or_root("path", params.path.as_deref())?;
-    let History { rows, more, damaged } = services.files.log(caller, path, params.before, narrow(limit)).await?;
+    let History { rows, more, damaged } = services.files.log(caller, path, params.before, to_usize(limit)).await?;
     let texts = match (params.texts.unwrap_or(false), params.raw.unwrap_or(false)) {
         (false, _) => Texts::None,
         (true, true) => Texts::All,
-        (true, false) => Texts::Judged(Arc::clone(services.files.files().policy())),
+        (true, false) => Texts::WriteValidity(Arc::clone(services.files.files().policy())),
     };
     let rows = blocking("files.log", move || Ok(rows.into_iter().map(|row| told_row(row, &texts)).collect())).await?;
     Ok(LogResult { rows, more, damaged })
@@ -140,7 +140,7 @@ const TEXTS: usize = 8 << 20;
 enum Texts {
     None,
     All,
-    Judged(Arc<Policy>),
+    WriteValidity(Arc<Policy>),
 }
 
 impl Texts {
@@ -149,7 +149,7 @@ impl Texts {
         match self {
             Self::None => None,
             Self::All => Some(text.as_ref().to_owned()),
-            Self::Judged(policy) => {
+            Self::WriteValidity(policy) => {
                 let ids = policy.blocks(text, Scope::Strict);
                 Some(if ids.is_empty() {
                     text.as_ref().to_owned()
@@ -167,8 +167,8 @@ fn told_row(row: FileRow, texts: &Texts) -> LogRow {
     let texts = if bytes.sum::<usize>() > TEXTS { &Texts::None } else { texts };
     let file = |change: herma_memory::files::FileChange| LogFile {
         path: change.path.to_string(),
-        bytes_before: change.before.as_ref().map(|text| wide(text.len())),
-        bytes_after: change.after.as_ref().map(|text| wide(text.len())),
+        bytes_before: change.before.as_ref().map(|text| to_u64(text.len())),
+        bytes_after: change.after.as_ref().map(|text| to_u64(text.len())),
         before: texts.given(change.before.as_ref()),
         after: texts.given(change.after.as_ref()),
     };

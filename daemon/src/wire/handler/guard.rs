@@ -7,7 +7,7 @@ use herma_protocol::guard::{Finding, RedactParams, RedactResult, ScanParams, Sca
 
 use super::SHORT;
 use crate::data::error::Outcome;
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::owners::blocking::blocking;
 use crate::wire::services::Services;
 
@@ -44,7 +44,7 @@ fn redact_now(params: RedactParams, by_default: bool) -> RedactResult {
         Some(text) if wanted => {
             let code = if params.code.unwrap_or(false) { CodeFile::Yes } else { CodeFile::No };
             let redacted = herma_guard::redact(&text, RedactOptions { code, ..RedactOptions::default() });
-            let count = wide(redacted.count);
+            let count = to_u64(redacted.count);
             RedactResult { text: Some(redacted.text.into_owned()), count }
         }
         text => RedactResult { text, count: 0 },
@@ -54,8 +54,8 @@ fn redact_now(params: RedactParams, by_default: bool) -> RedactResult {
 pub(in crate::wire) fn wire_finding(finding: &herma_guard::Finding) -> Finding {
     Finding {
         id: finding.id.to_string(),
-        start: wide(finding.start),
-        end: wide(finding.end),
+        start: to_u64(finding.start),
+        end: to_u64(finding.end),
         folded: finding.folded,
         severity: match finding.severity {
             herma_guard::Severity::Block => Severity::Block,

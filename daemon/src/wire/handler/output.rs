@@ -26,7 +26,7 @@ pub(super) use shelf::{gc, list, remove};
 
 use super::SHORT;
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::{narrow, wide};
+use crate::data::numbers::{to_u64, to_usize};
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 use crate::service::outputs::{Named, ToolResult};
@@ -85,10 +85,10 @@ pub(super) async fn settle_turn(
     let answer = |settled: Settled| {
         let replacements = settled.replacements.into_iter().map(|(index, admitted)| {
             let (content, handle, path, _) = unpacked(admitted)?;
-            Ok(content.map(|content| Replacement { index: wide(index), content, handle, path }))
+            Ok(content.map(|content| Replacement { index: to_u64(index), content, handle, path }))
         });
         let replacements = replacements.filter_map(Outcome::transpose);
-        Ok(SettleTurnResult { replacements: replacements.collect::<Outcome<_>>()?, total: wide(settled.total) })
+        Ok(SettleTurnResult { replacements: replacements.collect::<Outcome<_>>()?, total: to_u64(settled.total) })
     };
     services.outputs.settle_turn(caller, session, change, results, answer).await
 }
@@ -101,9 +101,9 @@ pub(super) async fn preview(params: PreviewParams) -> Outcome<PreviewResult> {
 }
 
 fn preview_now(params: &PreviewParams) -> Outcome<PreviewResult> {
-    let preview = spill_preview::preview(&params.content, narrow(params.max.unwrap_or(PREVIEW)));
+    let preview = spill_preview::preview(&params.content, to_usize(params.max.unwrap_or(PREVIEW)));
     let tail = match params.tail {
-        Some(tail) if preview.has_more => spill_preview::tail(&params.content, &preview, narrow(tail)),
+        Some(tail) if preview.has_more => spill_preview::tail(&params.content, &preview, to_usize(tail)),
         _ => None,
     };
     Ok(PreviewResult { text: preview.head.to_owned(), has_more: preview.has_more, tail: tail.map(str::to_owned) })
@@ -123,10 +123,10 @@ pub(super) async fn read(services: &Services, caller: &Caller, params: ReadParam
     let part = |named: &Named| part.unwrap_or_else(|| from_line(named));
     let Page { text, next, total_lines, total_chars } = services.outputs.read(caller, named, part, view).await?;
     let next = next.map(|next| match next {
-        page::Next::Line(line) => Next::Line(wide(line)),
-        page::Next::Offset(offset) => Next::Offset(wide(offset)),
+        page::Next::Line(line) => Next::Line(to_u64(line)),
+        page::Next::Offset(offset) => Next::Offset(to_u64(offset)),
     });
-    Ok(ReadResult { text, next, total_lines: wide(total_lines), total_chars: wide(total_chars) })
+    Ok(ReadResult { text, next, total_lines: to_u64(total_lines), total_chars: to_u64(total_chars) })
 }
 
 /// Returns the page that begins at the line in a handle, such as `out_…:120`.
@@ -152,14 +152,14 @@ fn part(params: &ReadParams) -> Outcome<Option<Part>> {
         return Err(Error::param("line", "lines count from 1"));
     }
     if let Some(tail) = params.tail {
-        return Ok(Some(Part::Tail(narrow(tail))));
+        return Ok(Some(Part::Tail(to_usize(tail))));
     }
     Ok(if by_char {
-        let limit = params.limit.map_or(page::CHARS, narrow);
-        Some(Part::Chars { offset: narrow(params.offset.unwrap_or(0)), limit })
+        let limit = params.limit.map_or(page::CHARS, to_usize);
+        Some(Part::Chars { offset: to_usize(params.offset.unwrap_or(0)), limit })
     } else if by_line {
-        let lines = params.lines.map_or(page::LINES, narrow);
-        Some(Part::Lines { line: narrow(params.line.unwrap_or(1)), lines })
+        let lines = params.lines.map_or(page::LINES, to_usize);
+        Some(Part::Lines { line: to_usize(params.line.unwrap_or(1)), lines })
     } else {
         None
     })
@@ -168,7 +168,7 @@ fn part(params: &ReadParams) -> Outcome<Option<Part>> {
 /// Applies the settings of a call to the budgets.
 fn laid_over(budgets: &mut Budgets, config: Option<BudgetConfig>) {
     let config = config.unwrap_or_default();
-    let set = |value: &mut usize, given: Option<u64>| *value = given.map_or(*value, narrow);
+    let set = |value: &mut usize, given: Option<u64>| *value = given.map_or(*value, to_usize);
     set(&mut budgets.default_result_size, config.default_result_size);
     set(&mut budgets.turn_budget, config.turn_budget);
     set(&mut budgets.preview_size, config.preview_size);
@@ -180,7 +180,7 @@ fn laid_over(budgets: &mut Budgets, config: Option<BudgetConfig>) {
 
 fn domain_size(size: value::Size) -> Size {
     match size {
-        value::Size::Chars(chars) => Size::Chars(narrow(chars)),
+        value::Size::Chars(chars) => Size::Chars(to_usize(chars)),
         value::Size::Infinite => Size::Infinite,
     }
 }

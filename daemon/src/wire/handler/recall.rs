@@ -14,10 +14,12 @@ pub(super) use schema::schema;
 
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
-use crate::data::numbers::{narrow, wide};
+use crate::data::numbers::{to_u64, to_usize};
 use crate::owners::archive::RecallQuery;
 use crate::service::caller::Caller;
-use crate::service::recall::{Answered, Around, Described, Place, PlaceKind, Places, Question, StateQuery, Stated};
+use crate::service::recall::{
+    Around, AskAnswer, Place, PlaceKind, Places, Question, SessionDescription, SessionTopics, StateQuery,
+};
 use crate::wire::services::Services;
 
 /// The number of chars of a query that are used. The rest is ignored.
@@ -60,7 +62,7 @@ pub(super) async fn search(services: &Services, caller: &Caller, params: SearchP
         kinds: kinds(params.kinds.as_deref()),
         since: params.since,
         until: params.until,
-        limit: narrow(limit),
+        limit: to_usize(limit),
         of_one_output: OF_ONE_OUTPUT,
         vector: None,
         elsewhere: None,
@@ -90,8 +92,8 @@ fn hit(place: Place) -> Hit {
         role: hit.role,
         time: hit.time,
         snippet: snippet.text,
-        start: wide(snippet.start),
-        end: wide(snippet.end),
+        start: to_u64(snippet.start),
+        end: to_u64(snippet.end),
         score: hit.score,
         node,
         host,
@@ -116,7 +118,7 @@ pub(super) async fn expand(services: &Services, caller: &Caller, params: ExpandP
 }
 
 pub(super) async fn describe(services: &Services, caller: &Caller, params: DescribeParams) -> Outcome<DescribeResult> {
-    let Described { compressions, map, open } = services.recall.describe(caller, &params.session).await?;
+    let SessionDescription { compressions, map, open } = services.recall.describe(caller, &params.session).await?;
     let compressions = compressions.into_iter().map(|one| Compression {
         generation: one.generation,
         time: one.time,
@@ -159,13 +161,13 @@ pub(super) async fn state(services: &Services, caller: &Caller, params: StatePar
     if params.entity.as_ref().is_some_and(|entity| entity.chars().count() > QUERY) {
         return Err(Error::param("entity", format!("at most {QUERY} chars are allowed")));
     }
-    let query = StateQuery { session: params.session, entity: params.entity, limit: narrow(limit) };
+    let query = StateQuery { session: params.session, entity: params.entity, limit: to_usize(limit) };
     let stated = services.recall.state(caller, query).await?;
     let entities = stated.entities.iter().map(|entity| self::entity(&stated, entity)).collect();
     Ok(StateResult { entities, more: stated.more, recalled: true })
 }
 
-fn entity(stated: &Stated, entity: &herma_context::work::Entity) -> Entity {
+fn entity(stated: &SessionTopics, entity: &herma_context::work::Entity) -> Entity {
     let attributes = entity.attributes.iter().map(|attribute| Attribute {
         name: attribute.name.clone(),
         value: attribute.value.clone(),
@@ -194,7 +196,7 @@ pub(super) async fn ask(services: &Services, caller: &Caller, params: AskParams)
     }
     let AskParams { question: words, session, node, summarizer, .. } = params;
     let question = Question { words: cut(words), session, node, tokens, summarizer };
-    let Answered { answer, evidence, by, unverified, notice } = services.recall.ask(caller, question).await?;
+    let AskAnswer { answer, evidence, by, unverified, notice } = services.recall.ask(caller, question).await?;
     let evidence = evidence.into_iter().map(|found| Evidence {
         quote: found.quote,
         handle: found.handle,

@@ -11,9 +11,9 @@ use herma_shared::{SharedError, schema};
 use super::memory::wire_target;
 use crate::data::config::{Offline, SharedConfig};
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::service::caller::Caller;
-use crate::service::memory::{Brought, SharedStore, SharedView};
+use crate::service::memory::{JoinReport, SharedStore, SharedView};
 use crate::wire::services::Services;
 
 pub(super) async fn status(services: &Services) -> Outcome<StatusResult> {
@@ -93,7 +93,7 @@ fn how_far(waiting: Outcome<u64>, trouble: Option<SharedError>) -> (u64, Option<
 
 pub(super) async fn init(services: &Services, params: InitParams) -> Outcome<InitResult> {
     let InitParams { url, password, role, print } = params;
-    let version = wide(usize::try_from(schema::VERSION).unwrap_or_default());
+    let version = to_u64(usize::try_from(schema::VERSION).unwrap_or_default());
     if let Some(name) = role.as_deref().filter(|name| name.is_empty() || name.len() > 63 || name.contains('\0')) {
         return Err(Error::param("role", format!("{name:?} can't be a role of PostgreSQL: 1 to 63 bytes")));
     }
@@ -104,13 +104,13 @@ pub(super) async fn init(services: &Services, params: InitParams) -> Outcome<Ini
         return Ok(InitResult { found: None, version, sql: Some(format!("{}{grants}", schema::sql())) });
     }
     let found = services.memory.init_shared(url.as_deref(), password, role.as_deref()).await?;
-    Ok(InitResult { found: Some(wide(usize::try_from(found).unwrap_or_default())), version, sql: None })
+    Ok(InitResult { found: Some(to_u64(usize::try_from(found).unwrap_or_default())), version, sql: None })
 }
 
 pub(super) async fn join(services: &Services, caller: &Caller) -> Outcome<JoinResult> {
     let policy = services.memory.policy();
-    let wire = |brought: Brought| {
-        let Brought { store, waiting } = brought;
+    let wire = |brought: JoinReport| {
+        let JoinReport { store, waiting } = brought;
         let show = |entry: &herma_memory::Entry| shown(policy, store.target, entry);
         let left_out = store.left_out.iter().zip(waiting).map(|(left_out, waiting)| {
             let why = format!("the store would have {} of {} chars with it", left_out.total, left_out.limit);
@@ -123,7 +123,7 @@ pub(super) async fn join(services: &Services, caller: &Caller) -> Outcome<JoinRe
         JoinedStore {
             target: wire_target(store.target),
             revision: store.revision,
-            found: wide(store.found),
+            found: to_u64(store.found),
             left_out: left_out.collect(),
             brought: store.brought.iter().map(show).collect(),
         }
@@ -134,7 +134,7 @@ pub(super) async fn join(services: &Services, caller: &Caller) -> Outcome<JoinRe
 
 pub(super) async fn leave(services: &Services, caller: &Caller) -> Outcome<LeaveResult> {
     let pending = services.memory.leave(caller).await?;
-    Ok(LeaveResult { profile: caller.profile().to_owned(), pending: wide(pending) })
+    Ok(LeaveResult { profile: caller.profile().to_owned(), pending: to_u64(pending) })
 }
 
 fn store(store: SharedStore) -> Store {
@@ -146,7 +146,7 @@ fn store(store: SharedStore) -> Store {
         shared_revision: store.shared_revision,
         stale_s: store.stale_s,
         edited: store.holds_an_edit,
-        queued: wide(store.queued),
+        queued: to_u64(store.queued),
         error: store.trouble.map(|error| masked(&error.to_string())),
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::owners::blocking::blocking;
 use crate::service::trajectories::{Trajectory, Work};
 use crate::wire::services::Services;
@@ -121,10 +121,10 @@ fn json(text: String) -> Outcome<Json> {
 
 fn wire_plan(plan: &Plan, summary_input: String) -> WirePlan {
     WirePlan {
-        protected: plan.protected.iter().map(|at| wide(*at)).collect(),
-        start: wide(plan.start),
-        end: wide(plan.end),
-        until: wide(plan.until),
+        protected: plan.protected.iter().map(|at| to_u64(*at)).collect(),
+        start: to_u64(plan.start),
+        end: to_u64(plan.end),
+        until: to_u64(plan.until),
         summary_input,
         skip: plan.skip.map(Skip::name).map(str::to_owned),
     }
@@ -135,7 +135,7 @@ fn wire_row(row: &Row) -> metrics::Row {
     let compression_region = row.region.map_or(Region::NONE, |(start, end)| Region {
         start_idx: position(start),
         end_idx: position(end),
-        turns_count: wide(end - start),
+        turns_count: to_u64(end - start),
     });
     let was_compressed = row.region.is_some();
     let ratio = if was_compressed { metrics::fraction(row.compressed_tokens, row.original_tokens) } else { None };
@@ -144,9 +144,9 @@ fn wire_row(row: &Row) -> metrics::Row {
         compressed_tokens: row.compressed_tokens,
         tokens_saved: row.original_tokens.saturating_sub(row.compressed_tokens),
         compression_ratio: ratio.unwrap_or(1.0),
-        original_turns: wide(row.original_turns),
-        compressed_turns: wide(row.compressed_turns),
-        turns_removed: wide(row.original_turns.saturating_sub(row.compressed_turns)),
+        original_turns: to_u64(row.original_turns),
+        compressed_turns: to_u64(row.compressed_turns),
+        turns_removed: to_u64(row.original_turns.saturating_sub(row.compressed_turns)),
         compression_region,
         was_compressed,
         still_over_limit: row.still_over_limit,

@@ -27,10 +27,12 @@ fn every_key_is_there() {
     fn check(section: &mut dyn Section) {
         for Key { name, comment, held } in section.keys() {
             match held {
-                Held::Value(field) => assert!(field.shown.is_some() && !comment.is_empty(), "{name} has no example"),
-                Held::Section(section) => check(section),
-                Held::Optional { mut example, .. } => check(&mut *example),
-                Held::Named { example, .. } => assert!(!example.is_empty(), "{name} has no example"),
+                KeyValue::Value(field) => {
+                    assert!(field.shown.is_some() && !comment.is_empty(), "{name} has no example")
+                }
+                KeyValue::Section(section) => check(section),
+                KeyValue::Optional { mut example, .. } => check(&mut *example),
+                KeyValue::Named { example, .. } => assert!(!example.is_empty(), "{name} has no example"),
             }
         }
     }

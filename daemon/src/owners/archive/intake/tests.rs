@@ -157,7 +157,7 @@ fn what_waits_goes_into_the_archive_that_comes_into_use() {
     let other = tempfile::tempdir().unwrap();
     let mut archive = Archive::open(&other.path().join("archive.db")).unwrap();
     archive.create_session(&row()).unwrap();
-    home.intake.go_on_with(&mut archive);
+    home.intake.switch_archive(&mut archive);
     assert_eq!(archive.reader().transcript("s").unwrap(), ["1"]);
     assert!(home.intake.is_empty());
 }

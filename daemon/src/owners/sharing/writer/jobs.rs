@@ -21,7 +21,7 @@ const CALM: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(in crate::owners::sharing) enum WriterJob {
     /// Gives a write a revision.
-    Write(Box<Asked>),
+    Write(Box<QueuedWrite>),
     /// Adopts new revisions here, and gives revisions to edits of other programs. With a revision, only if that is
     /// newer than the known one.
     Sync(Option<u64>),
@@ -29,7 +29,7 @@ pub(in crate::owners::sharing) enum WriterJob {
 
 /// A write that waits.
 #[derive(Debug)]
-pub(in crate::owners::sharing) struct Asked {
+pub(in crate::owners::sharing) struct QueuedWrite {
     pub(super) write: Write,
     /// The permanent name of the write.
     pub(super) id: String,
@@ -38,7 +38,7 @@ pub(in crate::owners::sharing) struct Asked {
     pub(super) answer: oneshot::Sender<Outcome<Written>>,
 }
 
-impl Asked {
+impl QueuedWrite {
     pub(in crate::owners::sharing) fn new(
         write: Write,
         id: Option<String>,
@@ -61,7 +61,7 @@ pub(in crate::owners::sharing) fn new_id(config: &SharedConfig) -> String {
 #[derive(Debug)]
 pub(super) enum Next {
     /// These writes get their revisions together. A write that may have been done before is alone.
-    Write(Vec<Asked>),
+    Write(Vec<QueuedWrite>),
     /// Looks for other hosts' writes, up to at least this revision.
     Look(Option<u64>),
 }
@@ -71,7 +71,7 @@ pub(super) enum Next {
 pub(super) struct Jobs {
     queue: mpsc::Receiver<WriterJob>,
     /// A write that must be done alone.
-    alone: Option<Box<Asked>>,
+    alone: Option<Box<QueuedWrite>>,
     /// Whether a look is wanted, and for which revision.
     hinted: Option<Option<u64>>,
     /// The time of the last look.
@@ -114,7 +114,7 @@ impl Jobs {
     }
 
     /// Returns waiting writes that can join this number of others.
-    pub(super) fn meanwhile(&mut self, others: usize) -> Vec<Asked> {
+    pub(super) fn meanwhile(&mut self, others: usize) -> Vec<QueuedWrite> {
         let mut asked = Vec::new();
         while self.alone.is_none() && others + asked.len() < GROUP {
             match self.queue.try_recv() {
@@ -161,12 +161,12 @@ mod tests {
         };
         let (answer, _) = oneshot::channel();
         let id = name.starts_with("again").then(|| name.to_owned());
-        let asked = Asked::new(write, id, &SharedConfig::default(), answer);
+        let asked = QueuedWrite::new(write, id, &SharedConfig::default(), answer);
         WriterJob::Write(Box::new(asked))
     }
 
-    fn names(asked: Vec<Asked>) -> Vec<String> {
-        let name = |one: Asked| match one.write.edit {
+    fn names(asked: Vec<QueuedWrite>) -> Vec<String> {
+        let name = |one: QueuedWrite| match one.write.edit {
             Edit::Change { changes: Changes::Single(Change::Add { content }), .. } => content,
             other => panic!("{other:?}"),
         };

@@ -6,7 +6,7 @@ use herma_context::Settings;
 use herma_context::engine::{Focus, Prepared};
 use herma_context::forms::{self, Read};
 
-use super::{By, Ready, Stage, Started};
+use super::{Ready, RunGuard, RunOrigin, Stage};
 use crate::data::error::Outcome;
 use crate::data::event::Phase;
 use crate::owners::blocking::blocking;
@@ -28,7 +28,7 @@ pub(in crate::service::compression) async fn begin(
         return Ok(Some(known));
     }
     // The run is registered before its input is read, so that any change of the input ends it.
-    let by = By { asked: true, is_quick: service.asks_nobody(session, &settings) };
+    let by = RunOrigin { asked: true, is_quick: service.needs_no_model(session, &settings) };
     let started = precomputed.start(session, settings.clone(), focus.clone(), by);
     let name = started.name().to_owned();
     let options = service.options_ahead(session, focus).await?;
@@ -38,7 +38,7 @@ pub(in crate::service::compression) async fn begin(
         async move { write(&service, run, started).await }
     });
     precomputed.is_done_by(&name, task.abort_handle());
-    Ok(Some((name, Stage::Started)))
+    Ok(Some((name, Stage::RunGuard)))
 }
 
 /// Reads the transcript and decides which messages to replace; `None` as in [`begin`].
@@ -78,7 +78,7 @@ pub(super) async fn prepare(
 }
 
 /// Writes the summary, or lets the engine write it. A run without a result is forgotten.
-pub(super) async fn write(service: &Arc<CompressionService>, mut run: Run, started: Started) {
+pub(super) async fn write(service: &Arc<CompressionService>, mut run: Run, started: RunGuard) {
     if !run.prepared.needs_summary() {
         service.publish_phase(&run.session, Phase::Summarise);
         let policy = Arc::clone(&service.policy);

@@ -7,7 +7,7 @@ use herma_protocol::context::{Edits, Insert, Replace};
 
 use super::wire_message;
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::service::compression::{Answer, ReplyForm};
 
 /// The list or the edits, whichever the caller requested.
@@ -45,11 +45,11 @@ pub(super) fn edits(slots: &[Slot], length: usize) -> Outcome<Edits> {
             }
             Slot::Kept(index) => *index,
             Slot::Replaced { index, message } => {
-                edits.replace.push(Replace { index: wide(*index), message: wire_message(message)? });
+                edits.replace.push(Replace { index: to_u64(*index), message: wire_message(message)? });
                 *index
             }
         };
-        let at = wide(index);
+        let at = to_u64(index);
         edits.insert.extend(waiting.drain(..).map(|message| Insert { at, message }));
         match edits.keep.last_mut() {
             Some(range) if range.1 == at => range.1 = at + 1,
@@ -57,7 +57,7 @@ pub(super) fn edits(slots: &[Slot], length: usize) -> Outcome<Edits> {
         }
         next = index + 1;
     }
-    let at = wide(next.max(length));
+    let at = to_u64(next.max(length));
     edits.insert.extend(waiting.into_iter().map(|message| Insert { at, message }));
     Ok(edits)
 }

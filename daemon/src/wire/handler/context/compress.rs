@@ -15,10 +15,10 @@ use serde_json::json;
 use super::{answer, domain_detail, focus, list, range, report, today};
 use crate::data::config::CompressionMode;
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::narrow;
+use crate::data::numbers::to_usize;
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
-use crate::service::compression::{Asked, Reply, ReplyForm as Form, Target};
+use crate::service::compression::{CompressOptions, Reply, ReplyForm as Form, Target};
 use crate::wire::services::Services;
 
 /// The purpose of a summary, in the request to an agent.
@@ -37,7 +37,7 @@ pub(in crate::wire::handler) async fn compress(
         Some(translation) => translation.messages_within(items),
         None => items,
     };
-    let asked = Asked {
+    let asked = CompressOptions {
         messages,
         current_tokens: params.current_tokens,
         focus: focus(params.focus),
@@ -115,7 +115,7 @@ fn domain_host(host: Host) -> DomainHost {
         takes_merged_handoff: host.merged_handoff.unwrap_or(every.takes_merged_handoff),
         takes_short_calls: host.short_calls.unwrap_or(every.takes_short_calls),
         takes_short_results: host.short_results.unwrap_or(every.takes_short_results),
-        fewer_messages: host.fewer_messages.map_or(every.fewer_messages, narrow),
+        fewer_messages: host.fewer_messages.map_or(every.fewer_messages, to_usize),
     }
 }
 

@@ -7,7 +7,7 @@ use herma_protocol::context::discard::{DiscardParams, DiscardResult};
 
 use super::list;
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::service::caller::Caller;
 use crate::service::compression::Discarding;
 use crate::wire::services::Services;
@@ -30,7 +30,7 @@ pub(in crate::wire::handler) async fn discard(
     }
     let session = services.sessions.ensure(caller, &session).await?;
     let discarded = services.compression.discard(&session, wanted).await?;
-    Ok(DiscardResult { outputs: wide(discarded.outputs), tokens: discarded.tokens })
+    Ok(DiscardResult { outputs: to_u64(discarded.outputs), tokens: discarded.tokens })
 }
 
 /// Returns the outputs that are given as messages. An item in another form may contain other messages too.

@@ -4,7 +4,7 @@ use herma_protocol::context::episode::{EpisodeAction, EpisodeParams, EpisodeResu
 
 use super::list;
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::service::caller::Caller;
 use crate::service::compression::{Done, EpisodeStep};
 use crate::wire::services::Services;
@@ -25,5 +25,5 @@ pub(in crate::wire::handler) async fn episode(
     let session = services.sessions.ensure(caller, &session).await?;
     let step = EpisodeStep { title, done, messages: list::read_some(messages).await?.map(|read| read.messages) };
     let state = services.compression.episode(&session, step).await?;
-    Ok(EpisodeResult { title: state.title, messages: wide(state.messages), tokens: state.tokens, open: state.open })
+    Ok(EpisodeResult { title: state.title, messages: to_u64(state.messages), tokens: state.tokens, open: state.open })
 }

@@ -4,7 +4,7 @@ use herma_protocol::context::opened::{FoldParams, FoldResult, OpenParams, OpenRe
 
 use super::{list, wire_message};
 use crate::data::error::Outcome;
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::service::caller::Caller;
 use crate::wire::services::Services;
 
@@ -18,7 +18,7 @@ pub(in crate::wire::handler) async fn open(
         services.compression.open(&session, params.node.clone(), list::read_some(params.messages).await?).await?;
     Ok(OpenResult {
         node: params.node,
-        at: wide(opened.at),
+        at: to_u64(opened.at),
         messages: opened.messages.iter().map(wire_message).collect::<Outcome<_>>()?,
         tokens: opened.tokens,
         list_tokens: opened.list_tokens,
@@ -36,7 +36,7 @@ pub(in crate::wire::handler) async fn fold(
     let folded = services.compression.fold(&session, params.node, list::read_some(params.messages).await?).await?;
     Ok(FoldResult {
         folded: folded.nodes,
-        remove: folded.places.iter().map(|range| (wide(range.start), wide(range.end))).collect(),
+        remove: folded.places.iter().map(|range| (to_u64(range.start), to_u64(range.end))).collect(),
         list_tokens: folded.list_tokens,
         open: folded.open,
     })

@@ -8,7 +8,7 @@ use herma_protocol::context::{Edits, Preview};
 use super::{Whose, answer};
 use crate::data::clock::unix_now;
 use crate::data::error::Outcome;
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 use crate::service::compression::PreviewRequest;
@@ -37,8 +37,8 @@ pub(super) async fn of(
         Ok(match preview.outcome {
             Err(reason) => Preview {
                 reason: Some(reason),
-                edits: Edits { keep: vec![(0, wide(length))], ..Edits::default() },
-                messages_after: wide(length),
+                edits: Edits { keep: vec![(0, to_u64(length))], ..Edits::default() },
+                messages_after: to_u64(length),
                 tokens_before: before,
                 tokens_after: before,
                 ..Preview::default()
@@ -50,7 +50,7 @@ pub(super) async fn of(
                     reason: None,
                     edits: answer::edits(&slots, length)?,
                     handoff: compressed.handoff,
-                    messages_after: wide(slots.len()),
+                    messages_after: to_u64(slots.len()),
                     tokens_before: before,
                     tokens_after: compressed.numbers.tokens_after,
                 }

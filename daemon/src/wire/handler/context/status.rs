@@ -3,7 +3,7 @@
 use herma_context::breaker::State as BreakerState;
 use herma_protocol::context::{AuxFailure, Breaker, StatusResult};
 
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::service::context::Status;
 
 /// Converts a status for an answer.
@@ -20,8 +20,8 @@ pub(super) fn wire(status: Status) -> StatusResult {
         target_ratio: settings.target_ratio,
         tail_token_budget: budgets.tail_token_budget,
         max_summary_tokens: budgets.max_summary_tokens,
-        protect_first_n: wide(settings.protect_first_n),
-        protect_last_n: wide(settings.protect_last_n),
+        protect_first_n: to_u64(settings.protect_first_n),
+        protect_last_n: to_u64(settings.protect_last_n),
         last_prompt_tokens: engine.last_prompt_tokens,
         last_completion_tokens: signed(engine.last_completion_tokens),
         last_total_tokens: signed(engine.last_total_tokens),
@@ -35,7 +35,7 @@ pub(super) fn wire(status: Status) -> StatusResult {
         previous_summary: engine.previous_summary,
         summary_model: settings.summary_model.filter(|_| !uses_main),
         last_error: engine.last_error,
-        dropped: wide(engine.dropped),
+        dropped: to_u64(engine.dropped),
         fallback: engine.fallback,
         aborted: engine.aborted,
         aux_failure: engine.aux_failure.map(|failure| AuxFailure { model: failure.model, error: failure.error }),

@@ -5,7 +5,7 @@ use herma_protocol::context::undo::{UndoParams, UndoResult};
 
 use super::{list, wire_message};
 use crate::data::error::Outcome;
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 use crate::service::compression::EarlierGeneration;
@@ -35,7 +35,7 @@ pub(in crate::wire::handler) async fn undo(
         archived: restored.archived.map(|(handle, messages)| Archived { handle, messages }),
         messages,
         since: restored.since,
-        chars: wide(restored.size.chars),
+        chars: to_u64(restored.size.chars),
         tokens,
         threshold,
         context_length,

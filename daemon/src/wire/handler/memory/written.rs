@@ -8,7 +8,7 @@ use herma_protocol::guard::Finding;
 use herma_protocol::memory::WriteResult;
 
 use super::wire_target;
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::service::memory::{Reach, WriteOutcome, WriteReport};
 use crate::wire::handler::guard::wire_finding;
 use crate::wire::services::Services;
@@ -74,7 +74,7 @@ fn done(policy: &Policy, view: &View, applied: &Applied) -> WriteResult {
         target: Some(wire_target(view.target)),
         entries: Some(strings(&view.shown)),
         usage: Some(view.usage().to_string()),
-        entry_count: Some(wide(view.entries.len())),
+        entry_count: Some(to_u64(view.entries.len())),
         revision: Some(view.revision),
         warnings: warnings(&applied.warnings),
         ..WriteResult::default()
@@ -101,7 +101,7 @@ fn refused(refusal: &Refusal, view: Option<&View>) -> WriteResult {
     let mut result = WriteResult {
         error: Some(refusal.to_string()),
         usage: refusal.usage().map(herma_memory::usage::Usage::fraction),
-        over_by: refusal.over_by().map(wide),
+        over_by: refusal.over_by().map(to_u64),
         remediation: refusal.remediation(),
         ..WriteResult::default()
     };

@@ -5,7 +5,7 @@ use herma_spill::search::{Needle, Query, Scope};
 
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
-use crate::data::numbers::{narrow, wide};
+use crate::data::numbers::{to_u64, to_usize};
 use crate::service::caller::Caller;
 use crate::wire::services::Services;
 
@@ -42,7 +42,7 @@ pub(in crate::wire::handler) async fn search(
         (None, None) => Scope::All,
     };
     let needle = if params.regex == Some(true) { Needle::Regex(params.query) } else { Needle::Literal(params.query) };
-    let query = Query { needle, scope, context: narrow(context), limit: narrow(limit) };
+    let query = Query { needle, scope, context: to_usize(context), limit: to_usize(limit) };
     let found = services.outputs.search(caller, query).await?;
     let matches = found.matches.into_iter().map(|found| Match {
         handle: found.handle.to_string(),
@@ -51,8 +51,8 @@ pub(in crate::wire::handler) async fn search(
         before: found.before,
         after: found.after,
         offset: found.offset,
-        start: wide(found.start),
-        end: wide(found.end),
+        start: to_u64(found.start),
+        end: to_u64(found.end),
         cut: found.cut,
     });
     Ok(SearchResult { matches: matches.collect(), more: found.more })

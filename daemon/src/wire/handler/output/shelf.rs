@@ -7,7 +7,7 @@ use herma_spill::catalog::{Record, State as Fate};
 
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
-use crate::data::numbers::narrow;
+use crate::data::numbers::to_usize;
 use crate::service::caller::Caller;
 use crate::service::outputs::OutputService;
 use crate::wire::services::Services;
@@ -29,7 +29,7 @@ pub(in crate::wire::handler) async fn list(
         return Err(Error::param("limit", format!("must be from 1 to {ROWS}")));
     }
     let outputs = &services.outputs;
-    let records = outputs.list(caller, params.session, narrow(limit)).await?;
+    let records = outputs.list(caller, params.session, to_usize(limit)).await?;
     Ok(ListResult { outputs: records.iter().map(|record| row(outputs, record)).collect() })
 }
 

@@ -8,7 +8,7 @@ use herma_protocol::session::chain::{
 
 use super::usage;
 use crate::data::error::{Error, Outcome};
-use crate::data::numbers::narrow;
+use crate::data::numbers::to_usize;
 use crate::service::caller::Caller;
 use crate::service::settings::SessionSettings;
 use crate::wire::services::Services;
@@ -29,7 +29,7 @@ pub(in crate::wire::handler) async fn list(
         return Err(Error::param("limit", format!("must be from 1 to {ROWS}")));
     }
     let raw = params.raw.unwrap_or(false);
-    let shown = services.sessions.list(caller, narrow(limit), params.before, raw).await?;
+    let shown = services.sessions.list(caller, to_usize(limit), params.before, raw).await?;
     Ok(ListResult { sessions: shown.into_iter().map(row).collect() })
 }
 

@@ -5,7 +5,7 @@ use herma_protocol::session::import::{ImportParams, ImportResult};
 use herma_protocol::session::transcript::{AppendParams, AppendResult, RemoveParams, RemoveResult};
 
 use crate::data::error::Outcome;
-use crate::data::numbers::wide;
+use crate::data::numbers::to_u64;
 use crate::service::caller::Caller;
 use crate::service::sessions::Importing;
 use crate::wire::services::Services;
@@ -39,5 +39,5 @@ pub(in crate::wire::handler) async fn remove(
     params: RemoveParams,
 ) -> Outcome<RemoveResult> {
     let removed = services.sessions.remove(caller, &params.session).await?;
-    Ok(RemoveResult { messages: removed.messages, outputs: wide(removed.outputs), bytes: removed.bytes })
+    Ok(RemoveResult { messages: removed.messages, outputs: to_u64(removed.outputs), bytes: removed.bytes })
 }

@@ -11,7 +11,7 @@ use herma_context::engine::Focus;
 use herma_context::{Settings, tokens};
 
 use super::begin::{prepare, write};
-use super::{By, Started};
+use super::{RunGuard, RunOrigin};
 use crate::data::error::Outcome;
 use crate::service::compression::CompressionService;
 use crate::service::compression::due::{Due, Reason};
@@ -32,7 +32,7 @@ impl CompressionService {
     /// Begins a run if a check found that the session is near its threshold.
     pub(crate) fn begin_ahead_if_near(self: &Arc<Self>, session: &Arc<Session>, settings: &Settings, due: &Due) {
         let may = matches!(due.reason, Reason::BelowThreshold | Reason::OverThreshold) && !due.compress;
-        if may && is_near(due.tokens, due.threshold) && self.asks_nobody(session, settings) {
+        if may && is_near(due.tokens, due.threshold) && self.needs_no_model(session, settings) {
             self.begin_ahead(session, settings);
         }
     }
@@ -54,7 +54,7 @@ impl CompressionService {
     /// Begins a run if the transcript's size is near the threshold.
     async fn look(self: &Arc<Self>, session: &Arc<Session>) -> Outcome<()> {
         let settings = session.settings().in_force(&self.defaults)?;
-        if !self.defaults.context.enabled || !self.asks_nobody(session, &settings) {
+        if !self.defaults.context.enabled || !self.needs_no_model(session, &settings) {
             return Ok(());
         }
         let bytes = self.archive.transcript_bytes(session.id.clone()).await?;
@@ -65,7 +65,7 @@ impl CompressionService {
     }
 
     /// Whether herma itself writes the summary for a compression of the session.
-    pub(super) fn asks_nobody(&self, session: &Session, settings: &Settings) -> bool {
+    pub(super) fn needs_no_model(&self, session: &Session, settings: &Settings) -> bool {
         settings.engine.writes_itself() || self.chain(session, None).is_at_hand()
     }
 
@@ -81,7 +81,7 @@ impl CompressionService {
             session,
             settings.clone(),
             Focus::Auto,
-            By { asked: false, is_quick: true },
+            RunOrigin { asked: false, is_quick: true },
         );
         let name = started.name().to_owned();
         let (service, session, settings) = (Arc::clone(self), Arc::clone(session), settings.clone());
@@ -98,7 +98,7 @@ impl CompressionService {
         self: &Arc<Self>,
         session: &Arc<Session>,
         settings: &Settings,
-        started: Started,
+        started: RunGuard,
     ) -> Outcome<()> {
         let mut options = self.options_ahead(session, Focus::Auto).await?;
         // The run is used once the session is over its threshold, so it decides as it would then.
