@@ -1,7 +1,7 @@
-//! Entries that are for one host only, of stores that several hosts share: paths, devices, what is installed there.
+//! Host-bound entries of shared stores: paths, devices and installed programs of one host.
 //!
-//! Such an entry says so itself: it begins with [`MARK`]. So whoever writes the file can make one, by hand too, and
-//! the model that reads it knows what it is.
+//! Such an entry begins with [`MARK`]. So any writer of the file can make one, also by hand, and the model that reads
+//! it recognizes it.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::entries::{DELIMITER, Entry, is_delimiter, join};
 use crate::render::RULE;
 
-/// What an entry begins with that never leaves its host.
+/// The prefix of an entry that never leaves its host.
 pub const MARK: &str = "[host-bound]";
 
 /// Whether an entry never leaves its host.
@@ -19,41 +19,41 @@ pub fn is_bound(entry: &str) -> bool {
     entry.starts_with(MARK)
 }
 
-/// A text as an entry that never leaves its host.
+/// Marks a text as an entry that never leaves its host.
 #[must_use]
 pub fn bound(text: &str) -> String {
     if is_bound(text.trim_start()) { text.to_owned() } else { format!("{MARK} {}", text.trim_start()) }
 }
 
-/// The entries that all hosts share, and those of this one, each in their order.
+/// Splits entries into those that all hosts share and those of this host. Each part keeps its order.
 #[must_use]
 pub fn part(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Entry>) {
     entries.into_iter().partition(|entry| !is_bound(entry))
 }
 
-/// Whether a change is of both kinds of entries.
+/// Whether a change affects both shared and host-bound entries.
 #[must_use]
 pub fn mixes(before: &[Entry], after: &[Entry]) -> bool {
     let ((shared, bound), (shared_after, bound_after)) = (part(before.to_vec()), part(after.to_vec()));
     shared != shared_after && bound != bound_after
 }
 
-/// A block for the system prompt without the entries of its host; `None` when nothing else is in it. The numbers
-/// in its heading stay those of the whole.
+/// Returns a block for the system prompt without host-bound entries, or `None` if it has no other entries. The numbers
+/// in its heading still count all entries.
 #[must_use]
 pub fn block_for_others(block: &str) -> Option<String> {
     if !block.contains(MARK) {
         return Some(block.to_owned());
     }
-    // Its heading stands on three lines.
+    // The heading is three lines long.
     let body = block.match_indices('\n').nth(2).map_or(0, |(at, _)| at + 1);
     let (heading, body) = block.split_at(body);
     let entries: Vec<&str> = body.split(DELIMITER).filter(|entry| !is_bound(entry)).collect();
     (!entries.is_empty()).then(|| format!("{heading}{}", join(&entries)))
 }
 
-/// A message of a system prompt, as JSON, as other hosts may have it: without the entries of its host in any of its
-/// texts. `None` when there are none in it, and when it is no JSON.
+/// Removes the host-bound entries from all texts of a system prompt message in JSON, so that other hosts may have it.
+/// Returns `None` if the message has no such entries or is not JSON.
 #[must_use]
 pub fn prompt_for_others(message: &str) -> Option<String> {
     if !message.contains(MARK) {
@@ -63,7 +63,7 @@ pub fn prompt_for_others(message: &str) -> Option<String> {
     clear(&mut value).then(|| value.to_string())
 }
 
-/// Takes the entries of this host out of all texts of a value; false where there are none.
+/// Removes host-bound entries from all texts of a value. Returns false if there were none.
 fn clear(value: &mut Value) -> bool {
     match value {
         Value::String(text) => match text_for_others(text) {
@@ -79,8 +79,8 @@ fn clear(value: &mut Value) -> bool {
     }
 }
 
-/// A text with stores in it, in whatever frame, without the entries of this host. Such an entry ends where the next
-/// one or the next heading begins. Behind the last one nothing tells what is still of it, and it goes to the end.
+/// Removes the host-bound entries from a text that contains stores in any framing. Such an entry ends at the next entry
+/// or heading. If neither follows, its end is unknown, and the rest of the text is removed.
 fn text_for_others(text: &str) -> Cow<'_, str> {
     let mut inside = false;
     let mut shorter = String::new();
@@ -94,7 +94,7 @@ fn text_for_others(text: &str) -> Cow<'_, str> {
     if shorter.len() == text.len() { Cow::Borrowed(text) } else { Cow::Owned(shorter) }
 }
 
-/// What stands between entries, or begins a heading.
+/// Whether a line separates entries or begins a heading.
 fn is_border(line: &str) -> bool {
     is_delimiter(line) || line.starts_with(RULE)
 }

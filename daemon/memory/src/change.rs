@@ -1,4 +1,4 @@
-//! What a change makes of a list of entries. Nothing here touches a disk.
+//! Applies a change to a list of entries. Nothing here touches a disk.
 
 use herma_guard::{Finding, Policy, Scope, Severity};
 use unicode_normalization::UnicodeNormalization;
@@ -9,44 +9,44 @@ use crate::refusal::Refusal;
 use crate::render::{is_control, shown, without_controls};
 use crate::target::Target;
 
-/// One change that was asked for.
+/// One requested change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// Append an entry.
+    /// Appends an entry.
     Add {
-        /// Its text.
+        /// The entry's text.
         content: String,
     },
-    /// Put a text in an entry's place.
+    /// Replaces an entry with a text.
     Replace {
         /// The entry, or a part of it.
         old_text: String,
         /// The new text.
         content: String,
     },
-    /// Take an entry out.
+    /// Removes an entry.
     Remove {
         /// The entry, or a part of it.
         old_text: String,
     },
 }
 
-/// Whether one change was asked for, or several that stand or fall together.
+/// A single change, or a batch that is applied as a whole or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Changes {
-    /// One.
+    /// One change.
     Single(Change),
-    /// Several, judged by the final size only.
+    /// Several changes. Only the size after the last one counts.
     Batch {
-        /// In order.
+        /// The changes in order.
         changes: Vec<Change>,
-        /// Whether they may leave a store empty that was not.
+        /// Whether they may empty a store that was not empty.
         emptying: Emptying,
     },
 }
 
 impl Changes {
-    /// Each of them, in order.
+    /// Returns the changes in order.
     #[must_use]
     pub fn list(&self) -> &[Change] {
         match self {
@@ -55,7 +55,7 @@ impl Changes {
         }
     }
 
-    /// Bytes of all texts in it.
+    /// Counts the bytes of all texts in the changes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let bytes = self.list().iter().map(|change| match change {
@@ -72,64 +72,64 @@ impl Changes {
 pub enum Emptying {
     /// It may.
     Allowed,
-    /// It may not: a clean-up that goes wrong would take everything.
+    /// It may not: a faulty clean-up would delete everything.
     Refused,
 }
 
 /// Whether an entry that is longer than the whole limit stops a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Drift {
-    /// A person said to go on.
+    /// It does not: a person decided to continue.
     Allowed,
     /// It stops replace, remove and batch.
     Refused,
 }
 
-/// What a change is judged by.
+/// The rules that a change must keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules<'a> {
     /// The store.
     pub target: Target,
     /// Its limit in chars.
     pub limit: usize,
-    /// What a drifted store means for the change.
+    /// Whether a drifted store stops the change.
     pub drift: Drift,
-    /// What keeps a text out.
+    /// The guard's policy for new texts.
     pub policy: &'a Policy,
 }
 
-/// What a change came to.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
-    /// The entries after it.
+    /// The entries after the change.
     pub entries: Vec<Entry>,
     /// What was done.
     pub done: Done,
-    /// What the guard found in the new texts and only warns of.
+    /// Findings in the new texts for which the guard only warns.
     pub warnings: Vec<Finding>,
 }
 
-/// What was done to the store.
+/// The effect of a change on the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Done {
     /// An entry was appended.
     Added,
-    /// It was there already.
+    /// The entry existed already.
     AlreadyThere,
     /// This entry was replaced.
     Replaced(Entry),
-    /// This entry was taken out.
+    /// This entry was removed.
     Removed(Entry),
     /// That many operations were applied.
     Batch(usize),
-    /// The text of this revision was put back.
+    /// The text of this revision was restored.
     PutBack(u64),
 }
 
-/// Applies what was asked for, or says why not.
+/// Applies the requested changes to a list of entries.
 ///
 /// # Errors
-/// Why the change is refused; the entries then stay as they are.
+/// The reason why the change is refused. The entries then stay as they are.
 pub fn apply(entries: &[Entry], changes: &Changes, rules: Rules<'_>) -> Result<Applied, Refusal> {
     match changes {
         Changes::Single(change) => {
@@ -167,11 +167,11 @@ pub fn apply(entries: &[Entry], changes: &Changes, rules: Rules<'_>) -> Result<A
     }
 }
 
-/// Whether the texts of what was asked for may be used at all, whatever the store
-/// holds. Gives what the guard only warns of.
+/// Checks whether the texts of the changes are acceptable, independent of the store's entries. Returns the findings for
+/// which the guard only warns.
 ///
 /// # Errors
-/// Why they may not.
+/// The reason why they are not acceptable.
 pub fn check(changes: &Changes, rules: Rules<'_>) -> Result<Vec<Finding>, Refusal> {
     let mut warnings = Vec::new();
     match changes {
@@ -186,7 +186,7 @@ pub fn check(changes: &Changes, rules: Rules<'_>) -> Result<Vec<Finding>, Refusa
     Ok(warnings)
 }
 
-/// The change with its texts normalised, if they may be used at all.
+/// Checks a change and normalises its texts.
 fn checked(change: &Change, rules: Rules<'_>, warnings: &mut Vec<Finding>) -> Result<Change, Refusal> {
     let mut checked_content = |content: &str, empty| {
         let (content, findings) = checked_content(content, empty, rules)?;
@@ -203,7 +203,7 @@ fn checked(change: &Change, rules: Rules<'_>, warnings: &mut Vec<Finding>) -> Re
     }
 }
 
-/// The content normalised, and what the guard only warns of.
+/// Checks and normalises a content. Also returns the findings for which the guard only warns.
 fn checked_content(content: &str, empty: Refusal, rules: Rules<'_>) -> Result<(String, Vec<Finding>), Refusal> {
     let entry = normalised(content);
     if entry.is_empty() {
@@ -253,7 +253,7 @@ fn step(mut entries: Vec<Entry>, change: &Change, rules: Rules<'_>) -> Result<(V
         }
         Change::Replace { old_text, content } => {
             let at = find(&entries, old_text, rules)?;
-            // What is for one host stays so, whatever words it has.
+            // A host-bound entry stays so, whatever its new text is.
             let content = if is_bound(&entries[at]) { bound(content) } else { content.clone() };
             let before = std::mem::replace(&mut entries[at], content.into());
             Ok((without_duplicates(entries), Done::Replaced(before)))
@@ -266,14 +266,14 @@ fn step(mut entries: Vec<Entry>, change: &Change, rules: Rules<'_>) -> Result<(V
     }
 }
 
-/// A text in which letters are one char where they can be, and control characters are as a model sees them: two spellings
-/// of a text are the same.
+/// Composes letters to one char where possible, and replaces control characters as for a model. Two spellings of a text
+/// then compare equal.
 fn composed(text: &str) -> String {
     without_controls(text).nfc().collect()
 }
 
-/// The entry that is meant: one that equals the text (as it is, or as it is
-/// shown when the guard blocks it), else the only one that contains it.
+/// Finds the entry that `old_text` means. That is an entry equal to it (as stored, or as shown when the guard blocks
+/// it), or else the only one that contains it.
 fn find(entries: &[Entry], old_text: &str, rules: Rules<'_>) -> Result<usize, Refusal> {
     if let Some(at) = entries.iter().position(|entry| **entry == *old_text) {
         return Ok(at);
@@ -282,7 +282,7 @@ fn find(entries: &[Entry], old_text: &str, rules: Rules<'_>) -> Result<usize, Re
     if let Some(at) = entries.iter().position(|entry| composed(entry) == wanted) {
         return Ok(at);
     }
-    // Whoever sees only placeholders can't be more specific: the first one is meant.
+    // A caller that sees only placeholders can't be more specific, so the first match is taken.
     if old_text.starts_with(crate::render::BLOCKED)
         && let Some(at) = entries.iter().position(|entry| shown(rules.policy, rules.target, entry) == old_text)
     {
@@ -310,7 +310,7 @@ impl Grows {
     }
 }
 
-/// A store may grow up to its limit; one that is over it may only shrink.
+/// A store may grow up to its limit. A store over its limit may only shrink.
 fn check_size(before: &[Entry], after: &[Entry], rules: Rules<'_>, grows: Grows) -> Result<(), Refusal> {
     let total = chars(after);
     if total <= rules.limit || total < chars(before) || before == after {
@@ -325,7 +325,7 @@ fn check_size(before: &[Entry], after: &[Entry], rules: Rules<'_>, grows: Grows)
     })
 }
 
-/// No change takes away more entries than it names, in the list or in the file that is read again.
+/// Checks that no change removes more entries than it names, in the list or after reading the file again.
 fn check_losses(before: &[Entry], after: &[Entry], changes: &[Change]) -> Result<(), Refusal> {
     let named = changes.iter().filter(|change| !matches!(change, Change::Add { .. })).count();
     let lost = before.iter().filter(|entry| !after.contains(entry)).count();
@@ -375,12 +375,12 @@ mod tests {
             (&["a", "b"], replace("a", "b"), &["b"]),
             (&["one", "two"], remove("one"), &["two"]),
             (&["[host-bound] one"], replace("one", "1"), &["[host-bound] 1"]),
-            // Letters of one char and of two are the same.
+            // Composed and decomposed letters are equal.
             (&["cafe\u{301} opens", "tea"], replace("caf\u{e9} opens", "closed"), &["closed", "tea"]),
             (&["caf\u{e9} opens", "tea"], remove("e\u{301} o"), &["tea"]),
             (&["caf\u{e9}"], add("cafe\u{301}"), &["caf\u{e9}"]),
             (&["cafe\u{301}"], remove("cafe"), &[]),
-            // A control character is named as it is shown.
+            // `old_text` may have a control character as a model sees it.
             (&["a\u{1b}[31m b", "c"], remove("a\u{fffd}[31m b"), &["c"]),
             (&["[host-bound] one"], replace("[host-bound] one", "[host-bound] 1"), &["[host-bound] 1"]),
             (&["one"], replace("one", "[host-bound] 1"), &["[host-bound] 1"]),

@@ -1,22 +1,21 @@
-//! The text of a store and its entries.
+//! Converts between the text of a store and its entries.
 
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One note. Lists of entries share their texts, for every change has a list
-/// before and one after it.
+/// One note. Entries are shared pointers because every change has a list before it and one after it.
 pub type Entry = Arc<str>;
 
-/// What stands between two entries.
+/// The separator between two entries.
 pub const DELIMITER: &str = "\n§\n";
 
-/// The line of the delimiter.
+/// The line that separates entries.
 const LINE: &str = "§";
 
-/// Reads a store's text: CRLF becomes LF, pieces are trimmed, with a byte order mark that begins
-/// one, empty ones and later duplicates are dropped. A line that is `§` between blanks separates entries too: people and
-/// other programs write it so, and one entry would be the whole store.
+/// Reads a store's text. CRLF becomes LF, and each piece is trimmed, also of a byte order mark at its start. Empty
+/// pieces and later duplicates are dropped. A line that contains only `§` and blanks separates entries too, because
+/// people and other programs write it so. Otherwise the whole store would be one entry.
 #[must_use]
 pub fn parse(text: &str) -> Vec<Entry> {
     let text = with_line_feeds(text);
@@ -24,7 +23,7 @@ pub fn parse(text: &str) -> Vec<Entry> {
     without_duplicates(pieces.map(Entry::from).collect())
 }
 
-/// The pieces between the delimiters of other spellings, trimmed. A piece that is `§` alone is an entry.
+/// Splits a piece at delimiters in other spellings and trims the parts. A piece that is only `§` is an entry.
 fn pieces(text: &str) -> Vec<&str> {
     let text = trimmed(text);
     if text == LINE {
@@ -40,12 +39,12 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Whether a line is nothing but `§` between blanks.
+/// Whether a line contains only `§` and blanks.
 pub(crate) fn is_delimiter(line: &str) -> bool {
     line.trim_matches(|char| is_blank(char) || is_break(char)) == LINE
 }
 
-/// Where lines are nothing but `§` between blanks.
+/// The byte ranges of the lines that contain only `§` and blanks.
 fn delimiter_lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     text.match_indices(LINE).filter_map(|(at, _)| {
         let before = text[..at].trim_end_matches(is_blank);
@@ -60,25 +59,25 @@ const fn is_break(char: char) -> bool {
     matches!(char, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether nobody sees a char within a line: white space, and what has no width.
+/// Whether a char is invisible within a line: white space, or a char without width.
 fn is_blank(char: char) -> bool {
     let has_no_width = matches!(char, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}');
     has_no_width || (char.is_whitespace() && !is_break(char))
 }
 
-/// A text without white space round it, and without a byte order mark before it: whichever entry
-/// is the first one stands where a mark is no part of the text.
+/// Trims white space from a text, and byte order marks from its start. Any entry can become the first one, where the
+/// file's byte order mark would be.
 fn trimmed(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}').trim_end()
 }
 
-/// The text of these entries: joined, without a final newline.
+/// Returns the text of these entries, without a final newline.
 #[must_use]
 pub fn join<T: AsRef<str>>(entries: &[T]) -> String {
     entries.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(DELIMITER)
 }
 
-/// Chars of [`join`] without making it.
+/// Counts the chars of [`join`] without building the text.
 #[must_use]
 pub fn chars<T: AsRef<str>>(entries: &[T]) -> usize {
     let texts: usize = entries.iter().map(|entry| entry.as_ref().chars().count()).sum();
@@ -92,15 +91,13 @@ pub fn without_duplicates(entries: Vec<Entry>) -> Vec<Entry> {
     entries.into_iter().filter(|entry| seen.insert(entry.clone())).collect()
 }
 
-/// An entry as it will stand in the file: trimmed, without a byte order mark before it, with LF
-/// line ends.
+/// Returns an entry as the file will contain it: trimmed, without a byte order mark at its start, with LF line ends.
 #[must_use]
 pub fn normalised(text: &str) -> String {
     trimmed(&with_line_feeds(text)).to_owned()
 }
 
-/// Drops every carriage return that stands before a line feed, so that doing it
-/// again changes nothing.
+/// Removes all carriage returns before a line feed. A second run changes nothing.
 fn with_line_feeds(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -115,14 +112,14 @@ fn with_line_feeds(text: &str) -> String {
     kept
 }
 
-/// Whether an entry would fall apart, or swallow its neighbour, when the file is
-/// read again: it has a line that is only `§`.
+/// Whether an entry would split, or merge with its neighbour, when the file is read again: it has a line that is only
+/// `§`.
 #[must_use]
 pub fn would_split(entry: &str) -> bool {
     entry != LINE && delimiter_lines(entry).next().is_some()
 }
 
-/// Whether the file of these entries has all of them when it is read again.
+/// Whether the file of these entries gives the same entries when it is read again.
 #[must_use]
 pub fn come_back(entries: &[Entry]) -> bool {
     parse(&join(entries)) == entries

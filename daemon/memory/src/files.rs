@@ -1,9 +1,9 @@
-//! The files of a profile that models keep for themselves with the tool `memory_20250818`: a tree of short texts
-//! below [`ROOT`], every change of which is journalled and can be taken back.
+//! The files of a profile that models keep with the tool `memory_20250818`: a tree of short texts below [`ROOT`]. Every
+//! change is journalled and can be undone.
 //!
 //! * [`path`]: names below the root, which no spelling leads out of.
-//! * [`edit`]: what a change makes of the files; pure.
-//! * [`refusal`]: why something is not done, in words for a model.
+//! * [`edit`]: applies a change to the files, without touching the disk.
+//! * [`refusal`]: why a change is refused, in words for a model.
 //! * [`tool`]: the tool's six commands and its answers.
 //! * [`row`]: a change in the journal.
 //! * [`store`]: the files on disk: look, apply, journal, put in place, answer.

@@ -1,4 +1,4 @@
-//! What must hold for every input of the private parts. Only with the feature `fuzzing`.
+//! Properties that hold for every input of the private parts. Only with the feature `fuzzing`.
 #![allow(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a panic is the finding")]
 
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::journal::line::{Head, read_head, read_row, write_row};
 use crate::recovery::merge;
 use crate::{entries, pending};
 
-/// A line of a journal: what is read can be written and read again.
+/// Checks a line of a journal: a readable row can be written and read again.
 pub fn journal_line(line: &[u8]) {
     let head = read_head(line);
     let Some(row) = read_row(line) else { return };
@@ -20,8 +20,7 @@ pub fn journal_line(line: &[u8]) {
     assert_eq!((again.revision, &again.before, &again.after), (row.revision, &row.before, &row.after));
 }
 
-/// Three texts of a store: what two sides made of a third comes together without a panic and
-/// without a duplicate that neither had.
+/// Merges two edits of a store's text. Each merged entry must be from one of them, and no added entry may be lost.
 pub fn merged(base: &str, ours: &str, theirs: &str) {
     let read = |text: &str| -> Vec<Entry> { entries::without_duplicates(entries::parse(text)) };
     let (base, ours, theirs) = (read(base), read(ours), read(theirs));
@@ -29,7 +28,7 @@ pub fn merged(base: &str, ours: &str, theirs: &str) {
     for entry in &merged {
         assert!(ours.contains(entry) || theirs.contains(entry));
     }
-    // What one side added is there, and it was taken out by no one.
+    // An entry that one side added must be in the result.
     for entry in theirs.iter().filter(|entry| !base.contains(entry)) {
         assert!(merged.contains(entry));
     }
@@ -41,7 +40,7 @@ pub fn merged(base: &str, ours: &str, theirs: &str) {
     drop(entries::parse(&joined));
 }
 
-/// The text of a store: once read, what is written for it is read as the same.
+/// Checks the text of a store: parsed entries can be written and read again.
 pub fn store_text(text: &str) {
     let entries = entries::parse(text);
     assert_eq!(entries::chars(&entries), entries::join(&entries).chars().count());
@@ -52,7 +51,7 @@ pub fn store_text(text: &str) {
     assert_eq!(entries::parse(&entries::join(&clean)).len(), clean.len());
 }
 
-/// The file of a write that waits.
+/// Parses the file of a write that waits for approval. No input may cause a panic.
 pub fn pending_write(text: &str) {
     if let Ok(write) = serde_json::from_str::<pending::PendingWrite>(text) {
         drop((write.target(), write.call()));

@@ -1,8 +1,7 @@
 //! The journal of a store, or of a profile's files: every change with the text before and after it.
 //!
-//! It makes a change durable, so it is synced before the file is replaced.
-//! Lines are only appended; what a failed or killed write left half-done is cut off
-//! again, and a damaged line in the middle stays as it is and is left out.
+//! The journal makes a change durable, so it is synced before the file is replaced. Lines are only appended. The
+//! remains of a failed or killed write are cut off. A damaged line in the middle stays and is skipped.
 
 pub(crate) mod line;
 
@@ -17,40 +16,40 @@ use herma_disk::{DiskError, folder};
 use crate::entries::Entry;
 use line::{Head, Row, read_head, write_settled};
 
-/// Longest line that is read, in bytes: before and after of the longest file that
-/// is read as a store, with every char escaped.
+/// Longest line that is read, in bytes. It fits the texts before and after for the longest readable store, with every
+/// char escaped.
 const LINE_LIMIT: usize = 256 << 20;
 
-/// How a compacted journal is named until it takes the place of the old one.
+/// The temporary name of a compacted journal until it replaces the old one.
 pub(crate) const TEMPORARY: Temporary = Temporary { prefix: ".journal_", suffix: ".tmp" };
 
-/// What the rows of a journal are.
+/// A row of a journal.
 pub(crate) trait Record: Sized {
-    /// The revision that it made.
+    /// Returns the revision that this row made.
     fn revision(&self) -> u64;
 
-    /// Appends its line, newline included.
+    /// Appends the row's line, newline included.
     fn write(&self, out: &mut Vec<u8>);
 
-    /// The change of a whole line; `None` when it is damaged or no change.
+    /// Parses a whole line. Returns `None` if it is damaged or not a change.
     fn read(line: &[u8]) -> Option<Self>;
 }
 
-/// What lies beside its place until the journal has it.
+/// A change to files that is staged at temporary paths until the journal has its row.
 pub(crate) trait Stage {
-    /// What is known of it once it is there.
+    /// The state of the files once they are in place.
     type Placed;
 
-    /// Makes it durable beside its place.
+    /// Makes the staged files durable at their temporary paths.
     ///
     /// # Errors
-    /// A sync that failed.
+    /// A sync failed.
     fn sync(&self) -> Result<(), DiskError>;
 
-    /// Puts it in its place.
+    /// Moves the staged files into place.
     ///
     /// # Errors
-    /// A step that failed; what was there is there again.
+    /// A step failed. The old content is then back in place.
     fn put_in_place(self) -> Result<Self::Placed, DiskError>;
 }
 
@@ -66,50 +65,50 @@ impl Stage for Staged<'_> {
     }
 }
 
-/// A journal, open.
+/// An open journal.
 #[derive(Debug)]
 pub(crate) struct Journal<R = Row> {
     path: PathBuf,
-    /// `None` while there is no file.
+    /// `None` if the file does not exist.
     appender: Option<Appender>,
-    /// The rows that can be read, in their order.
+    /// The readable rows, in order.
     marks: VecDeque<Mark>,
-    /// The newest row; `None` while there is none.
+    /// The newest row. `None` if there is none.
     newest: Option<R>,
-    /// Lines that can't be read.
+    /// Number of unreadable lines.
     damaged: u64,
-    /// Damaged lines behind the newest row: each may have been a revision.
+    /// Damaged lines after the newest row. Each may have been a revision.
     damaged_last: u64,
-    /// The last line says that the file was durable at the newest revision.
+    /// Whether the last line says that the file was durable at the newest revision.
     settled: bool,
-    /// Bytes of a last line that has no end.
+    /// Bytes of an incomplete last line.
     torn: u64,
-    /// What failed to be written begins here and must be cut off first.
+    /// Offset of the remains of a failed write, which must be cut off first.
     unwanted: Option<u64>,
 }
 
-/// Where a row is, and what is asked of it often.
+/// The position of a row, with the facts that are needed often.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     pub(crate) revision: u64,
-    /// The file was durable at this revision.
+    /// Whether the file was durable at this revision.
     pub(crate) settled: bool,
     offset: u64,
     length: usize,
 }
 
 impl Mark {
-    /// Bytes of its line.
+    /// Returns the bytes of its line.
     pub(crate) fn bytes(&self) -> u64 {
         u64::try_from(self.length).unwrap_or(u64::MAX)
     }
 }
 
 impl<R: Record> Journal<R> {
-    /// Reads what is there; a missing file is an empty journal.
+    /// Opens a journal. A missing file is an empty journal.
     ///
     /// # Errors
-    /// A file that can't be read. Damaged lines are no error.
+    /// The file can't be read. Damaged lines are no error.
     pub(crate) fn open(path: &Path) -> Result<Self, DiskError> {
         let mut journal = Self {
             path: path.to_owned(),
@@ -141,31 +140,31 @@ impl<R: Record> Journal<R> {
         Ok(journal)
     }
 
-    /// The newest row.
+    /// Returns the newest row.
     pub(crate) const fn newest(&self) -> Option<&R> {
         self.newest.as_ref()
     }
 
-    /// The newest revision, as far as it can be told: a damaged line may have been
-    /// one, and none is given twice.
+    /// Returns the newest revision, as far as it is known. Each damaged line counts as a revision, so that none is
+    /// assigned twice.
     pub(crate) fn revision(&self) -> u64 {
         self.newest.as_ref().map_or(0, Record::revision) + self.damaged_last
     }
 
-    /// Lines that can't be read.
+    /// Returns the number of unreadable lines.
     pub(crate) const fn damaged(&self) -> u64 {
         self.damaged
     }
 
-    /// The rows that can be read, oldest first, without their texts.
+    /// Returns the readable rows, oldest first, without their texts.
     pub(crate) fn marks(&self) -> impl DoubleEndedIterator<Item = &Mark> {
         self.marks.iter()
     }
 
-    /// A row with its texts.
+    /// Reads a row with its texts.
     ///
     /// # Errors
-    /// A row that can't be read any more.
+    /// The row can't be read any more.
     pub(crate) fn row_at(&self, mark: &Mark) -> Result<R, DiskError> {
         let gone = || DiskError {
             operation: "read a change in",
@@ -176,14 +175,14 @@ impl<R: Record> Journal<R> {
         R::read(&appender.read(mark.offset, mark.length)?).ok_or_else(gone)
     }
 
-    /// The revisions whose texts are kept: the oldest and the newest one.
+    /// Returns the oldest and the newest revision whose texts are kept.
     pub(crate) fn kept(&self) -> Option<(u64, u64)> {
         let (oldest, newest) = (self.marks.front()?, self.marks.back()?);
         Some((oldest.revision.saturating_sub(1), newest.revision))
     }
 
-    /// Whether the file is still the one that was read. One with something to take
-    /// back may be longer.
+    /// Whether the file is still the one that was read. It may be longer while the remains of a failed write must be
+    /// cut off.
     pub(crate) fn is_current(&self) -> bool {
         match &self.appender {
             None => !self.path.exists(),
@@ -192,7 +191,7 @@ impl<R: Record> Journal<R> {
         }
     }
 
-    /// Appends rows of what is in its place already, and makes them durable.
+    /// Appends rows for changes that are already in place, and makes them durable.
     ///
     /// # Errors
     /// As [`Journal::commit`].
@@ -200,11 +199,10 @@ impl<R: Record> Journal<R> {
         self.commit(rows, None::<Staged<'_>>).map(drop)
     }
 
-    /// Appends rows and makes them durable, and beside it what is staged, which then
-    /// takes its place.
+    /// Appends rows and makes them durable together with the staged files, which are then moved into place.
     ///
     /// # Errors
-    /// A step that failed; nothing of the rows is kept then.
+    /// A step failed. The journal then keeps none of the rows.
     pub(crate) fn commit<S: Stage>(&mut self, rows: Vec<R>, staged: Option<S>) -> Result<Option<S::Placed>, DiskError> {
         self.take_back()?;
         let mut bytes = Vec::new();
@@ -229,7 +227,7 @@ impl<R: Record> Journal<R> {
             }
             Err(_) => {
                 self.unwanted = Some(start);
-                // What can't be taken back now is taken back before the next write.
+                // If the cut fails now, it is repeated before the next write.
                 drop(self.take_back());
             }
         }
@@ -248,7 +246,7 @@ impl<R: Record> Journal<R> {
         }
     }
 
-    /// Cuts off what failed to be written, or has no end.
+    /// Cuts off the remains of a failed write, or an incomplete last line.
     fn take_back(&mut self) -> Result<(), DiskError> {
         let torn = self.appender.as_ref().filter(|_| self.torn > 0).map(|appender| appender.length() - self.torn);
         if let Some(end) = self.unwanted.or(torn) {
@@ -258,7 +256,7 @@ impl<R: Record> Journal<R> {
         Ok(())
     }
 
-    /// Whether nothing is left of a write that failed.
+    /// Whether no remains of a failed write are left.
     pub(crate) const fn is_taken_back(&self) -> bool {
         self.unwanted.is_none()
     }
@@ -267,7 +265,7 @@ impl<R: Record> Journal<R> {
         match self.appender.take() {
             Some(appender) if appender.is_writable() => Ok(self.appender.insert(appender)),
             other => {
-                // What was opened to be read stays, until it was opened to be written.
+                // The read-only handle stays until the file is open for writing.
                 self.appender = other;
                 folder::create(self.path.parent().unwrap_or(Path::new(".")))?;
                 Ok(self.appender.insert(Appender::open(&self.path)?))
@@ -275,10 +273,10 @@ impl<R: Record> Journal<R> {
         }
     }
 
-    /// Notes that what the newest revision made is in its place and durable.
+    /// Records that the file is in place and durable at the newest revision.
     ///
     /// # Errors
-    /// A note that could not be written.
+    /// The note can't be written or synced.
     pub(crate) fn flush(&mut self) -> Result<(), DiskError> {
         if self.settle()? {
             let appender = self.writable()?;
@@ -288,11 +286,11 @@ impl<R: Record> Journal<R> {
         Ok(())
     }
 
-    /// The same, so that a killed process leaves it behind, but a power cut may not. Says whether there was
-    /// anything to note.
+    /// Like `flush`, but without a sync: the note survives a killed process, but maybe not a power cut. Returns whether
+    /// there was anything to record.
     ///
     /// # Errors
-    /// A note that could not be written.
+    /// The note can't be written.
     pub(crate) fn settle(&mut self) -> Result<bool, DiskError> {
         let Some(newest) = self.newest.as_ref().filter(|_| !self.settled) else { return Ok(false) };
         let revision = newest.revision();
@@ -305,26 +303,26 @@ impl<R: Record> Journal<R> {
         Ok(true)
     }
 
-    /// Whether the last line says that the newest revision is in its place.
+    /// Whether the last line says that the newest revision is in place.
     pub(crate) const fn is_settled(&self) -> bool {
         self.settled
     }
 
-    /// Bytes of its file.
+    /// Returns the size of the file in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.appender.as_ref().map_or(0, Appender::length)
     }
 
-    /// Whether it has twice as many rows as are to be kept.
+    /// Whether the journal has at least twice as many rows as must be kept.
     pub(crate) fn is_long(&self, keep: usize) -> bool {
         self.marks.len() >= keep.saturating_mul(2).max(2)
     }
 
-    /// Shortens the journal to its rows from the one at `from` on, behind a first one, if there is one to take the
-    /// place of what goes. A damaged one is kept as it is under another name.
+    /// Shortens the journal to the rows from index `from` on. The row `first`, if given, replaces the removed ones. A
+    /// damaged journal is also kept under another name.
     ///
     /// # Errors
-    /// A step that failed; the journal is then as it was.
+    /// A step failed. The journal is then unchanged.
     pub(crate) fn shorten(&mut self, from: usize, first: Option<&R>, seconds: u64) -> Result<(), DiskError> {
         self.take_back()?;
         let Some(appender) = &self.appender else { return Ok(()) };
@@ -347,7 +345,7 @@ impl<R: Record> Journal<R> {
 }
 
 impl Journal {
-    /// Shortens the journal to its newest `keep` rows once it has twice as many.
+    /// Shortens the journal to its newest `keep` rows if it has at least twice as many.
     ///
     /// # Errors
     /// As [`Journal::shorten`].
@@ -358,10 +356,10 @@ impl Journal {
         self.shorten(self.marks.len().saturating_sub(keep), None, seconds)
     }
 
-    /// The entries as they were at a revision; `None` when it is not kept.
+    /// Returns the entries at a revision, or `None` if the journal does not have it.
     ///
     /// # Errors
-    /// A row that can't be read any more.
+    /// A row can't be read any more.
     pub(crate) fn entries_at(&self, revision: u64) -> Result<Option<Arc<[Entry]>>, DiskError> {
         if let Ok(at) = self.marks.binary_search_by_key(&revision, |mark| mark.revision) {
             return self.row_at(&self.marks[at]).map(|row| Some(row.after));
@@ -375,7 +373,7 @@ impl Journal {
     }
 }
 
-/// What the lines of a journal say, gathered one by one.
+/// The index of a journal, built line by line.
 #[derive(Default)]
 struct Index {
     marks: VecDeque<Mark>,
@@ -391,7 +389,7 @@ impl Index {
         let offset = self.offset;
         self.offset += u64::try_from(line.len()).unwrap_or(u64::MAX);
         if self.torn > 0 {
-            // A piece of a line that is too long to be one.
+            // The piece before belongs to a line that is too long.
             (self.damaged, self.damaged_last, self.torn) = (self.damaged + 1, self.damaged_last + 1, 0);
         }
         if line.last() != Some(&b'\n') {

@@ -1,6 +1,5 @@
-//! The revision of a store that an earlier version kept: a counter beside the hash
-//! of the text that it counts, in `<target>.revision.json`. The journal has taken
-//! its place; where there is none yet, it goes on from that counter.
+//! The revision file of an earlier version, `<target>.revision.json`: a counter and the hash of the counted text. The
+//! journal has replaced it. A new journal continues from that counter.
 
 use std::path::Path;
 
@@ -19,8 +18,7 @@ struct Revision {
     sha256: String,
 }
 
-/// The revision that a text has by the counter beside `journal`; 0 when there is
-/// none.
+/// Returns a text's revision according to the counter next to `journal`, or 0 if there is no counter.
 pub(crate) fn revision(journal: &Path, text: &str) -> Result<u64, DiskError> {
     let path = journal.with_extension("revision.json");
     let Some((recorded, _)) = file::read_text(&path, LIMIT)? else { return Ok(0) };

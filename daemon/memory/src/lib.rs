@@ -1,15 +1,14 @@
-//! The bounded stores MEMORY.md and USER.md: entries, changes, revisions and
-//! what a model gets to see of them.
+//! The bounded stores MEMORY.md and USER.md: their entries, changes and revisions, and the text that a model sees.
 //!
-//! * [`entries`]: the text of a store and its entries, both ways.
+//! * [`entries`]: converts the text of a store to entries and back.
 //! * [`bound`]: entries that never leave their host.
-//! * [`change`]: what a change makes of a list of entries; pure.
+//! * [`change`]: applies a change to a list of entries, without touching a disk.
 //! * [`files`]: the files of the tool `memory_20250818`.
 //! * [`refusal`]: why a change is refused, in words for a model.
-//! * [`render`]: the one sanitising renderer, and the block for the prompt.
+//! * [`render`]: the only renderer of entries for a model, and the block for the prompt.
 //! * `journal`: every change with the text before and after it.
 //! * [`pending`]: writes that wait for a person's approval.
-//! * [`store`]: a store on disk: lock, re-read, apply, journal, replace, answer.
+//! * [`store`]: a store on disk: lock, read again, apply, journal, replace, answer.
 //! * [`tool`]: the memory tool's schema and its arguments.
 
 pub mod bound;

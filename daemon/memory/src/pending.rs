@@ -1,6 +1,5 @@
-//! Writes that wait for a person's approval: a file each, in the format that
-//! agents of the Hermes family keep theirs in, so that either side can list and
-//! decide those of the other.
+//! Writes that wait for a person's approval, one file each. Agents of the Hermes family use the same format, so either
+//! side can list and decide the writes of the other.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,13 +18,13 @@ use crate::refusal::Refusal;
 use crate::target::Target;
 use crate::tool::{self, Call};
 
-/// Seconds after which a write that nobody decided is thrown away: 30 days.
+/// Seconds after which an undecided write expires: 30 days.
 const EXPIRY_S: f64 = 30.0 * 86_400.0;
 
-/// Writes of a profile that may wait.
+/// Maximum number of waiting writes of a profile.
 const WAITING: usize = 1000;
 
-/// Largest file that is read, in bytes: the longest texts of a write, escaped.
+/// Largest file that is read, in bytes: enough for the longest texts of a write, escaped.
 const FILE_LIMIT: u64 = 8 << 20;
 
 /// Chars of a summary's detail.
@@ -36,24 +35,24 @@ const ID: usize = 8;
 
 const TEMPORARY: Temporary = Temporary { prefix: ".pending_", suffix: ".tmp" };
 
-/// A write that waits.
+/// A write that waits for approval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PendingWrite {
-    /// Its name, and that of its file: 8 hex digits.
+    /// Its id, 8 hex digits. Its file has the same name.
     pub id: String,
     subsystem: String,
     /// `add`, `replace`, `remove` or `batch`.
     pub action: String,
-    /// What it would do, in one or two lines.
+    /// Its effect, in one or two lines.
     pub summary: String,
     #[serde(default = "foreground")]
     origin: String,
     /// When it was staged, in Unix seconds.
     pub created_at: f64,
-    /// Who wants it: the session.
+    /// The session that requested it.
     #[serde(default)]
     pub session: Option<String>,
-    /// Who wants it: the agent.
+    /// The agent that requested it.
     #[serde(default)]
     pub agent: Option<String>,
     /// The write itself: the arguments of the memory tool, `allow_empty`,
@@ -62,16 +61,16 @@ pub struct PendingWrite {
 }
 
 impl PendingWrite {
-    /// The store; `memory` where the payload doesn't say.
+    /// Returns the store that the payload names, or `memory` if it names none.
     #[must_use]
     pub fn target(&self) -> Target {
         self.payload.get("target").and_then(Value::as_str).and_then(|name| name.parse().ok()).unwrap_or(Target::Memory)
     }
 
-    /// What is to be done when it is approved.
+    /// Returns the call to make when the write is approved.
     ///
     /// # Errors
-    /// A payload that says nothing that can be done.
+    /// The payload is not a valid call.
     pub fn call(&self) -> Result<StagedCall, Refusal> {
         let mut arguments = self.payload.clone();
         let expected_revision = arguments.remove("expected_revision").and_then(|value| value.as_u64());
@@ -86,27 +85,27 @@ impl PendingWrite {
     }
 }
 
-/// What is to be done once a person approves it.
+/// A call that waits for a person's approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StagedCall {
     /// The changes.
     pub call: Call,
-    /// What a drifted store means for them.
+    /// Whether a drifted store stops them.
     pub drift: Drift,
     /// The revision that their author saw.
     pub expected_revision: Option<u64>,
-    /// `old_text` is a whole entry each time, and nothing else is meant.
+    /// Whether each `old_text` must equal a whole entry.
     pub is_exact: bool,
 }
 
-/// The writes of a profile that wait.
+/// The waiting writes of a profile.
 #[derive(Debug)]
 pub struct Pending {
     folder: PathBuf,
-    /// The folder when it was read; `None` when it has to be read.
+    /// The folder's stamp at the last read. `None` if the folder has to be read.
     known: Option<Option<Stamp>>,
     writes: Vec<PendingWrite>,
-    /// Whether a write that nobody decided is thrown away some day.
+    /// Whether an undecided write expires.
     expires: bool,
 }
 
@@ -116,7 +115,7 @@ pub enum StageError {
     /// Too many wait already.
     #[error("{WAITING} writes wait for approval already; a person has to decide some of them first")]
     Full,
-    /// It could not be kept.
+    /// The write could not be stored.
     #[error(transparent)]
     Disk(#[from] DiskError),
 }
@@ -124,7 +123,7 @@ pub enum StageError {
 /// Why a write can't be moved.
 #[derive(Debug, thiserror::Error)]
 pub enum HandOverError {
-    /// It says nothing that could be done.
+    /// The payload is not a valid call.
     #[error("{0}")]
     Nothing(Refusal),
     /// A file can't be written or renamed.
@@ -133,34 +132,32 @@ pub enum HandOverError {
 }
 
 impl Pending {
-    /// Those in a folder, which is read when it is first asked for.
+    /// Creates the queue of a folder. The first access reads the folder.
     #[must_use]
     pub const fn new(folder: PathBuf) -> Self {
         Self { folder, known: None, writes: Vec::new(), expires: true }
     }
 
-    /// The same of writes that wait for ever.
+    /// Like `Pending::new`, but the writes never expire.
     #[must_use]
     pub const fn without_expiry(folder: PathBuf) -> Self {
         Self { folder, known: None, writes: Vec::new(), expires: false }
     }
 
-    /// The writes that wait, as their files say now; otherwise as
-    /// [`Pending::list`].
+    /// Reads the folder again and lists the waiting writes. Otherwise like [`Pending::list`].
     ///
     /// # Errors
-    /// A folder that can't be read.
+    /// The folder can't be read.
     pub fn list_anew(&mut self, now: SystemTime) -> Result<&[PendingWrite], DiskError> {
         self.known = None;
         self.list(now)
     }
 
-    /// The writes that wait, oldest first; expired ones are thrown away. The folder
-    /// is read only when files came or went. Files that are no pending writes are left
-    /// out.
+    /// Lists the waiting writes, oldest first, and removes expired ones. Reads the folder only if its stamp changed.
+    /// Skips files that are not pending writes.
     ///
     /// # Errors
-    /// A folder that can't be read.
+    /// The folder can't be read, or an expired write can't be removed.
     pub fn list(&mut self, now: SystemTime) -> Result<&[PendingWrite], DiskError> {
         let stamp = Stamp::now(&self.folder)?;
         if self.known != Some(stamp) || stamp.is_some_and(|stamp| !stamp.is_settled(now)) {
@@ -178,11 +175,10 @@ impl Pending {
         Ok(&self.writes)
     }
 
-    /// Keeps a write until a person decides. When this returns, it survives a
-    /// restart.
+    /// Stores a write until a person decides. When this returns, the write survives a restart.
     ///
     /// # Errors
-    /// Too many wait, or it can't be kept.
+    /// Too many writes wait, or the write can't be stored.
     pub fn stage(&mut self, call: &StagedCall, author: &Author, now: SystemTime) -> Result<String, StageError> {
         if self.list(now)?.len() >= WAITING {
             return Err(StageError::Full);
@@ -213,12 +209,13 @@ impl Pending {
         }
     }
 
-    /// Moves a write to others that wait, where it waits for a person; gives its name there, or none if it is gone. It is the write as it was,
-    /// but of whole entries and of no revision, for the store has changed since. It is in one of both at any moment,
-    /// whenever the process ends, and there is always room for it.
+    /// Moves a write to another queue, where it waits for a person. Returns its id there, or `None` if the write is
+    /// gone. The moved write needs whole entries as `old_text` and expects no revision, because the store has changed
+    /// since. At any moment it is in at least one of the queues, even if the process ends. The other queue accepts it
+    /// even when it is full.
     ///
     /// # Errors
-    /// It can't be moved; it stays then.
+    /// The write can't be moved. It then stays where it was.
     pub fn hand_over(
         &mut self,
         write: &PendingWrite,
@@ -233,7 +230,7 @@ impl Pending {
         folder::create(&to.folder)?;
         let mut moved = PendingWrite {
             summary: late_summary(&call.call),
-            // It has as long to wait as one of now.
+            // Its expiry starts now.
             created_at: seconds(now),
             payload: payload(&call),
             ..write.clone()
@@ -246,7 +243,7 @@ impl Pending {
             salt += 1;
         }
         let text = serde_json::to_string_pretty(&moved).unwrap_or_default();
-        // One that has another name is there twice if the process ends between; that beats losing it.
+        // A write with a new id exists twice if the process ends before the removal. That is better than losing it.
         file::replace(&self.path(&moved.id), text.as_bytes(), TEMPORARY)?;
         if moved.id != write.id {
             file::remove(&self.path(&write.id))?;
@@ -256,10 +253,10 @@ impl Pending {
         Ok(Some(moved.id))
     }
 
-    /// Throws a write away; false when there was none of that name.
+    /// Removes a write. Returns false if no write has this id.
     ///
     /// # Errors
-    /// A file that can't be removed.
+    /// The file can't be removed.
     pub fn discard(&mut self, id: &str) -> Result<bool, DiskError> {
         let known = self.writes.iter().any(|write| write.id == id);
         if known {
@@ -345,7 +342,7 @@ fn summary(call: &Call) -> String {
     }
 }
 
-/// The summary of a write that waited for the shared database.
+/// Returns the summary of a write that waited for the shared database.
 fn late_summary(call: &Call) -> String {
     format!("{} (kept while the shared database was away; the store has changed)", summary(call))
 }
@@ -394,13 +391,13 @@ mod tests {
         let old = now() - Duration::from_secs(40 * 86_400);
         let id = stage(&mut queue, &StagedCall { expected_revision: Some(3), ..call("x") }, old);
         let write = queue.list(now()).unwrap()[0].clone();
-        // The name is taken there.
+        // The id is already in use in the other queue.
         folder::create(&waiting.folder).unwrap();
         file::create(&waiting.path(&id), b"of another program", TEMPORARY).unwrap();
         let moved = queue.hand_over(&write, &mut waiting, now()).unwrap().unwrap();
         assert_ne!(moved, id);
         assert!(queue.list(now()).unwrap().is_empty());
-        // It has thirty days from now on, and means whole entries.
+        // The write expires thirty days from now and needs whole entries.
         let found = waiting.list(now()).unwrap().to_vec();
         assert_eq!((found.len(), &found[0].id), (1, &moved));
         let expected = StagedCall { is_exact: true, ..call("x") };

@@ -1,47 +1,48 @@
-//! What a file means that is not at the newest revision when a store is opened.
+//! Interprets a file that is not at the newest revision when a store is opened.
 
 use crate::entries::Entry;
 use crate::journal::line::Replaced;
 
-/// When a file was written last, by the file system.
+/// The modification time of a file, from the file system.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Written {
-    /// In Unix nanoseconds, to tell it from another file.
+    /// In Unix nanoseconds, to distinguish the file from others.
     pub nanos: i64,
-    /// In Unix seconds, to compare it with the clock of a row.
+    /// In Unix seconds, to compare it with a row's time.
     pub seconds: f64,
 }
 
-/// What the journal says of a change.
+/// A change as the journal records it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Past {
-    /// Another program did it.
+    /// Whether another program made it.
     pub is_external: bool,
-    /// The file that it took the place of; of another program's change, the one that it will be
-    /// taken from when both came together.
+    /// The file that it replaced. For a change by another program that was merged with herma's own, the file that the
+    /// merged text will replace.
     pub replaced: Replaced,
-    /// It is one of herma's own that were synced last.
+    /// Whether it is one of herma's own changes that were synced last.
     pub is_last: bool,
     /// When it was made, in Unix seconds.
     pub time: f64,
 }
 
-/// What is to be done.
+/// How to handle the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The newest revision never reached the file: it is put there.
+    /// The newest revision never reached the file, so it is written there.
     Replay,
-    /// Another program changed the file: that is a revision.
+    /// Another program changed the file, so its content becomes a revision.
     External,
 }
 
-/// Judges a file by one change; `holds_before` when it holds what that change began with. A killed
-/// daemon leaves the last changes behind, a power cut can take back the renames of many: it is the very
-/// file then that was replaced. Where it is unknown which one that was, a file is old when it is as it was
-/// before the last changes, or was written before the change.
+/// Judges a file by one change. `holds_before` is true if the file has the content before that change.
+///
+/// A killed daemon may leave the last changes out of the file, and a power cut can undo many renames. The file is then
+/// exactly the one that the change replaced. If that one is unknown, the file must have the content before the change
+/// to count as old. In addition, the change must be one of the last, or the file older than the change.
 pub(crate) fn judge(written: Option<Written>, holds_before: bool, past: Past) -> Verdict {
     let is_old = match (past.replaced, written) {
-        // Where two changes came together the file holds one of them.
+        // After a merge of two changes, the file has one of them.
         (Replaced::WrittenAt(nanos), Some(written)) => nanos == written.nanos && (holds_before || past.is_external),
         (Replaced::WrittenAt(_), None) | (Replaced::Nothing, Some(_)) => false,
         (Replaced::Nothing, None) => holds_before && past.is_last,
@@ -52,8 +53,8 @@ pub(crate) fn judge(written: Option<Written>, holds_before: bool, past: Past) ->
     if is_old { Verdict::Replay } else { Verdict::External }
 }
 
-/// What two changes of `base` come to together: what `theirs` has, without what
-/// `ours` took out, and then what `ours` put in.
+/// Merges two changes of `base`: the entries of `theirs` without those that `ours` removed, then those that `ours`
+/// added.
 pub(crate) fn merge(base: &[Entry], ours: &[Entry], theirs: &[Entry]) -> Vec<Entry> {
     let kept = theirs.iter().filter(|entry| ours.contains(entry) || !base.contains(entry));
     let added = ours.iter().filter(|entry| !base.contains(entry) && !theirs.contains(entry));

@@ -1,4 +1,4 @@
-//! Why a change is refused, in words that a model can act on.
+//! Reasons to refuse a change, in words that a model can act on.
 
 use std::path::PathBuf;
 
@@ -9,38 +9,38 @@ use crate::render::shown;
 use crate::target::Target;
 use crate::usage::{Thousands, Usage};
 
-/// Chars of a preview of an entry that could be meant.
+/// Chars of the preview of an entry that `old_text` may mean.
 const PREVIEW: usize = 80;
 
-/// Chars of the caller's own text that an answer repeats.
+/// Chars of the caller's own text that an error repeats.
 const ECHO: usize = 200;
 
-/// Why a change is refused. Displayed, it is the `error` of the write result.
+/// The reason why a change is refused. Its display text is the `error` of the write result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// Nothing to add.
+    /// The content to add is empty.
     #[error("content is empty; give the text of the new entry")]
     EmptyContent,
-    /// Nothing to put in the place of the old text.
+    /// The replacement text is empty.
     #[error("content is empty; to delete an entry use the action remove")]
     EmptyReplacement,
-    /// Nothing to look for.
+    /// The text to look for is empty.
     #[error("old_text is empty; give a part of the entry that no other entry has")]
     EmptyOldText,
-    /// No operation at all.
+    /// The batch has no operation.
     #[error("operations is empty; give at least one")]
     EmptyBatch,
-    /// The text would be read back as several entries.
+    /// Reading the file again would split the text into several entries.
     #[error(
         "an entry can't have a line that is only \"§\", because that line separates entries; leave it out or add several entries"
     )]
     Delimiter,
-    /// The change would take away entries that it does not name.
+    /// The change would remove entries that it does not name.
     #[error(
         "the change would take away entries that it does not name, so nothing was written; that is a fault of herma"
     )]
     Loss,
-    /// The text has a character that would drive a terminal.
+    /// The text has a character that would control a terminal.
     #[error(
         "content has the control character U+{:04X} at char {at}; of those an entry can only have tabs and newlines",
         u32::from(*char)
@@ -48,32 +48,32 @@ pub enum Refusal {
     Control {
         /// The character.
         char: char,
-        /// How many chars stand before it.
+        /// The number of chars before it.
         at: usize,
     },
     /// The guard found something in the text.
     #[error("{message}")]
     Poisoned {
-        /// The guard's words.
+        /// The guard's message.
         message: String,
-        /// What it found.
+        /// The guard's findings.
         findings: Vec<Finding>,
     },
-    /// No entry has the text.
+    /// No entry contains the text.
     #[error(
         "no entry contains {:?}; look at the current entries and give a part of one of them as it stands there",
         echo(old_text)
     )]
     NoMatch {
-        /// What was looked for.
+        /// The text that was looked for.
         old_text: String,
     },
-    /// Several entries have the text.
+    /// Several entries contain the text.
     #[error("Multiple entries contain {:?}; be more specific so that only one of them is meant", echo(old_text))]
     Several {
-        /// What was looked for.
+        /// The text that was looked for.
         old_text: String,
-        /// How those entries begin.
+        /// The beginnings of those entries.
         matches: Vec<String>,
     },
     /// The store would be too long.
@@ -85,16 +85,16 @@ pub enum Refusal {
     Overflow {
         /// The store.
         target: Target,
-        /// Chars now.
+        /// Current number of chars.
         current: usize,
-        /// Chars that it would have.
+        /// Chars after the change.
         total: usize,
-        /// Chars that it may have.
+        /// Maximum number of chars.
         limit: usize,
-        /// An entry was to be added.
+        /// Whether the change only adds an entry.
         adding: bool,
     },
-    /// An entry is longer than the whole limit: somebody else wrote it.
+    /// An entry is longer than the whole limit, so another program wrote it.
     #[error(
         "{} was changed by another program: it has an entry of {} chars, more than the whole limit of {}. Nothing was written. {}",
         target.file_name(), Thousands(*longest), Thousands(*limit), copy_of(backup.as_ref())
@@ -104,36 +104,36 @@ pub enum Refusal {
         target: Target,
         /// Chars of its longest entry.
         longest: usize,
-        /// Chars that all of it may have.
+        /// Maximum number of chars of the whole store.
         limit: usize,
-        /// Where a copy was put, or why there is none.
+        /// The path of the backup, or the reason why there is none.
         backup: Option<Result<PathBuf, String>>,
     },
-    /// A batch would leave nothing.
+    /// A batch would empty the store.
     #[error(
         "these operations would leave the store empty, which a batch may not do; keep at least one entry, or set allow_empty if a person asked for it"
     )]
     WouldEmpty,
-    /// A change is of shared entries and of entries of one host.
+    /// A change affects both shared and host-bound entries.
     #[error(
         "this changes entries that all hosts share and entries that begin with {MARK:?} and stay on this host; change them one after the other: first what stays here, then what is shared"
     )]
     Mixed,
-    /// One operation of a batch is refused, and so all are.
+    /// One operation of a batch is refused, so all are.
     #[error("operation {number}: {}. None of the operations was applied", refusal.to_string().trim_end_matches('.'))]
     Operation {
-        /// Which, from 1.
+        /// The operation's number, from 1.
         number: usize,
-        /// Why.
+        /// The reason.
         refusal: Box<Self>,
     },
-    /// The journal has no change that could be taken back.
+    /// The journal has no change to undo.
     #[error("there is nothing to undo: the journal has no earlier text of {}", target.file_name())]
     NothingToUndo {
         /// The store.
         target: Target,
     },
-    /// It can't wait for approval.
+    /// The write can't be staged for approval.
     #[error("{0}")]
     NotStaged(String),
     /// The model's arguments are wrong.
@@ -164,7 +164,7 @@ impl Refusal {
         Self::Operation { number, refusal: Box::new(self) }
     }
 
-    /// The refusal itself, without the number of its operation.
+    /// Returns the refusal without the number of its operation.
     #[must_use]
     pub fn root(&self) -> &Self {
         match self {
@@ -173,7 +173,7 @@ impl Refusal {
         }
     }
 
-    /// How full the store is, for an overflow.
+    /// Returns the store's usage for an overflow.
     #[must_use]
     pub fn usage(&self) -> Option<Usage> {
         match self.root() {
@@ -182,7 +182,7 @@ impl Refusal {
         }
     }
 
-    /// Chars that must go before the same change fits.
+    /// Returns how many chars must be freed before the same change fits.
     #[must_use]
     pub fn over_by(&self) -> Option<usize> {
         match self.root() {
@@ -191,7 +191,7 @@ impl Refusal {
         }
     }
 
-    /// What a person can do about a drifted store.
+    /// Returns advice for a person about a drifted store.
     #[must_use]
     pub fn remediation(&self) -> Option<String> {
         match self.root() {

@@ -1,5 +1,4 @@
-//! The one renderer of entries for a model: what the guard blocks is shown as a
-//! placeholder, on every surface.
+//! The only renderer of entries for a model. It shows a placeholder for each entry that the guard blocks.
 
 use std::borrow::Cow;
 
@@ -10,18 +9,18 @@ use crate::entries::{DELIMITER, chars, join};
 use crate::target::Target;
 use crate::usage::{Thousands, Usage};
 
-/// What a placeholder begins with.
+/// The prefix of a placeholder.
 pub const BLOCKED: &str = "[BLOCKED:";
 
-/// What the rules round a block's heading are made of.
+/// The character of the rules above and below a block's heading.
 pub(crate) const RULE: char = '═';
 
 /// Width of these rules, in chars.
 const RULE_WIDTH: usize = 46;
 
-/// An entry as a model may see it. A placeholder stays as it is, for there is
-/// nothing in it to block; poison behind the words of one is blocked like any. Control characters, which no agent can
-/// write, are replaced: another program may have written them.
+/// Renders an entry for a model. A placeholder stays as it is because the guard finds nothing in it. Poison that
+/// follows a placeholder's words is blocked like any other. Control characters are replaced: agents can't write them,
+/// but another program may have.
 #[must_use]
 pub fn shown(policy: &Policy, target: Target, entry: &str) -> String {
     let blocking = policy.blocks(entry, Scope::Strict);
@@ -31,12 +30,12 @@ pub fn shown(policy: &Policy, target: Target, entry: &str) -> String {
     placeholder(target, &blocking.into_iter().map(|id| id.to_string()).collect::<Vec<_>>())
 }
 
-/// Whether a character drives a terminal and is no part of a text.
+/// Whether a character controls a terminal and is not part of a text.
 pub(crate) fn is_control(char: char) -> bool {
     char.is_control() && !matches!(char, '\n' | '\t' | '\r')
 }
 
-/// A text with U+FFFD in the place of each control character.
+/// Replaces each control character of a text with U+FFFD.
 pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
     if text.chars().any(is_control) {
         text.chars().map(|char| if is_control(char) { '\u{fffd}' } else { char }).collect()
@@ -45,8 +44,8 @@ pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a block is one that [`block`] may have made: nothing in it would be blocked or replaced. One that came from
-/// another host, or lay in a file, may have been made by anybody.
+/// Whether [`block`] may have made a block: the guard would block nothing in it, and it has no control character.
+/// Anybody may have made a block that comes from another host or from a file.
 #[must_use]
 pub fn is_clean(policy: &Policy, block: &str) -> bool {
     !block.chars().any(is_control) && block.split(DELIMITER).all(|entry| policy.blocks(entry, Scope::Strict).is_empty())
@@ -60,10 +59,9 @@ fn placeholder(target: Target, ids: &[String]) -> String {
     )
 }
 
-/// The block of a store for the system prompt, of its entries as a model may see
-/// them; `None` when there are none. The same entries and limit give the same
-/// bytes. A store that is longer than its limit is shown up to the limit, with a
-/// note of how much is missing.
+/// Returns the block of a store for the system prompt, from entries that are already rendered for a model. Returns
+/// `None` if there are none. The same entries and limit give the same bytes. If the store is longer than its limit, the
+/// block is cut there and notes how much is missing.
 #[must_use]
 pub fn block<T: AsRef<str>>(target: Target, shown: &[T], limit: usize) -> Option<String> {
     if shown.is_empty() {
@@ -75,8 +73,7 @@ pub fn block<T: AsRef<str>>(target: Target, shown: &[T], limit: usize) -> Option
     Some(format!("{rule}\n{} [{usage}]\n{rule}\n{body}", target.heading()))
 }
 
-/// Whole entries from the first on while they fit; of a first one that doesn't fit
-/// by itself, as much as fits.
+/// Cuts a store to whole entries that fit. If the first entry alone doesn't fit, cuts that entry.
 fn cut<T: AsRef<str>>(target: Target, shown: &[T], usage: Usage) -> String {
     let mut length = 0;
     let fits = shown.iter().take_while(|entry| {

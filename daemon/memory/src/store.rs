@@ -1,5 +1,4 @@
-//! A store on disk: lock, re-read if the file changed, apply, write the journal,
-//! replace the file, answer.
+//! A store on disk: lock, read again if the file changed, apply, write the journal, replace the file, answer.
 
 mod backup;
 mod bound;
@@ -32,19 +31,19 @@ use known::Known;
 pub use shared::Proposal;
 pub use transaction::Transaction;
 
-/// Largest file that is read as a store, in bytes: far beyond any limit in
-/// chars, so that a store that grew elsewhere can still be read and shrunk.
+/// Largest file that is read as a store, in bytes. It is far above any limit in chars, so that a store that grew
+/// elsewhere can still be read and shrunk.
 const FILE_LIMIT: u64 = 16 << 20;
 
-/// Age after which a temporary file is one that a killed process left.
+/// Age at which a temporary file counts as left over from a killed process.
 const LEFTOVER: Duration = Duration::from_mins(1);
 
-/// Texts whose rendering is remembered beyond those of the store.
+/// Maximum number of cached renderings in addition to those of the store's entries.
 const RENDERED: usize = 1024;
 
 const TEMPORARY: Temporary = Temporary { prefix: ".mem_", suffix: ".tmp" };
 
-/// Where the files of a store are.
+/// The paths of a store's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {
     /// MEMORY.md or USER.md.
@@ -54,38 +53,38 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// `<file>.lock`: what Hermes locks too.
+    /// Returns `<file>.lock`, which Hermes locks too.
     fn lock(&self) -> PathBuf {
         let mut name = self.file.clone().into_os_string();
         name.push(".lock");
         name.into()
     }
 
-    /// The folder that the file is in.
+    /// Returns the folder of the file.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.file.parent().unwrap_or(Path::new("."))
     }
 }
 
-/// What a store may hold and keeps.
+/// The limits of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Chars of the whole store.
     pub chars: usize,
-    /// Revisions that the journal keeps at least, from 1.
+    /// Revisions that the journal keeps at least. The minimum is 1.
     pub revisions: usize,
 }
 
-/// Why a store can't be used. What is on disk is left as it is.
+/// The reason why a store can't be used. Its files stay as they are.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The file, or its journal, is there but can't be read.
+    /// The file or its journal exists but can't be read.
     #[error("{} can't be read, so nothing is written to it: {reason}", path.display())]
     Unreadable {
-        /// Which file.
+        /// The unreadable file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The cause.
         reason: String,
     },
     /// A lock, write or sync failed.
@@ -99,7 +98,7 @@ impl StoreError {
     }
 }
 
-/// What a store holds.
+/// The content of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     /// The store.
@@ -108,28 +107,28 @@ pub struct View {
     pub limit: usize,
     /// Its entries.
     pub entries: Arc<[Entry]>,
-    /// Its entries as a model may see them.
+    /// The entries as a model may see them.
     pub shown: Arc<[Entry]>,
     /// Its revision.
     pub revision: u64,
-    /// Lines of its journal that can't be read.
+    /// Number of unreadable lines in its journal.
     pub damaged: u64,
 }
 
 impl View {
-    /// How full it is.
+    /// Returns how full the store is.
     #[must_use]
     pub fn usage(&self) -> Usage {
         Usage { chars: chars(&self.entries), limit: self.limit }
     }
 
-    /// It is longer than its limit.
+    /// Whether the store is longer than its limit.
     #[must_use]
     pub fn over_limit(&self) -> bool {
         self.usage().chars > self.limit
     }
 
-    /// An entry is longer than the whole limit.
+    /// Whether an entry is longer than the whole limit.
     #[must_use]
     pub fn drifted(&self) -> bool {
         change::longest(&self.entries) > self.limit
@@ -141,7 +140,7 @@ impl View {
 pub struct Event {
     /// The revision.
     pub revision: u64,
-    /// What made it.
+    /// The action that made it.
     pub action: Action,
     /// The session that made it.
     pub session: Option<String>,
@@ -149,9 +148,8 @@ pub struct Event {
 
 /// One store, owned by one thread.
 ///
-/// Invariant: `known` is what the file held when it was last read or written, and
-/// `journal` what its journal holds; both are forgotten after any failure, so that
-/// they are read again before the next change.
+/// Invariant: `known` is the file's content at its last read or write, and `journal` has the content of the journal
+/// file. A failure drops both, so that they are read again before the next change.
 #[derive(Debug)]
 pub struct Store {
     paths: Paths,
@@ -163,23 +161,22 @@ pub struct Store {
     known: Option<Known>,
     rendered: HashMap<Entry, Entry>,
     events: Vec<Event>,
-    /// Files that were replaced; forgetting them can wait.
+    /// Files that were replaced. Dropping them can wait.
     replaced: Vec<Placed>,
     swept: bool,
-    /// The file could not be read at some time.
+    /// Whether the file was ever unreadable.
     was_unreadable: bool,
-    /// The newest revision that was ever known: none is given twice, even when the
-    /// journal is gone.
+    /// The newest revision ever known. No revision is assigned twice, even if the journal is gone.
     newest: u64,
-    /// Its revisions are given elsewhere: what another program writes waits until it got one.
+    /// Whether the shared database assigns the revisions. Edits by other programs then wait until they have one.
     is_shared: bool,
-    /// Revisions of a shared store that are not on the disk yet, oldest first.
+    /// Revisions of a shared store that are not on disk yet, oldest first.
     ahead: Vec<Row>,
 }
 
 impl Store {
-    /// A store that is read when it is first used. `policy` says which texts are
-    /// kept out of it, and out of what a model sees of it.
+    /// Creates a store that is read at its first use. `policy` decides which texts can't be written, and which a model
+    /// can't see.
     #[must_use]
     pub fn new(paths: Paths, target: Target, limits: Limits, policy: Arc<Policy>) -> Self {
         Self {
@@ -201,20 +198,19 @@ impl Store {
         }
     }
 
-    /// What the store holds now. The file is read only when it changed.
+    /// Returns the store's content. Reads the file only if it changed.
     ///
     /// # Errors
-    /// A file that can't be read.
+    /// The file can't be read.
     pub fn view(&mut self) -> Result<View, StoreError> {
         self.refresh()?;
         Ok(self.current())
     }
 
-    /// Looks at the file itself, whatever its stamp says, unless it has been at rest
-    /// for long enough.
+    /// Reads the file even if its stamp is the same, unless it has been unchanged for long enough.
     ///
     /// # Errors
-    /// A file that can't be read.
+    /// The file can't be read.
     pub fn look(&mut self) -> Result<(), StoreError> {
         if let Some(known) = &mut self.known {
             known.placed = None;
@@ -222,18 +218,16 @@ impl Store {
         self.refresh()
     }
 
-    /// The revisions that are new since this was asked last.
+    /// Returns the revisions that are new since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
 
-    /// Gets a store ready after a start: removes temporary files that a killed
-    /// process left, and puts a revision that never reached the file in its place.
-    /// Nothing is done while another program holds the lock; then
-    /// [`Store::begin`] does it later.
+    /// Prepares a store after a start. Removes temporary files of killed processes, and writes a revision that never
+    /// reached the file. Does nothing while another program holds the lock. Then [`Store::begin`] does it later.
     ///
     /// # Errors
-    /// A folder that can't be read, or a file that can't be written.
+    /// The folder can't be read, or the file can't be written.
     pub fn tidy(&mut self) -> Result<(), StoreError> {
         if self.paths.folder().is_dir()
             && let Some(lock) = self.lock.try_now()?
@@ -246,16 +240,16 @@ impl Store {
         Ok(())
     }
 
-    /// Locks the store, as every program that writes to it does, and reads what
-    /// is new. `None` while another program holds the lock.
+    /// Locks the store, as every program that writes to it does, and reads new content. Returns `None` while another
+    /// program holds the lock.
     ///
     /// # Errors
-    /// A folder or lock that can't be made, or a file that can't be read.
+    /// The folder or the lock can't be created, or the file can't be read.
     pub fn begin(&mut self) -> Result<Option<Transaction<'_>>, StoreError> {
         Ok(self.locked()?.map(|lock| Transaction::new(self, lock)))
     }
 
-    /// The lock, and what is new.
+    /// Takes the lock and reads new content.
     fn locked(&mut self) -> Result<Option<Locked>, StoreError> {
         let lock = match self.lock.try_now() {
             Err(error) if error.cause() == Cause::Missing => {
@@ -273,12 +267,11 @@ impl Store {
         Ok(Some(lock))
     }
 
-    /// The rows of the journal below the revision `before`, newest first, up to
-    /// `limit` of them and until their texts have `bytes` bytes. True when older
-    /// ones are kept.
+    /// Returns the journal's rows below the revision `before`, newest first: at most `limit` rows, and only until their
+    /// texts exceed `bytes` bytes. The flag is true if there are older rows.
     ///
     /// # Errors
-    /// A file that can't be read.
+    /// The file can't be read.
     pub fn log(&mut self, before: Option<u64>, limit: usize, bytes: usize) -> Result<(Vec<Row>, bool), StoreError> {
         self.refresh()?;
         let unwritten = self.known.iter().flat_map(|known| known.unwritten.iter().rev());
@@ -300,23 +293,23 @@ impl Store {
         Ok((rows, false))
     }
 
-    /// Whether the journal has grown so long that [`Store::maintain`] shortens it.
+    /// Whether the journal is so long that [`Store::maintain`] shortens it.
     #[must_use]
     pub fn needs_maintenance(&self) -> bool {
         self.journal.as_ref().is_some_and(|journal| journal.is_long(self.limits.revisions))
     }
 
-    /// Does what can wait until the writers are answered: forgets replaced files, and
-    /// shortens a journal that has grown long.
+    /// Does the work that can wait until the writers have their answers: drops replaced files, and shortens a long
+    /// journal.
     ///
     /// # Errors
-    /// A step that failed; the journal is then as it was.
+    /// A step failed. The journal is then unchanged.
     pub fn maintain(&mut self) -> Result<(), StoreError> {
         self.replaced.clear();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         if let Some(journal) = self.journal.as_mut().filter(|journal| journal.is_long(self.limits.revisions)) {
-            // A power cut may take the file back to any revision since it was synced, and that
-            // one must still be known.
+            // A power cut may restore the file as of any revision since its last sync. The journal must still have that
+            // one.
             let synced = file::sync(&self.paths.file);
             if let Err(error) = synced.and_then(|()| journal.compact(self.limits.revisions, now.as_secs())) {
                 self.forget();
@@ -326,11 +319,11 @@ impl Store {
         Ok(())
     }
 
-    /// Notes in the journal that the file is durable, for whoever opens the store
-    /// next: what the file holds then, it was given after this.
+    /// Notes in the journal that the file is durable. The next process that opens the store then knows that any other
+    /// content was written later.
     ///
     /// # Errors
-    /// A file that can't be synced or written.
+    /// The file can't be synced or written.
     pub fn flush(&mut self) -> Result<(), StoreError> {
         let is_clean = self.known.as_ref().is_some_and(Known::is_clean);
         if let Some(journal) = self.journal.as_mut().filter(|_| is_clean)
@@ -370,7 +363,7 @@ impl Store {
         View { target: self.target, limit: self.limits.chars, entries, shown, revision, damaged }
     }
 
-    /// The entries as a model may see them; each text is scanned once.
+    /// Renders the entries for a model. Scans each text once.
     fn shown(&mut self, entries: &[Entry]) -> Arc<[Entry]> {
         if self.rendered.len() > entries.len() + RENDERED {
             self.rendered.clear();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Which store is meant.
+/// One of the two stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Target {
     /// The agent's own notes.
@@ -13,10 +13,10 @@ pub enum Target {
 }
 
 impl Target {
-    /// Both, in the order in which they are rendered.
+    /// Both stores, in the order in which they are rendered.
     pub const ALL: [Self; 2] = [Self::Memory, Self::User];
 
-    /// Its name on the wire.
+    /// Returns the store's name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -25,7 +25,7 @@ impl Target {
         }
     }
 
-    /// Its file's name.
+    /// Returns the name of the store's file.
     #[must_use]
     pub const fn file_name(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Target {
         }
     }
 
-    /// What its block in the prompt is headed with.
+    /// Returns the heading of the store's block in the prompt.
     #[must_use]
     pub const fn heading(self) -> &'static str {
         match self {

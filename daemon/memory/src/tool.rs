@@ -1,5 +1,5 @@
-//! The memory tool as a model sees it: its schema, the paragraph for the system
-//! prompt, and the reading of arguments that a model wrote.
+//! The memory tool as a model sees it: its schema, the paragraph for the system prompt, and the parser of a model's
+//! arguments.
 
 use serde_json::{Map, Value, json};
 
@@ -8,14 +8,14 @@ use crate::change::{Change, Changes, Emptying};
 use crate::refusal::Refusal;
 use crate::target::Target;
 
-/// Operations that one call may have.
+/// Maximum number of operations in one call.
 const OPERATIONS: usize = 1000;
 
 /// The arguments that the tool takes.
 const ARGUMENTS: [&str; 5] = ["action", "target", "content", "old_text", "operations"];
 
-/// The function schema of the `memory` tool; where stores are shared with other hosts a model is told how to keep an
-/// entry to this one.
+/// Returns the function schema of the `memory` tool. If stores are shared with other hosts, the schema explains how to
+/// keep an entry on this host.
 #[must_use]
 pub fn schema(shares: bool) -> Value {
     let mut schema = own();
@@ -96,14 +96,14 @@ Space is small: when a store is full, replace or remove what is stale in the sam
 pub struct Call {
     /// The store.
     pub target: Target,
-    /// What to do with it.
+    /// The requested changes.
     pub changes: Changes,
 }
 
-/// Reads the arguments that a model gave: an object, or the text of one.
+/// Parses the arguments of a model: an object, or a string that contains one.
 ///
 /// # Errors
-/// What is wrong with them, for the model.
+/// The arguments are invalid. The refusal explains the problem to the model.
 pub fn read(arguments: &str) -> Result<Call, Refusal> {
     let wrong = |words: String| Refusal::Arguments(words);
     let value: Value =

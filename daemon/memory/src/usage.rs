@@ -18,7 +18,7 @@ impl Usage {
         self.chars.saturating_mul(100).checked_div(self.limit).unwrap_or(0).min(100)
     }
 
-    /// `C/L` without the percentage, as an overflow tells it.
+    /// `C/L` without the percentage, as an overflow error shows it.
     #[must_use]
     pub fn fraction(self) -> String {
         format!("{}/{}", Thousands(self.chars), Thousands(self.limit))

@@ -1,4 +1,4 @@
-//! A store against a plain model: a list of texts and a list of revisions.
+//! Compares a store with a simple model: a list of texts and a list of revisions.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 #![allow(clippy::disallowed_methods, reason = "the test plays other programs and crashes")]
 
@@ -50,7 +50,7 @@ proptest! {
     }
 }
 
-/// `g\n§` is read as one entry; what is added behind it is read back as `§\na`.
+/// `g\n§` is read as one entry. An entry `a` added after it is read back as `§\na`.
 #[test]
 fn an_entry_that_is_added_behind_a_last_line_that_is_only_a_sign_stays_an_entry() {
     for text in ["g\n§", "g\n§ \n§\nh"] {
@@ -63,8 +63,8 @@ fn an_entry_that_is_added_behind_a_last_line_that_is_only_a_sign_stays_an_entry(
     }
 }
 
-/// Killed between journal and file, and started while another program has the lock:
-/// what is shown then is taken back by that program, which never saw it.
+/// The store is killed between journal and file, and starts while another program has the lock. That program removes
+/// the shown revision, which it has never seen.
 #[test]
 fn what_is_shown_after_a_crash_does_not_vanish_when_another_program_had_the_lock() {
     let mut world = World::new();

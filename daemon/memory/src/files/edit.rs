@@ -1,4 +1,4 @@
-//! What a change makes of the files; nothing here touches the disk.
+//! Applies a change to the files. Nothing here touches the disk.
 
 use std::sync::Arc;
 
@@ -10,83 +10,83 @@ use super::refusal::{FileRefusal, LINES_TOLD};
 use super::row::FileAction;
 use super::rules::{Rules, check_kept, check_new, check_room, checked};
 
-/// What is to be done.
+/// An edit of the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edit {
-    /// Make a file that is not there.
+    /// Create a file at a free path.
     Create {
-        /// Where.
+        /// The path.
         path: FilePath,
-        /// Its text.
+        /// The text.
         text: String,
     },
-    /// Give a file a text as a whole, whether or not it is there.
+    /// Set the whole text of a file, whether or not it exists.
     Write {
-        /// Where.
+        /// The path.
         path: FilePath,
-        /// Its text.
+        /// The text.
         text: String,
     },
-    /// Replace a part of a file that is there exactly once.
+    /// Replace a part that occurs in the file exactly once.
     StrReplace {
-        /// Which file.
+        /// The path.
         path: FilePath,
         /// The part.
         old: String,
-        /// What stands in its place.
+        /// The replacement.
         new: String,
     },
-    /// Put lines into a file.
+    /// Insert lines into a file.
     Insert {
-        /// Which file.
+        /// The path.
         path: FilePath,
-        /// Behind which line; 0 for the beginning.
+        /// The line after which to insert; 0 for the beginning.
         line: i64,
         /// The lines.
         text: String,
     },
-    /// Remove a file, or a folder with all that is in it.
+    /// Remove a file, or a folder with its whole content.
     Delete {
-        /// Which.
+        /// The path.
         path: FilePath,
     },
-    /// Give a file or folder another name.
+    /// Rename a file or folder.
     Rename {
-        /// Its name.
+        /// The old path.
         from: FilePath,
-        /// Its new name.
+        /// The new path.
         to: FilePath,
     },
 }
 
-/// What has become of a file.
+/// The new state of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// Which file.
+    /// The path.
     pub path: FilePath,
-    /// Its text; `None` when it is gone.
+    /// The text; `None` if the file is removed.
     pub text: Option<Arc<str>>,
 }
 
-/// What a change comes to.
+/// The effect of a change that is not on the disk yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     /// The files that change.
     pub outcomes: Vec<Outcome>,
-    /// Folders that go once they are empty, the deepest first.
+    /// Folders that are removed once they are empty, the deepest first.
     pub folders_gone: Vec<FilePath>,
-    /// Folders that have to be there.
+    /// Folders that must exist.
     pub folders_made: Vec<FilePath>,
-    /// What is said of it.
+    /// The summary for the answer.
     pub done: Done,
-    /// What the guard only warns of.
+    /// Findings for which the guard only warns.
     pub warnings: Vec<Finding>,
 }
 
-/// What was done, to be told.
+/// A summary of a change, for the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Done {
-    /// A file was made.
+    /// A file was created.
     Created(FilePath),
     /// A file has another text.
     Written(FilePath),
@@ -99,23 +99,23 @@ pub enum Done {
         /// The line that the change begins in, from 0.
         line: usize,
     },
-    /// Lines were put into a file.
+    /// Lines were inserted into a file.
     Inserted(FilePath),
-    /// A file or folder is gone.
+    /// A file or folder was removed.
     Deleted(FilePath),
-    /// A file or folder has another name.
+    /// A file or folder was renamed.
     Renamed {
-        /// The one it had.
+        /// The old path.
         from: FilePath,
-        /// The one it has.
+        /// The new path.
         to: FilePath,
     },
-    /// Files are as they were at that revision.
+    /// Files were restored to that revision.
     PutBack(u64),
 }
 
 impl Edit {
-    /// Its name in the journal.
+    /// Returns its name in the journal.
     #[must_use]
     pub const fn action(&self) -> FileAction {
         match self {
@@ -128,7 +128,7 @@ impl Edit {
         }
     }
 
-    /// What it changes.
+    /// Returns the path that it changes.
     #[must_use]
     pub const fn path(&self) -> &FilePath {
         match self {
@@ -141,10 +141,10 @@ impl Edit {
         }
     }
 
-    /// What it makes of the files.
+    /// Applies the edit to the files, in memory only.
     ///
     /// # Errors
-    /// Why it is not done.
+    /// The reason why the edit is refused.
     pub fn apply(&self, files: &Files, rules: Rules<'_>) -> Result<Draft, FileRefusal> {
         match self {
             Self::Create { path, text } => match files.at(path) {
@@ -195,7 +195,7 @@ fn written(files: &Files, path: &FilePath, text: &str, rules: Rules<'_>, done: D
     Ok(Draft { outcomes, folders_gone: Vec::new(), folders_made: Vec::new(), done, warnings })
 }
 
-/// Where a text is, that must be there exactly once.
+/// Returns the byte offset of a text that must occur exactly once.
 fn only_place(text: &str, old: &str, path: &FilePath) -> Result<usize, FileRefusal> {
     let Some(first) = old.chars().next() else {
         return Err(FileRefusal::Arguments("`old_str` is empty; give the text that is to be replaced".into()));
@@ -207,7 +207,7 @@ fn only_place(text: &str, old: &str, path: &FilePath) -> Result<usize, FileRefus
         return Ok(at);
     }
     let (mut lines, mut line, mut from) = (Vec::new(), 1, 0);
-    // More than are told are not looked for: each look may go through the whole text.
+    // Stops once more lines are found than the error lists, because each search may scan the whole text.
     while lines.len() <= LINES_TOLD
         && let Some(next) = text[from..].find(old)
     {
@@ -219,7 +219,7 @@ fn only_place(text: &str, old: &str, path: &FilePath) -> Result<usize, FileRefus
     Err(FileRefusal::Several { old: old.to_owned(), lines })
 }
 
-/// The text with lines put in; it ends with a line feed then.
+/// Returns the text with the lines inserted. It then ends with a line feed.
 fn with_lines(text: &str, line: i64, inserted: &str) -> Result<String, FileRefusal> {
     let mut lines: Vec<&str> = text.split('\n').collect();
     if lines.last() == Some(&"") {
@@ -279,7 +279,7 @@ fn rename(files: &Files, from: &FilePath, to: &FilePath, rules: Rules<'_>) -> Re
     };
     let folders = if is_folder { files.folders_below(from) } else { Vec::new() };
     for path in held.iter().map(|(path, _)| *path).chain(&folders) {
-        // Names that grew together may be longer than a path can be.
+        // Joined names can exceed the longest path.
         FilePath::parse(&moved(path).to_string())?;
     }
     let come = held.iter().map(|(path, file)| Outcome { path: moved(path), text: Some(Arc::clone(&file.text)) });
@@ -290,7 +290,7 @@ fn rename(files: &Files, from: &FilePath, to: &FilePath, rules: Rules<'_>) -> Re
     Ok(Draft { outcomes: come.chain(gone).collect(), folders_gone, folders_made, done, warnings: Vec::new() })
 }
 
-/// A folder and those in it, the deepest first.
+/// Returns a folder and all folders in it, the deepest first.
 pub(super) fn whole(files: &Files, folder: &FilePath) -> Vec<FilePath> {
     files.folders_below(folder).into_iter().chain([folder.clone()]).collect()
 }

@@ -1,4 +1,4 @@
-//! What the files are at one moment.
+//! A snapshot of the files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,57 +12,57 @@ use super::path::FilePath;
 pub struct Files {
     /// The newest revision.
     pub revision: u64,
-    /// The files that are kept, by their paths.
+    /// The files that herma keeps, by path.
     pub files: BTreeMap<FilePath, Held>,
-    /// What the tree has, folders before what is in them, names in their order.
+    /// All entries of the tree. Folders come before their content, and names are sorted.
     pub entries: Vec<Entry>,
-    /// Bytes of the root, as the file system says.
+    /// Size of the root folder in bytes, according to the file system.
     pub root_bytes: u64,
-    /// What has a name that begins with a dot, and that this is so.
+    /// Entries whose name begins with a dot, each with that as the reason why it is hidden.
     pub hidden: BTreeMap<FilePath, String>,
-    /// What is there and not kept, and why: links, files that are too long or no text.
+    /// Entries that are not kept, with the reason: links, files that are too long or not text.
     pub unkept: BTreeMap<FilePath, String>,
 }
 
-/// A file that is kept.
+/// A file that herma keeps.
 #[derive(Debug, Clone)]
 pub struct Held {
     /// Its text.
     pub text: Arc<str>,
     /// The revision that changed it last.
     pub revision: u64,
-    /// When it was written last, in Unix seconds.
+    /// When it was last written, in Unix seconds.
     pub modified_at: f64,
-    /// Which file it was when it was read or written last; `None` when it was never seen.
+    /// The file's stamp when it was last read or written. `None` if it was never seen.
     pub(super) stamp: Option<Stamp>,
-    /// It was read so long after it was written that an equal stamp means an equal text.
+    /// Whether it was read so long after its last write that an equal stamp means an equal text.
     pub(super) settled: bool,
 }
 
-/// Something in the tree.
+/// An entry of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Where.
+    /// The path.
     pub path: FilePath,
-    /// Bytes of a folder, as the file system says; `None` for a file that is kept.
+    /// Size of a folder in bytes, according to the file system. `None` for a kept file.
     pub folder_bytes: Option<u64>,
 }
 
-/// What is at a path.
+/// The state of a path.
 #[derive(Debug, Clone, Copy)]
 pub enum Place<'a> {
     /// A folder, or the root.
     Folder,
-    /// A file that is kept.
+    /// A kept file.
     File(&'a Held),
-    /// Something that is not, and why.
+    /// An entry that is not kept, and the reason.
     Unkept(&'a str),
     /// Nothing.
     Nothing,
 }
 
 impl Files {
-    /// What is at a path.
+    /// Returns the state of a path.
     #[must_use]
     pub fn at(&self, path: &FilePath) -> Place<'_> {
         if let Some(file) = self.files.get(path) {
@@ -77,12 +77,12 @@ impl Files {
         if is_folder { Place::Folder } else { Place::Nothing }
     }
 
-    /// The files in a folder, at any depth.
+    /// Returns the files in a folder, at any depth.
     pub fn below<'a>(&'a self, folder: &'a FilePath) -> impl Iterator<Item = (&'a FilePath, &'a Held)> {
         self.files.iter().filter(|(path, _)| path.below(folder).is_some())
     }
 
-    /// The folders in a folder, at any depth, the deepest first.
+    /// Returns the folders in a folder, at any depth, the deepest first.
     #[must_use]
     pub fn folders_below(&self, folder: &FilePath) -> Vec<FilePath> {
         let folders = self.entries.iter().filter(|entry| entry.folder_bytes.is_some());
@@ -92,7 +92,7 @@ impl Files {
         folders
     }
 
-    /// The revision of a file, or the newest one of the files in a folder; 0 when nothing is there.
+    /// Returns the revision of a file, or the newest revision of the files in a folder. Returns 0 for a free path.
     #[must_use]
     pub fn revision_of(&self, path: &FilePath) -> u64 {
         match self.files.get(path) {
@@ -101,7 +101,7 @@ impl Files {
         }
     }
 
-    /// Bytes of all texts.
+    /// Returns the bytes of all texts.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.files
@@ -110,7 +110,7 @@ impl Files {
             .fold(0, |sum, bytes| sum + u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 
-    /// A path that is there and that some file systems take for this one, or for a folder above it.
+    /// Returns an existing path that some file systems treat as the same as this one or as a folder above it.
     #[must_use]
     pub fn alike(&self, path: &FilePath) -> Option<&FilePath> {
         let wanted: Vec<(FilePath, String)> =

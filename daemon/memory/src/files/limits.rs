@@ -1,14 +1,14 @@
-//! How much is kept.
+//! The limits of memory files.
 
-/// How much is kept of a profile's files.
+/// The limits of a profile's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileLimits {
-    /// Bytes of one file.
+    /// Maximum bytes of one file.
     pub file_bytes: usize,
-    /// Bytes of all files together.
+    /// Maximum bytes of all files together.
     pub total_bytes: u64,
-    /// Files.
+    /// Maximum number of files.
     pub count: usize,
-    /// Revisions that the journal keeps at least, from 1.
+    /// Revisions that the journal keeps at least. The minimum is 1.
     pub revisions: usize,
 }

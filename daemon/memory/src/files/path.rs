@@ -1,39 +1,39 @@
-//! Names below the root.
+//! Paths below the root.
 
 use std::fmt;
 use std::sync::Arc;
 
 use unicode_normalization::UnicodeNormalization;
 
-/// What every path begins with, as the tool says it.
+/// The prefix of every path in the tool's spelling.
 pub const ROOT: &str = "/memories";
 
-/// Bytes of a name, as most file systems have it.
+/// Maximum bytes of a name, as in most file systems.
 const LONGEST_NAME: usize = 255;
 
-/// Bytes of a path.
+/// Maximum bytes of a path.
 const LONGEST: usize = 1024;
 
-/// Names in a path.
+/// Maximum number of names in a path.
 const DEEPEST: usize = 16;
 
-/// Spellings of `.`, `/` and `\` in addresses of the web, in lower case.
+/// URL-encoded spellings of `.`, `/` and `\`, in lower case.
 const ENCODED: [&str; 3] = ["%2e", "%2f", "%5c"];
 
 /// A path below the root, or the root itself. Its names are joined by `/`; none is empty, `.` or `..`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FilePath(Arc<str>);
 
-/// Why a text is no path.
+/// Why a text is not a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// It begins elsewhere.
+    /// It does not begin with the root.
     #[error("Path must start with /memories, got: {0}")]
     Elsewhere(String),
     /// It leads out of the root.
     #[error("Path {0} would escape /memories directory")]
     Escapes(String),
-    /// It has something in it that no path has.
+    /// It contains something that no path may have.
     #[error("Path {path} can't be used: {why}")]
     Spelled {
         /// The path, shortened.
@@ -50,10 +50,10 @@ impl FilePath {
         Self("".into())
     }
 
-    /// Reads a path as a model writes it.
+    /// Parses a path as a model writes it.
     ///
     /// # Errors
-    /// One that begins elsewhere, leads out of the root or has something in it that no path has.
+    /// The path does not begin with the root, leads out of it, or contains something that no path may have.
     pub fn parse(text: &str) -> Result<Self, PathError> {
         let shown = || text.chars().filter(|char| !char.is_control()).take(200).collect::<String>();
         let below = text.strip_prefix(ROOT).filter(|below| below.is_empty() || below.starts_with('/'));
@@ -84,13 +84,13 @@ impl FilePath {
         Ok(Self(path.into()))
     }
 
-    /// A path that a walk found below the root.
+    /// Converts a path that a walk below the root found.
     #[must_use]
     pub fn found(path: &str) -> Self {
         Self(path.into())
     }
 
-    /// Returns a path that was read from a file; `None` if it leads out of the folder of memory files.
+    /// Converts a path that was read from a file. Returns `None` if it leads out of the folder of memory files.
     #[must_use]
     pub fn kept(path: &str) -> Option<Self> {
         let is_name =
@@ -98,7 +98,7 @@ impl FilePath {
         path.split('/').all(is_name).then(|| Self(path.into()))
     }
 
-    /// The path below the root; empty for the root.
+    /// Returns the path below the root, which is empty for the root.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -110,12 +110,12 @@ impl FilePath {
         self.0.is_empty()
     }
 
-    /// Its names, from the root down.
+    /// Returns its names, from the root down.
     pub fn names(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.0.split('/').filter(|name| !name.is_empty())
     }
 
-    /// What is left of it below a folder; `None` when it is not in there.
+    /// Returns the rest of the path below a folder, or `None` if it is not in that folder.
     #[must_use]
     pub fn below(&self, folder: &Self) -> Option<&str> {
         if folder.is_root() {
@@ -125,31 +125,31 @@ impl FilePath {
         }
     }
 
-    /// The folders that it is in, the nearest first, without the root.
+    /// Returns the folders that contain it, the nearest first, without the root.
     pub fn above(&self) -> impl Iterator<Item = Self> {
         let cuts = self.0.match_indices('/').map(|(at, _)| at).collect::<Vec<_>>();
         cuts.into_iter().rev().map(|at| Self(self.0[..at].into()))
     }
 
-    /// The path of something below this one.
+    /// Returns the path of an entry below this one.
     #[must_use]
     pub fn join(&self, below: &str) -> Self {
         if self.is_root() { Self(below.into()) } else { Self(format!("{}/{below}", self.0).into()) }
     }
 
-    /// Whether a part of it is hidden.
+    /// Whether a name in the path is hidden.
     #[must_use]
     pub fn is_hidden(&self) -> bool {
         self.names().any(|name| name.starts_with('.'))
     }
 
-    /// The path in a form that is the same for spellings which some file systems take for one name: case, letters
-    /// that are put together in several ways, chars that are not seen.
+    /// Returns a form that is equal for all spellings that some file systems treat as one name. They differ in case, in
+    /// the composition of letters, or in invisible chars.
     #[must_use]
     pub fn folded(&self) -> String {
         let is_seen = |char: &char| !matches!(char, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}');
         let seen: String = self.0.chars().filter(is_seen).nfkc().collect();
-        // Upper case first: of some letters there are two lower ones, of others only an upper pair.
+        // Upper case first: some letters have two lower-case forms, and others are equal only in upper case.
         seen.to_uppercase().to_lowercase().nfc().collect()
     }
 }

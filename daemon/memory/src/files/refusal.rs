@@ -1,46 +1,46 @@
-//! Why something is not done with files, in words for a model. Where the tool's own documentation or its reference
-//! implementation has words for it, it is those.
+//! Reasons to refuse a command on files, in words for a model. Uses the words of the tool's documentation or of its
+//! reference implementation where they exist.
 
 use herma_guard::{Finding, Severity};
 
 use super::path::{FilePath, PathError};
 
-/// Lines that are told where a text is too often.
+/// Maximum number of lines that an error lists for a text with several occurrences.
 pub(super) const LINES_TOLD: usize = 100;
 
-/// Why something is not done; nothing has changed then.
+/// The reason why a command is refused. The files are then unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileRefusal {
-    /// It is no path.
+    /// The text is not a path.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// The arguments can't be used.
+    /// The arguments are invalid.
     #[error("{0}")]
     Arguments(String),
-    /// Nothing is there to look at or to change.
+    /// Nothing is at the path to view or to change.
     #[error("The path {0} does not exist. Please provide a valid path.")]
     NotThere(FilePath),
-    /// Nothing is there to remove or to rename.
+    /// Nothing is at the path to remove or to rename.
     #[error("The path {0} does not exist")]
     Missing(FilePath),
-    /// A folder is there.
+    /// The path is a folder.
     #[error("The path {0} is not a file.")]
     NoFile(FilePath),
-    /// A file is there already.
+    /// The path already exists.
     #[error("File {0} already exists")]
     Exists(FilePath),
-    /// Something has the new name already.
+    /// The new name already exists.
     #[error("The destination {0} already exists")]
     Taken(FilePath),
-    /// A file is where a folder would have to be.
+    /// A file is in the place of a folder.
     #[error("{path} can't be made: {file} is a file, not a directory")]
     BelowFile {
-        /// What was to be made.
+        /// The path to create.
         path: FilePath,
-        /// The file in the way.
+        /// The file in its place.
         file: FilePath,
     },
-    /// A folder would be in itself.
+    /// A folder would be inside itself.
     #[error("{from} can't be renamed to {to}, which is inside it")]
     IntoItself {
         /// The folder.
@@ -48,49 +48,49 @@ pub enum FileRefusal {
         /// Its new name.
         to: FilePath,
     },
-    /// A name that differs only in ways that some file systems don't tell apart.
+    /// Some file systems treat the new name and an existing one as the same.
     #[error("{path} can't be made: {there} is there, and some file systems take both names for one")]
     Alike {
-        /// What was to be made.
+        /// The path to create.
         path: FilePath,
-        /// What is there.
+        /// The existing path.
         there: FilePath,
     },
-    /// Names that begin with a dot are left to other programs.
+    /// The name begins with a dot. Such names belong to other programs.
     #[error("{0} can't be made: names that begin with a dot are not kept")]
     Hidden(FilePath),
-    /// The root stays.
+    /// The root can't be deleted.
     #[error("Cannot delete the /memories directory itself")]
     DeleteRoot,
-    /// The root stays where it is.
+    /// The root can't be renamed.
     #[error("Cannot rename the /memories directory itself")]
     RenameRoot,
-    /// The text that is to be replaced is not there.
+    /// The text to replace does not occur.
     #[error("No replacement was performed, old_str `{}` did not appear verbatim in {path}.", echo(old))]
     NoMatch {
         /// The file.
         path: FilePath,
-        /// What was looked for.
+        /// The text that was looked for.
         old: String,
     },
-    /// It is there more than once.
+    /// The text to replace occurs more than once.
     #[error(
         "No replacement was performed. Multiple occurrences of old_str `{}` in lines: {}. Please ensure it is unique",
         echo(old),
         numbers(lines)
     )]
     Several {
-        /// What was looked for.
+        /// The text that was looked for.
         old: String,
-        /// The lines that they begin in, from 1.
+        /// The lines in which the occurrences begin, from 1.
         lines: Vec<usize>,
     },
     /// The file has no such line.
     #[error("Invalid `insert_line` parameter: {line}. It should be within the range [0, {lines}].")]
     NoLine {
-        /// The one that was named.
+        /// The requested line.
         line: i64,
-        /// How many there are.
+        /// The number of lines.
         lines: usize,
     },
     /// The file has no such lines.
@@ -100,14 +100,14 @@ pub enum FileRefusal {
     NoRange {
         /// The file.
         path: FilePath,
-        /// The first one that was asked for.
+        /// The requested first line.
         from: i64,
-        /// The last one.
+        /// The requested last line.
         to: i64,
-        /// How many there are.
+        /// The number of lines.
         lines: usize,
     },
-    /// It has more lines than the tool can number.
+    /// The file has more lines than the tool can number.
     #[error("File {0} exceeds maximum line limit of 999,999 lines.")]
     TooManyLines(FilePath),
     /// The text is too long for a file.
@@ -115,9 +115,9 @@ pub enum FileRefusal {
     TooLong {
         /// The file.
         path: FilePath,
-        /// Bytes that it would have.
+        /// Bytes after the change.
         bytes: usize,
-        /// Bytes that it may have.
+        /// Maximum bytes.
         limit: usize,
     },
     /// All files together would be too long.
@@ -125,19 +125,19 @@ pub enum FileRefusal {
         "The memory files would have {bytes} bytes together; at most {limit} are kept. Delete or shorten some first."
     )]
     Full {
-        /// Bytes that they would have.
+        /// Bytes after the change.
         bytes: u64,
-        /// Bytes that they may have.
+        /// Maximum bytes.
         limit: u64,
     },
-    /// There would be too many.
+    /// There would be too many files.
     #[error(
         "There would be {count} memory files; at most {limit} are kept. Delete some first, or put several into one."
     )]
     TooMany {
-        /// How many there would be.
+        /// The number after the change.
         count: usize,
-        /// How many there may be.
+        /// The maximum number.
         limit: usize,
     },
     /// There would be too many folders.
@@ -145,57 +145,57 @@ pub enum FileRefusal {
         "There would be {count} folders; at most {limit} are kept. Delete some first, or use those that are there."
     )]
     TooManyFolders {
-        /// How many there would be.
+        /// The number after the change.
         count: usize,
-        /// How many there may be.
+        /// The maximum number.
         limit: usize,
     },
     /// The guard blocks the text.
     #[error("{message}")]
     Poisoned {
-        /// The guard's words.
+        /// The guard's message.
         message: String,
-        /// What it found.
+        /// The guard's findings.
         findings: Vec<Finding>,
     },
-    /// A char that no text for people has.
+    /// The text has a control char that texts for people do not have.
     #[error("The text has the control char U+{:04X} at char {at}; only line feed, carriage return and tab are kept", u32::from(*char))]
     Control {
-        /// Which.
+        /// The char.
         char: char,
-        /// Where, in chars from 0.
+        /// Its position, in chars from 0.
         at: usize,
     },
-    /// The guard blocks what another program wrote there.
+    /// The guard blocks content that another program wrote.
     #[error("The content of {path} is not shown, for it looks like an attack ({}). A person can look at it with `herma files show --raw`.", ids.join(", "))]
     NotShown {
         /// The file.
         path: FilePath,
-        /// What the guard found.
+        /// The ids of the guard's findings.
         ids: Vec<String>,
     },
-    /// What is there is not kept.
+    /// The entry at the path is not kept.
     #[error("{path} is left alone: {why}")]
     Unkept {
-        /// Where.
+        /// The path.
         path: FilePath,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// It has changed since the caller looked.
+    /// The path has changed since the caller last saw it.
     #[error("{path} is at revision {revision}, not {expected}; read it again")]
     Stale {
         /// The file or folder.
         path: FilePath,
         /// The revision that the caller saw.
         expected: u64,
-        /// The one there is; 0 when nothing is there.
+        /// The current revision; 0 if nothing is at the path.
         revision: u64,
     },
-    /// The journal has no change that could be taken back.
+    /// The journal has no change to undo.
     #[error("there is nothing to undo: the journal has no earlier text of {0}")]
     NothingToUndo(FilePath),
-    /// What the change made has changed since.
+    /// A file has changed since the revision that would be undone.
     #[error(
         "revision {revision} can't be taken back: {path} has changed since; restore puts it back as it was at a revision"
     )]
@@ -216,7 +216,7 @@ impl FileRefusal {
     }
 }
 
-/// A text of the caller's, not longer than it helps.
+/// A text from the caller, shortened to a helpful length.
 fn echo(text: &str) -> String {
     const MOST: usize = 2_000;
     match text.char_indices().nth(MOST) {

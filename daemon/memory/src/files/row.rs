@@ -1,4 +1,4 @@
-//! A change of files, as the journal has it.
+//! A change of files as a row of the journal.
 
 use std::sync::Arc;
 
@@ -13,56 +13,56 @@ use crate::journal::line::{Author, Replaced, read_body, write_body};
 pub struct FileRow {
     /// The revision that it made.
     pub revision: u64,
-    /// When, in Unix seconds.
+    /// The time in Unix seconds.
     pub time: f64,
-    /// What was done.
+    /// The action that made it.
     pub action: FileAction,
-    /// Who did it.
+    /// The author of the change.
     pub author: Author,
     /// The files that changed.
     pub changes: Vec<FileChange>,
-    /// Folders that it made.
+    /// Folders that it created.
     pub folders_made: Vec<FilePath>,
-    /// Folders that went with it, the deepest first.
+    /// Folders that it removed, the deepest first.
     pub folders_gone: Vec<FilePath>,
 }
 
-/// What became of a file.
+/// The change of one file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileChange {
-    /// Which file.
+    /// The path.
     pub path: FilePath,
-    /// Its text before; `None` when there was none.
+    /// Its text before; `None` if the file did not exist.
     pub before: Option<Arc<str>>,
-    /// Its text after; `None` when it is gone.
+    /// Its text after; `None` if the file was removed.
     pub after: Option<Arc<str>>,
-    /// Which file it took the place of.
+    /// The file that it replaced.
     pub replaced: Replaced,
-    /// In a row that the journal begins with: the revision that changed the file last.
+    /// In the first row of a journal: the revision that last changed the file.
     pub revision: Option<u64>,
 }
 
-/// What was done to files.
+/// The kind of a change to files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileAction {
-    /// The files that were there when the journal began, or was shortened.
+    /// The files that existed when the journal began or was shortened.
     Found,
-    /// A file was made.
+    /// A file was created.
     Create,
-    /// A file got another text as a whole.
+    /// The whole text of a file was replaced.
     Write,
     /// A part of a file was replaced.
     StrReplace,
-    /// Lines were put into a file.
+    /// Lines were inserted into a file.
     Insert,
     /// Files were removed.
     Delete,
-    /// Files got another name.
+    /// Files were renamed.
     Rename,
-    /// A change was taken back.
+    /// A change was undone.
     Undo,
-    /// Files were put back as they were at an earlier revision.
+    /// Files were restored as of an earlier revision.
     Restore,
     /// Another program changed files.
     External,
@@ -72,7 +72,7 @@ pub enum FileAction {
 }
 
 impl FileAction {
-    /// Its name in the journal and on the wire.
+    /// Returns the action's name in the journal and on the wire.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {

@@ -1,4 +1,4 @@
-//! Whether files may be as a change would have them; nothing here touches the disk.
+//! Checks whether a change to files is allowed. Nothing here touches the disk.
 
 use herma_guard::{Finding, Policy, Scope, Severity};
 
@@ -7,16 +7,16 @@ use super::limits::FileLimits;
 use super::path::FilePath;
 use super::refusal::FileRefusal;
 
-/// What files are judged by.
+/// The rules that a change to files must keep.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules<'a> {
-    /// How much is kept.
+    /// The limits.
     pub limits: FileLimits,
-    /// What the guard blocks.
+    /// The guard's policy.
     pub policy: &'a Policy,
 }
 
-/// Whether a file or folder may be made there.
+/// Checks whether a file or folder may be created at a path.
 pub(super) fn check_new(files: &Files, path: &FilePath, rules: Rules<'_>) -> Result<(), FileRefusal> {
     if path.is_hidden() {
         return Err(FileRefusal::Hidden(path.clone()));
@@ -47,7 +47,7 @@ pub(super) fn check_new(files: &Files, path: &FilePath, rules: Rules<'_>) -> Res
     }
 }
 
-/// Whether a file may have this text. One that is too long already may become shorter.
+/// Checks whether a file may have this text. A file that is too long may become shorter.
 pub(super) fn checked(
     path: &FilePath,
     text: &str,
@@ -69,13 +69,13 @@ pub(super) fn checked(
     }
 }
 
-/// The first char of a text that no text for people has, and where it is, in chars.
+/// Returns the first control char that a text must not have, and its position in chars.
 pub(super) fn control(text: &str) -> Option<(usize, char)> {
     let is_control = |char: &char| char.is_control() && !matches!(char, '\n' | '\t' | '\r');
     text.chars().enumerate().find(|(_, char)| is_control(char))
 }
 
-/// Whether there is room for all files with these. What is too much already may become less.
+/// Checks whether all files fit within the limits after these changes. If they are over a limit, they may shrink.
 pub(super) fn check_room(files: &Files, changed: &[(&FilePath, usize)], limits: FileLimits) -> Result<(), FileRefusal> {
     let wide = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
     let before = files.bytes();
@@ -94,7 +94,7 @@ pub(super) fn check_room(files: &Files, changed: &[(&FilePath, usize)], limits: 
     Ok(())
 }
 
-/// A folder that has something in it which is not kept stays, for nobody could bring that back.
+/// Refuses to remove a folder that contains an entry which is not kept, because nobody could restore it.
 pub(super) fn check_kept(files: &Files, folder: &FilePath) -> Result<(), FileRefusal> {
     let others = files.unkept.iter().chain(&files.hidden);
     match others.into_iter().find(|(path, _)| path.below(folder).is_some()) {

@@ -1,8 +1,8 @@
-//! The files on disk: look whether they are still those that are known, apply, write the journal, put in place, answer.
+//! The files on disk: check for changes, apply, write the journal, put in place, answer.
 //!
-//! The journal is synced before a file takes its place, and the folder of the file before the next change. So at most
-//! the newest change can be in the journal and not in its place, which a line behind it tells apart: after a crash it
-//! is put in place where the files still are those that it replaced.
+//! The journal is synced before a file is replaced, and the file's folder before the next change. So only the newest
+//! change can be in the journal without being in place. A settled line after the row shows that it is in place. Without
+//! that line, an opened store puts the change in place if the files are still those that it replaces.
 
 mod log;
 mod look;
@@ -31,19 +31,19 @@ use crate::store::StoreError;
 
 pub use transaction::Transaction;
 
-/// Files and folders that are looked at.
+/// Maximum number of files and folders in a walk.
 const MOST_ENTRIES: usize = 20_000;
 
-/// Bytes of a file that another program made and that is read. Longer ones are left alone.
+/// Longest file of another program that is read, in bytes. Longer ones are left alone.
 const LONGEST_READ: u64 = 1 << 20;
 
-/// Bytes of all texts that are held: what is beyond them is left alone.
+/// Maximum bytes of all texts in memory. Further files are left alone.
 const MOST_HELD: u64 = 32 << 20;
 
-/// Bytes of a journal that is shortened, however few changes it has.
+/// Size in bytes above which a journal is shortened, however few changes it has.
 const LONGEST_JOURNAL: u64 = 64 << 20;
 
-/// Age after which a temporary file is one that a killed process left.
+/// Age at which a temporary file counts as left over from a killed process.
 const LEFTOVER: Duration = Duration::from_mins(1);
 
 /// A new revision.
@@ -51,7 +51,7 @@ const LEFTOVER: Duration = Duration::from_mins(1);
 pub struct FileEvent {
     /// The revision.
     pub revision: u64,
-    /// What made it.
+    /// The action that made it.
     pub action: FileAction,
     /// The files that it changed.
     pub paths: Vec<FilePath>,
@@ -59,31 +59,31 @@ pub struct FileEvent {
     pub session: Option<String>,
 }
 
-/// What a change came to.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// What was done.
     pub done: Done,
     /// The newest revision.
     pub revision: u64,
-    /// The revision of what was changed; 0 when it is gone.
+    /// The revision of the changed file or folder; 0 if it is removed.
     pub own_revision: u64,
-    /// Nothing had to be changed.
+    /// Whether nothing had to be changed.
     pub is_same: bool,
-    /// What the guard only warns of.
+    /// Findings for which the guard only warns.
     pub warnings: Vec<Finding>,
 }
 
-/// Why something was not done.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub enum FileDenied {
-    /// It may not be.
+    /// The command is refused.
     Refused(FileRefusal),
-    /// That revision is not in the journal.
+    /// The journal does not have that revision.
     NotKept {
-        /// The one that was asked for.
+        /// The requested revision.
         revision: u64,
-        /// The oldest and the newest one that is kept.
+        /// The oldest and the newest kept revision.
         kept: Option<(u64, u64)>,
     },
     /// The files or the journal can't be read or written.
@@ -108,8 +108,7 @@ impl From<DiskError> for FileDenied {
     }
 }
 
-/// Whether what another program did has to be in the journal before anything is answered: whoever only reads needs no
-/// disk that can be written.
+/// Whether changes by other programs must be in the journal before the store answers. A reader needs no writable disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Journalling {
     Needed,
@@ -118,8 +117,8 @@ enum Journalling {
 
 /// The files of a profile, used by one thread at a time.
 ///
-/// Invariant: `known` is what the tree held when it was last looked at or changed, and `journal` what its journal holds;
-/// both are forgotten after any failure, so that they are read again before the next change.
+/// Invariant: `known` is the state of the tree when it was last walked or changed, and `journal` the content of its
+/// journal. A failure drops both, so that they are read again before the next change.
 #[derive(Debug)]
 pub struct FileStore {
     tree: Tree,
@@ -128,18 +127,18 @@ pub struct FileStore {
     policy: Arc<Policy>,
     journal: Option<Journal<FileRow>>,
     known: Option<Files>,
-    /// What there was to be seen when the journal could not take it.
+    /// The files as found when their changes could not be written to the journal.
     unwritten: Option<Files>,
     events: Vec<FileEvent>,
-    /// The newest revision that was ever known: none is given twice, even when the journal is gone.
+    /// The newest revision ever known. No revision is assigned twice, even if the journal is gone.
     newest: u64,
 }
 
-/// What the journal says of the files: their texts, and the revisions that changed them last.
+/// The files according to the journal: their texts, and the revisions that last changed them.
 type State = BTreeMap<FilePath, (Arc<str>, u64)>;
 
 impl FileStore {
-    /// Files that are read when they are first used: those below `root`, with the journal at `journal_path`.
+    /// Creates a store that is read at its first use: the files below `root`, with the journal at `journal_path`.
     #[must_use]
     pub const fn new(root: PathBuf, journal_path: PathBuf, limits: FileLimits, policy: Arc<Policy>) -> Self {
         let tree = Tree::new(root);
@@ -156,39 +155,39 @@ impl FileStore {
         }
     }
 
-    /// Where the files are.
+    /// Returns the folder of the files.
     #[must_use]
     pub fn root(&self) -> &Path {
         self.tree.root()
     }
 
-    /// How much is kept.
+    /// Returns the limits.
     #[must_use]
     pub const fn limits(&self) -> FileLimits {
         self.limits
     }
 
-    /// What the guard blocks.
+    /// Returns the guard's policy.
     #[must_use]
     pub const fn policy(&self) -> &Arc<Policy> {
         &self.policy
     }
 
-    /// Lines of the journal that can't be read.
+    /// Returns the number of unreadable lines in the journal.
     #[must_use]
     pub fn damaged(&self) -> u64 {
         self.journal.as_ref().map_or(0, Journal::damaged)
     }
 
-    /// What is there now. Files are read only where they changed.
+    /// Returns the current files. Reads only files that changed.
     ///
     /// # Errors
-    /// A folder or a journal that can't be read, or more files than are looked at.
+    /// A folder or the journal can't be read, or there are more files than the store walks.
     pub fn view(&mut self) -> Result<&Files, StoreError> {
         self.look(Journalling::Wanted)
     }
 
-    /// The folders that were seen when the files were looked at last, the root not among them.
+    /// Returns the folders that the last walk found, without the root.
     #[must_use]
     pub fn folders(&self) -> Vec<PathBuf> {
         let entries = self.known.iter().flat_map(|known| &known.entries);
@@ -196,17 +195,17 @@ impl FileStore {
         folders.map(|entry| self.root().join(entry.path.as_str())).collect()
     }
 
-    /// Forgets what is known, after something went wrong that nobody foresaw.
+    /// Drops the known state, after an unexpected error.
     pub fn begin_anew(&mut self) {
         self.forget();
     }
 
-    /// The revisions that are new since this was asked last.
+    /// Returns the revisions that are new since the last call.
     pub fn take_events(&mut self) -> Vec<FileEvent> {
         std::mem::take(&mut self.events)
     }
 
-    /// Looks at what is there, to change it.
+    /// Walks the tree and starts a change.
     ///
     /// # Errors
     /// As [`FileStore::view`].
@@ -215,10 +214,10 @@ impl FileStore {
         Ok(Transaction::new(self))
     }
 
-    /// Notes in the journal that everything is in its place, for whoever opens it next.
+    /// Notes in the journal that everything is in place, for the next process that opens it.
     ///
     /// # Errors
-    /// A note that can't be written.
+    /// The note can't be written.
     pub fn flush(&mut self) -> Result<(), StoreError> {
         match &mut self.journal {
             Some(journal) => journal.flush().map_err(StoreError::from),
@@ -257,8 +256,8 @@ impl FileStore {
     }
 }
 
-/// The place of the first row that stays, of rows with these lengths: the newest `keep`, or as many as are half of what
-/// a journal may have; always the newest one.
+/// Returns the index of the first row to keep, given the bytes of each row. Keeps the newest `keep` rows, or fewer if
+/// they exceed half of the longest journal. Always keeps the newest row.
 fn kept_from(lengths: &[u64], keep: usize) -> usize {
     let mut bytes = 0_u64;
     let fits = lengths.iter().rev().take(keep).take_while(|length| {
@@ -276,7 +275,7 @@ fn unix_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-/// Removes what a killed process left of a journal that it was shortening.
+/// Removes temporary files that a killed process left while it shortened a journal.
 fn sweep(journal_path: &Path) -> Result<(), DiskError> {
     let journals = journal_path.parent().unwrap_or(Path::new("."));
     folder::sweep(journals, TEMPORARY.prefix, TEMPORARY.suffix, LEFTOVER, SystemTime::now()).map(drop)

@@ -11,36 +11,36 @@ use super::held::{Files, Place};
 use super::path::FilePath;
 use super::refusal::FileRefusal;
 
-/// Lines that the answer to `view` can number.
+/// Maximum number of lines that the answer to `view` can number.
 const MOST_LINES: usize = 999_999;
 
-/// Columns of a line's number.
+/// Width of a line number, in columns.
 const WIDTH: usize = 6;
 
-/// Lines that are shown on each side of a change.
+/// Lines shown before and after a change.
 const AROUND: usize = 2;
 
-/// Folders below each other that a listing shows.
+/// Levels of folders that a listing shows.
 const LEVELS: usize = 2;
 
-/// What a model asks for.
+/// A command of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// Look at a file or folder.
+    /// View a file or folder.
     View {
-        /// Which.
+        /// The path.
         path: FilePath,
-        /// First and last line, from 1; -1 as last for the end.
+        /// First and last line, from 1. A last line of -1 means the end.
         range: Option<(i64, i64)>,
     },
-    /// Change something.
+    /// Edit the files.
     Edit(Edit),
 }
 
-/// Reads the arguments that a model gave, as JSON.
+/// Parses the arguments of a model, as JSON.
 ///
 /// # Errors
-/// What is wrong with them.
+/// The arguments are invalid.
 pub fn read(arguments: &str) -> Result<Command, FileRefusal> {
     let wrong = |words: String| FileRefusal::Arguments(words);
     let arguments = match serde_json::from_str(arguments) {
@@ -73,7 +73,7 @@ pub fn read(arguments: &str) -> Result<Command, FileRefusal> {
     })
 }
 
-/// The arguments of a call, of which each may be missing or of any kind.
+/// The arguments of a call. Any of them may be missing or have the wrong type.
 struct Arguments(Map<String, Value>);
 
 impl Arguments {
@@ -85,7 +85,7 @@ impl Arguments {
         }
     }
 
-    /// What comes in the place of a text; models leave it out where the text only goes.
+    /// Returns the replacement text. Models omit it to delete a text.
     fn replacement(&self) -> Result<String, FileRefusal> {
         match self.0.get("new_str") {
             None | Some(Value::Null) => Ok(String::new()),
@@ -120,7 +120,7 @@ fn missing(name: &str, of: &str) -> FileRefusal {
     FileRefusal::Arguments(format!("`{name}` is missing; {of} needs it"))
 }
 
-/// What a model is told of a change.
+/// Returns the answer to a model about a change.
 #[must_use]
 pub fn told(done: &Done) -> String {
     match done {
@@ -141,10 +141,10 @@ fn snippet(text: &str, line: usize) -> String {
     numbered(text.split('\n').enumerate().skip(first).take(line + AROUND + 1 - first))
 }
 
-/// What a model sees of a file or folder.
+/// Returns the view of a file or folder for a model.
 ///
 /// # Errors
-/// Why it sees nothing.
+/// The reason why the model sees nothing.
 pub fn view(files: &Files, path: &FilePath, range: Option<(i64, i64)>, policy: &Policy) -> Result<String, FileRefusal> {
     match files.at(path) {
         Place::Nothing => Err(FileRefusal::NotThere(path.clone())),
@@ -182,12 +182,12 @@ fn lines(text: &str, path: &FilePath, range: Option<(i64, i64)>) -> Result<Strin
     Ok(format!("Here's the content of {path} with line numbers:\n{shown}"))
 }
 
-/// Lines with their numbers, which are one more than their places.
+/// Formats lines with their numbers, from 1.
 fn numbered<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> String {
     let mut shown = String::new();
     for (at, line) in lines {
         let break_before = if shown.is_empty() { "" } else { "\n" };
-        // Writing to a text can't fail.
+        // Writing to a string can't fail.
         let _ = write!(shown, "{break_before}{:>WIDTH$}\t{line}", at + 1);
     }
     shown
@@ -217,7 +217,7 @@ fn listing(files: &Files, folder: &FilePath, policy: &Policy) -> String {
     text
 }
 
-/// Bytes as a listing has them: `0B`, `512B`, `4K`, `1.5K`.
+/// Formats bytes as in a listing: `0B`, `512B`, `4K`, `1.5K`.
 fn size(bytes: u64) -> String {
     let mut unit: u64 = 1;
     let mut name = 'B';

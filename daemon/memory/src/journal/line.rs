@@ -1,8 +1,8 @@
-//! The lines of a journal: JSON with a checksum over the bytes of what they say.
+//! The lines of a journal: JSON with a checksum over the body.
 //!
-//! `{"crc":"0a1b2c3d","row":{…}}` is a change, `{"crc":"…","settled":{…}}` a note
-//! that the store's file and its folder were synced at a revision. The checksum is
-//! CRC-32 (IEEE 802.3), in lower-case hex, of the object behind the second colon.
+//! `{"crc":"0a1b2c3d","row":{…}}` is a change. `{"crc":"…","settled":{…}}` records that the store's file and its folder
+//! were synced at a revision. The checksum is CRC-32 (IEEE 802.3), in lower-case hex, of the object after the second
+//! colon.
 
 use std::sync::Arc;
 
@@ -23,13 +23,13 @@ const DIGITS: usize = 8;
 pub struct Row {
     /// The revision that it made.
     pub revision: u64,
-    /// When, in Unix seconds; the same for all changes that were synced together.
+    /// The time in Unix seconds. All changes that were synced together have the same time.
     pub time: f64,
-    /// Which file it took the place of; the same for all changes that were synced together.
+    /// The file that it replaced. All changes that were synced together have the same value.
     pub replaced: Replaced,
-    /// What was done.
+    /// The action that made it.
     pub action: Action,
-    /// Who did it.
+    /// The author of the change.
     pub author: Author,
     /// All entries before.
     pub before: Arc<[Entry]>,
@@ -37,21 +37,21 @@ pub struct Row {
     pub after: Arc<[Entry]>,
 }
 
-/// The file whose place a change took.
+/// The file that a change replaced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Option<i64>", into = "Option<i64>")]
 pub enum Replaced {
-    /// An earlier version did not say, or another program did it.
+    /// Not recorded: an earlier version wrote the row, or another program made the change.
     #[default]
     Unknown,
-    /// There was none.
+    /// No file existed.
     Nothing,
-    /// The one that was written last at that time, in Unix nanoseconds.
+    /// The file with this modification time, in Unix nanoseconds.
     WrittenAt(i64),
 }
 
 impl Replaced {
-    /// The file that was written then; none for `None`.
+    /// Converts a modification time in Unix nanoseconds. `None` means that no file existed.
     #[must_use]
     pub const fn of(written_at: Option<i64>) -> Self {
         match written_at {
@@ -80,18 +80,18 @@ impl From<Replaced> for Option<i64> {
     }
 }
 
-/// Who writes, as far as it was said.
+/// The author of a change, as far as known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Author {
-    /// In which session.
+    /// The session.
     pub session: Option<String>,
-    /// Which agent.
+    /// The agent.
     pub agent: Option<String>,
-    /// On which host, where the store is shared by several.
+    /// The host, if several hosts share the store.
     pub host: Option<String>,
 }
 
-/// What was done to a store.
+/// The kind of a change to a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
@@ -103,13 +103,13 @@ pub enum Action {
     Remove,
     /// Several operations at once.
     Batch,
-    /// The text before the newest revision was put back.
+    /// The text before the newest revision was restored.
     Undo,
-    /// The text of an earlier revision was put back.
+    /// The text of an earlier revision was restored.
     Restore,
     /// Another program changed the file.
     External,
-    /// A host that joined brought its entries.
+    /// A host joined and brought its entries.
     Join,
     /// An action of a later version.
     #[serde(untagged)]
@@ -117,7 +117,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// The action of a name.
+    /// Returns the action with this name.
     #[must_use]
     pub fn named(name: &str) -> Self {
         let known = [
@@ -133,7 +133,7 @@ impl Action {
         known.into_iter().find(|action| action.name() == name).unwrap_or_else(|| Self::Other(name.to_owned()))
     }
 
-    /// Its name in the journal and on the wire.
+    /// Returns the action's name in the journal and on the wire.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -150,7 +150,7 @@ impl Action {
     }
 }
 
-/// What can be told of a line without reading its texts.
+/// The content of a line without its texts.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Head {
     /// A change.
@@ -218,7 +218,7 @@ pub(crate) fn write_settled(revision: u64, out: &mut Vec<u8>) {
     write_line(SETTLED, &Settled { revision }, out);
 }
 
-/// What a whole line says, newline included or not; `None` when it is damaged.
+/// Parses a whole line, with or without its newline. Returns `None` if it is damaged.
 pub(crate) fn read_head(line: &[u8]) -> Option<Head> {
     let (kind, body) = checked(line)?;
     match kind {
@@ -227,7 +227,7 @@ pub(crate) fn read_head(line: &[u8]) -> Option<Head> {
     }
 }
 
-/// The change of a whole line; `None` when it is damaged or no change.
+/// Parses the change of a whole line. Returns `None` if the line is damaged or not a change.
 pub(crate) fn read_row(line: &[u8]) -> Option<Row> {
     #[derive(Deserialize)]
     struct Body {
@@ -272,12 +272,12 @@ pub(crate) fn write_body(body: &impl Serialize, out: &mut Vec<u8>) {
     write_line(ROW, body, out);
 }
 
-/// What the line of a change says; `None` when it is damaged or no change.
+/// Returns the body of a change's line, or `None` if the line is damaged or not a change.
 pub(crate) fn read_body(line: &[u8]) -> Option<&[u8]> {
     checked(line).and_then(|(kind, body)| (kind == ROW).then_some(body))
 }
 
-/// Writes the body first and its checksum into the room that was left for it.
+/// Writes the body first, and then its checksum into the reserved space.
 fn write_line(kind: &str, body: &impl Serialize, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(CRC.as_bytes());
@@ -285,7 +285,7 @@ fn write_line(kind: &str, body: &impl Serialize, out: &mut Vec<u8>) {
     out.extend_from_slice(kind.as_bytes());
     let from = out.len();
     if serde_json::to_writer(&mut *out, body).is_err() {
-        // Only a map with odd keys could fail; a line without a body is none.
+        // Only a map with keys that are not strings could fail. Then no line is written.
         return out.truncate(start);
     }
     let crc = format!("{:08x}", crc32fast::hash(&out[from..]));
@@ -293,7 +293,7 @@ fn write_line(kind: &str, body: &impl Serialize, out: &mut Vec<u8>) {
     out.extend_from_slice(b"}\n");
 }
 
-/// Kind and body of a line whose checksum is right.
+/// Returns the kind and body of a line if its checksum is correct.
 fn checked(line: &[u8]) -> Option<(&'static str, &[u8])> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let rest = line.strip_prefix(CRC.as_bytes())?;

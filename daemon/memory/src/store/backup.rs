@@ -1,4 +1,4 @@
-//! Copies of a store that another program made too long to be changed safely.
+//! Backups of a store that another program made too long to be changed safely.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -10,16 +10,15 @@ use super::{FILE_LIMIT, Paths, TEMPORARY, unix};
 use crate::hash::hash;
 use crate::target::Target;
 
-/// Copies of a store that are kept.
+/// Number of backups to keep.
 const BACKUPS: usize = 5;
 
-/// Copies the file, once for each distinct content, and keeps the newest few
-/// copies.
+/// Copies the file, once for each distinct content, and keeps the newest backups.
 pub(super) fn back_up(paths: &Paths, target: Target) -> Result<PathBuf, DiskError> {
     let text = file::read_bytes(&paths.file, FILE_LIMIT)?.map(|(text, _)| text).unwrap_or_default();
     let prefix = format!("{}.bak.", target.file_name());
     let suffix = format!("-{}", &hash(&String::from_utf8_lossy(&text))[..8]);
-    // Only its own copies, not those of Hermes or of a person.
+    // Counts only herma's own backups, not those of Hermes or of a person.
     let is_own = |name: &String| {
         let rest = name.strip_prefix(&prefix).and_then(|rest| rest.split_once('-'));
         rest.is_some_and(|(seconds, hash)| {

@@ -1,4 +1,4 @@
-//! Changes of a shared store that are of this host only: they get no revision, and no database is asked.
+//! Changes to the host-bound entries of a shared store. They get no revision and need no database.
 
 use std::sync::Arc;
 
@@ -13,26 +13,26 @@ use crate::entries::{Entry, normalised};
 use crate::journal::line::Author;
 use crate::refusal::Refusal;
 
-/// What became of an edit that may be of this host only.
+/// The result of an edit that may be host-bound.
 #[derive(Debug)]
 pub enum Bound {
-    /// It is of what all hosts share: nothing was done.
+    /// The edit affects shared entries. It was not applied.
     Shared,
-    /// Another program holds the lock, or writes just now: nothing was done.
+    /// Another program holds the lock, or is writing the file. The edit was not applied.
     Busy,
-    /// Nobody wants it any more: nothing was done.
+    /// The caller no longer wants the edit. It was not applied.
     Unwanted,
-    /// It is of this host: what it came to is on the disk, with the store after it.
+    /// The edit is host-bound. Has its result, which is on disk, and the store after it.
     Done(Box<(Result<Applied, Refusal>, View)>),
 }
 
-/// What an edit would come to.
+/// The result of a trial run of an edit.
 enum Tried {
-    /// It is of what all hosts share.
+    /// The edit affects shared entries.
     Shared,
-    /// Nothing changes.
+    /// The edit changes nothing.
     Nothing(Result<Applied, Refusal>),
-    /// These entries of the host.
+    /// The edit leaves these host-bound entries.
     Bound(Arc<[Entry]>, Applied),
 }
 
@@ -52,30 +52,30 @@ impl Edit {
         }
     }
 
-    /// Whether it makes an entry of this host out of nothing.
+    /// Whether the edit adds a host-bound entry.
     #[must_use]
     pub fn adds_bound(&self) -> bool {
         self.changes().iter().any(adds_bound)
     }
 
-    /// Whether it does nothing else.
+    /// Whether the edit only adds host-bound entries.
     fn only_adds_bound(&self) -> bool {
         !self.changes().is_empty() && self.changes().iter().all(adds_bound)
     }
 }
 
 impl Store {
-    /// Whether it is shared and has entries that never leave this host; true until it was read.
+    /// Whether the store is shared and has host-bound entries. True until the first read.
     #[must_use]
     pub fn may_have_bound(&self) -> bool {
         self.is_shared && self.known.as_ref().is_none_or(|known| !known.bound.is_empty())
     }
 
-    /// Does an edit that only changes entries of this host; one of what is shared is left alone, and one of both
-    /// refused. So is left alone one that expects another revision. `is_wanted` is asked right before it is done.
+    /// Applies an edit that changes only host-bound entries. Does not apply an edit of shared entries, or one that
+    /// expects another revision. Refuses an edit of both kinds of entries. Calls `is_wanted` right before it writes.
     ///
     /// # Errors
-    /// A file that can't be read or written; the store is read again then before anything else.
+    /// The file can't be read or written. The store is then read again before its next use.
     pub fn write_bound(
         &mut self,
         edit: &Edit,
@@ -87,7 +87,7 @@ impl Store {
         if !self.is_shared || !(edit.adds_bound() || self.may_have_bound()) {
             return Ok(Bound::Shared);
         }
-        // Most changes are of what is shared, and wait for no lock and no disk.
+        // Most edits affect shared entries and need not wait for the lock and the disk.
         if matches!(self.try_bound(edit, author, expected_revision)?, Tried::Shared) {
             return Ok(Bound::Shared);
         }
@@ -114,7 +114,7 @@ impl Store {
         Ok(self.done(Ok(applied)))
     }
 
-    /// What an edit would come to.
+    /// Runs an edit without applying it.
     fn try_bound(&self, edit: &Edit, author: &Author, expected_revision: Option<u64>) -> Result<Tried, StoreError> {
         let (Some(known), (revision, entries)) = (&self.known, self.newest()) else { return Ok(Tried::Shared) };
         if expected_revision.is_some_and(|expected| expected != revision) {
@@ -124,7 +124,7 @@ impl Store {
         Ok(match draft.apply(self, edit, author) {
             Ok(_) if !draft.rows.is_empty() => Tried::Shared,
             Ok(applied) if draft.bound != known.bound => Tried::Bound(draft.bound, applied),
-            // It is there already, or becomes what it was.
+            // The entry exists already, or keeps its text.
             Ok(applied) if edit.only_adds_bound() || is_of_bound(&applied.done) => Tried::Nothing(Ok(applied)),
             Err(Denied::Refused(refusal)) if edit.only_adds_bound() || *refusal.root() == Refusal::Mixed => {
                 Tried::Nothing(Err(refusal))
@@ -138,7 +138,7 @@ impl Store {
         Bound::Done(Box::new((applied, self.current())))
     }
 
-    /// Writes the file with these entries of this host. False when somebody changed it meanwhile.
+    /// Writes the file with these host-bound entries. Returns false if another program changed the file meanwhile.
     fn place_bound(&mut self, bound: Arc<[Entry]>) -> Result<bool, StoreError> {
         let Some(known) = &mut self.known else { return Ok(false) };
         let before = std::mem::replace(&mut known.bound, bound);

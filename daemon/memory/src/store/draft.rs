@@ -1,4 +1,4 @@
-//! The changes that were asked for, on top of what a store holds.
+//! The requested changes on top of a store's content.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use crate::journal::Journal;
 use crate::journal::line::{Action, Author, Replaced, Row};
 use crate::refusal::Refusal;
 
-/// What is to be done with a store.
+/// An edit of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edit {
     /// Change its entries.
     Change {
-        /// How.
+        /// The changes.
         changes: Changes,
-        /// What a drifted store means.
+        /// Whether a drifted store stops them.
         drift: Drift,
     },
-    /// Put the text before the newest revision back.
+    /// Restore the text before the newest revision.
     Undo,
-    /// Put the text of this revision back.
+    /// Restore the text of this revision.
     Restore(u64),
 }
 
@@ -41,19 +41,19 @@ impl Edit {
     }
 }
 
-/// Why an edit was not applied.
+/// The reason why an edit was not applied.
 #[derive(Debug)]
 pub enum Denied {
-    /// It may not be.
+    /// The edit is refused.
     Refused(Refusal),
-    /// That revision is not in the journal.
+    /// The journal does not have that revision.
     NotKept {
-        /// The one that was asked for.
+        /// The requested revision.
         revision: u64,
-        /// The oldest and the newest one whose text is kept.
+        /// The oldest and the newest revision whose text is kept.
         kept: Option<(u64, u64)>,
     },
-    /// It is of entries of this host only, for which [`Store::write_bound`] is there.
+    /// The edit affects only host-bound entries, which [`Store::write_bound`] changes.
     Bound,
     /// The journal can't be read.
     Store(StoreError),
@@ -65,21 +65,21 @@ impl From<Refusal> for Denied {
     }
 }
 
-/// What changes so far made of a store. Nothing of it is on disk.
+/// A store's content with the changes so far, not yet on disk.
 #[derive(Debug)]
 pub(super) struct Draft {
-    /// The entries; of a shared store those that all hosts have.
+    /// The entries. Of a shared store, only those that all hosts have.
     pub(super) entries: Arc<[Entry]>,
-    /// Of a shared store: the entries of this host.
+    /// Of a shared store, the host-bound entries.
     pub(super) bound: Arc<[Entry]>,
     /// Their revision.
     pub(super) revision: u64,
-    /// Revisions that the journal doesn't have yet.
+    /// Revisions that the journal does not have yet.
     pub(super) rows: Vec<Row>,
 }
 
 impl Draft {
-    /// On top of what a store holds.
+    /// Starts a draft from a store's content.
     pub(super) fn on(store: &Store) -> Self {
         match &store.known {
             Some(known) => Self {
@@ -92,12 +92,12 @@ impl Draft {
         }
     }
 
-    /// All entries that the store holds with the changes.
+    /// Returns all entries of the store with the changes.
     fn all(&self) -> Arc<[Entry]> {
         if self.bound.is_empty() { Arc::clone(&self.entries) } else { all(&self.entries, &self.bound).into() }
     }
 
-    /// What the store holds with the changes.
+    /// Returns the store's content with the changes.
     pub(super) fn view(&self, store: &mut Store) -> View {
         let entries = self.all();
         View {
@@ -110,7 +110,7 @@ impl Draft {
         }
     }
 
-    /// Applies an edit, or says why not.
+    /// Applies an edit, or returns why it is denied.
     pub(super) fn apply(&mut self, store: &Store, edit: &Edit, author: &Author) -> Result<Applied, Denied> {
         let mut applied = match edit {
             Edit::Change { changes, drift } => self.change(store, changes, *drift)?,
@@ -127,11 +127,11 @@ impl Draft {
         Ok(applied)
     }
 
-    /// Takes what became of a shared store: a revision for all hosts, or other entries of this one.
+    /// Splits the result of an edit of a shared store: a revision for all hosts, or new host-bound entries.
     fn add_parts(&mut self, applied: &mut Applied, action: Action, author: &Author) -> Result<(), Refusal> {
         let entries = std::mem::take(&mut applied.entries);
         let (entries, bound) = match applied.done {
-            // Only what has revisions is put back.
+            // Only shared entries have revisions, so only they are restored.
             Done::PutBack(_) => (entries, self.bound.to_vec()),
             _ => part(entries),
         };
@@ -145,7 +145,7 @@ impl Draft {
         Ok(())
     }
 
-    /// One more revision.
+    /// Adds a revision.
     pub(super) fn add(&mut self, action: Action, author: Author, after: Arc<[Entry]>) {
         self.revision += 1;
         self.rows.push(Row {

@@ -1,4 +1,4 @@
-//! What a store knows of its file, and what it makes of a file that is another.
+//! The known state of a store's file, and how a changed file is interpreted.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,72 +16,71 @@ use crate::journal::line::{Action, Author, Replaced, Row};
 use crate::legacy;
 use crate::recovery::{Past, Verdict, Written, judge, merge};
 
-/// Pause between two looks at a file that is just being written.
+/// Pause between two reads of a file that another program is writing.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// How long a file that is empty is looked at again.
+/// How long a file that has just become empty is read again.
 const PATIENCE: Duration = Duration::from_millis(60);
 
-/// How often a file is brought up to date at one time that others change meanwhile.
+/// How many times in a row an outdated file is written while other programs keep changing it.
 const CATCH_UPS: usize = 4;
 
-/// What the file held when it was last read or written.
+/// The content of the file at its last read or write.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) stamp: Option<Stamp>,
-    /// Another write would have left another stamp.
+    /// Whether any later write would have changed the stamp.
     pub(super) settled: bool,
-    /// The file, when it was put in place by this store.
+    /// The file, if this store put it in place.
     pub(super) placed: Option<Placed>,
-    /// No power cut takes back what is in place, or only to what this store put there before.
+    /// Whether the file survives a power cut, or goes back only to a version that this store put in place.
     pub(super) durable: bool,
     pub(super) entries: Arc<[Entry]>,
-    /// Of a shared store: the entries of the file that never leave this host. No other field has them.
+    /// Of a shared store: the host-bound entries of the file. No other field contains them.
     pub(super) bound: Arc<[Entry]>,
     pub(super) revision: u64,
-    /// What the file holds instead, when it is at an older revision and has to be
-    /// replaced.
+    /// The file's entries, if the file is at an older revision and must be replaced.
     pub(super) behind: Option<Arc<[Entry]>>,
-    /// Changes by others that are not in the journal yet.
+    /// Changes by other programs that are not in the journal yet.
     pub(super) unwritten: Vec<Row>,
-    /// Of a shared store: what another program made of its entries, which has no revision yet.
+    /// Of a shared store: the entries after an edit by another program that has no revision yet.
     pub(super) held: Option<Arc<[Entry]>>,
-    /// Of a shared store: what the file held when all in it had a revision, where that is not `entries`: an edit
-    /// got its revision, and the disk has not followed yet.
+    /// Of a shared store: the file's entries when all of them had a revision. Set only if they differ from `entries`,
+    /// because an edit got its revision and the disk has not followed yet.
     pub(super) accounted: Option<Arc<[Entry]>>,
-    /// Of a shared store: what was held when a revision was wanted for it. The file may hold something else by
-    /// the time that it has one.
+    /// Of a shared store: the value of `held` when a revision was requested for it. The file may have changed by the
+    /// time the revision arrives.
     pub(super) proposed: Option<Arc<[Entry]>>,
 }
 
 impl Known {
-    /// What the file is to hold.
+    /// Returns the entries that the file should have.
     pub(super) fn wanted(&self) -> &Arc<[Entry]> {
         self.held.as_ref().unwrap_or(self.base())
     }
 
-    /// What an edit of the file is an edit of.
+    /// Returns the entries that an edit of the file starts from.
     pub(super) fn base(&self) -> &Arc<[Entry]> {
         self.accounted.as_ref().unwrap_or(&self.entries)
     }
 
-    /// The text of the file with these entries.
+    /// Returns the text of the file with these entries.
     pub(super) fn text(&self, entries: &[Entry]) -> String {
         join(&all(entries, &self.bound))
     }
 
-    /// These entries and those of this host.
+    /// Returns these entries followed by the host-bound ones.
     pub(super) fn with_bound(&self, entries: &Arc<[Entry]>) -> Arc<[Entry]> {
         if self.bound.is_empty() { Arc::clone(entries) } else { all(entries, &self.bound).into() }
     }
 
-    /// The file holds the newest revision, and the journal has it.
+    /// Whether the file is at the newest revision and the journal has it.
     pub(super) fn is_clean(&self) -> bool {
         self.behind.is_none() && self.held.is_none() && self.unwritten.is_empty()
     }
 
-    /// Syncs what others wrote, before a row speaks of it: what a power cut takes back behind a row
-    /// could not be told from an edit.
+    /// Syncs the changes of other programs before a row records them. Otherwise a power cut could undo a recorded
+    /// change, and that would look like an edit.
     pub(super) fn make_durable(&mut self, file: &Path) -> Result<(), DiskError> {
         if !self.durable {
             file::sync(file)?;
@@ -92,7 +91,7 @@ impl Known {
 }
 
 impl Store {
-    /// Reads what is new, and makes a revision of what others wrote.
+    /// Reads the file if it changed, and makes a revision of changes by other programs.
     pub(super) fn refresh(&mut self) -> Result<(), StoreError> {
         let now = Stamp::now(&self.paths.file).map_err(StoreError::unreadable)?;
         let is_same =
@@ -112,7 +111,7 @@ impl Store {
         let (found, bound) = if self.is_shared { part(parse(&text)) } else { (parse(&text), Vec::new()) };
         let known = match before {
             Some(mut known) => {
-                // As with what is shared: that the file is gone is nobody's wish.
+                // As for shared entries, a missing or empty file does not delete the host-bound ones.
                 let was_emptied = is_empty && !known.bound.is_empty();
                 if !was_emptied {
                     known.bound = bound.into();
@@ -136,15 +135,14 @@ impl Store {
             && let Some(journal) = &mut self.journal
             && journal.append(known.unwritten.clone()).is_ok()
         {
-            // Whoever only reads needs no disk that can be written.
+            // A failed append is not an error: a reader needs no writable disk.
             known.unwritten.clear();
         }
         Ok(())
     }
 
-    /// The file's text and stamp, and whether another write would have left another
-    /// stamp. One that has just become empty is read again until it stays so: an
-    /// editor that writes in place cuts it first.
+    /// Returns the file's text and stamp, and whether any later write would have changed the stamp. A file that has
+    /// just become empty is read again for a while, because an editor that writes in place truncates it first.
     fn read(&self) -> Result<(String, Option<Stamp>, bool), DiskError> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -155,7 +153,7 @@ impl Store {
             if !text.is_empty()
                 || settled
                 || Instant::now() >= until
-                // A clock that was set back says nothing; that the file changed while it was read, does.
+                // A modification time in the future only means that the clock was set back.
                 || stamp.is_some_and(|stamp| stamp.modified_at() > unix(SystemTime::now()))
             {
                 return Ok((text, stamp, settled));
@@ -164,7 +162,7 @@ impl Store {
         }
     }
 
-    /// What a file means that is seen for the first time.
+    /// Interprets a file that is read for the first time.
     fn open(
         &mut self,
         (found, bound): (Vec<Entry>, Vec<Entry>),
@@ -193,8 +191,7 @@ impl Store {
             None if self.is_shared => known.hold(found),
             None => {
                 let counted = legacy::revision(&self.paths.journal, &join(&found)).map_err(StoreError::unreadable)?;
-                // A journal that is gone took the past with it, so nobody can say that the
-                // text is still the same.
+                // The history is gone with the journal, so the text may have changed since.
                 let lost = if self.newest > 0 { self.newest + 1 } else { 0 };
                 known.revision = counted.max(journal.revision()).max(lost);
                 if !found.is_empty() {
@@ -202,7 +199,7 @@ impl Store {
                     known.entries = found.into();
                     known.unwritten.push(external(known.revision, &known.entries, &known.entries));
                     if self.was_unreadable {
-                        // Somebody mended it, which is news; that it was there first is not.
+                        // The file was repaired, which is news. Its mere existence at the first read is not.
                         let (revision, action) = (known.revision, Action::External);
                         self.events.push(Event { revision, action, session: None });
                     }
@@ -211,7 +208,8 @@ impl Store {
             Some(newest) => {
                 known.entries = Arc::clone(&newest.after);
                 known.revision = if self.is_shared { newest.revision } else { journal.revision().max(self.newest) };
-                // Where it was shared until now its revisions say nothing of the entries of this host, which become one.
+                // The revisions of a store that was shared until now lack the host-bound entries. Those become a
+                // revision.
                 let mut of_all = found.clone();
                 let mut of_host = bound;
                 if !self.is_shared && newest.author.host.is_some() {
@@ -247,23 +245,21 @@ impl Store {
         self.events.push(Event { revision: known.revision, action: Action::External, session: None });
     }
 
-    /// Somebody changed the file before the newest revision could be put in its place:
-    /// both changes count.
+    /// Handles an edit of the file before the newest revision was put in place. Both changes count.
     fn take_merged(&mut self, known: &mut Known, held: &[Entry], found: Vec<Entry>) {
         let merged = merge(held, &known.entries, &found);
         let found: Arc<[Entry]> = found.into();
         self.take_external(known, merged);
         if known.entries != found {
-            // The file that is there is behind its own revision until the merged text is put in its place.
+            // The file is out of date until the merged text replaces it.
             let replaced = known.stamp.map(|stamp| stamp.modified_nanos());
             known.unwritten.last_mut().into_iter().for_each(|row| row.replaced = Replaced::of(replaced));
             known.behind = Some(found);
         }
     }
 
-    /// Puts the newest revision in the place of a file that is behind it. The lock must be
-    /// held. Not every editor takes it: what changed the file until the last moment is read
-    /// first.
+    /// Replaces an outdated file with the newest revision. The caller must hold the lock. Not every editor takes the
+    /// lock, so a change up to the last moment is read first.
     pub(super) fn catch_up(&mut self) -> Result<(), StoreError> {
         for _ in 0..CATCH_UPS {
             let Some(known) = self.known.as_mut().filter(|known| known.behind.is_some()) else { break };
@@ -285,13 +281,13 @@ impl Store {
     }
 }
 
-/// Shared entries and those of this host, as they stand in the file.
+/// Joins shared and host-bound entries in the order of the file.
 pub(super) fn all(shared: &[Entry], bound: &[Entry]) -> Vec<Entry> {
     shared.iter().chain(bound).cloned().collect()
 }
 
-/// Asks the journal what a file is that is not at the newest revision. Only what came after the file
-/// was known to be durable is asked, for no crash takes the file further back.
+/// Decides from the journal whether a file that is not at the newest revision is old or edited. Reads only rows since
+/// the file was last known to be durable, because no crash undoes older ones.
 fn judge_file(journal: &Journal, newest: &Row, entries: &[Entry], stamp: Option<Stamp>) -> Result<Verdict, DiskError> {
     let written = stamp.map(|stamp| Written { nanos: stamp.modified_nanos(), seconds: stamp.modified_at() });
     for mark in journal.marks().rev().take_while(|mark| !mark.settled) {

@@ -1,10 +1,9 @@
-//! A store that several hosts share: its revisions are given elsewhere, and the file and the journal
-//! here are copies.
+//! A store that several hosts share: a database assigns its revisions, and the file and the journal here are copies.
 //!
-//! What another program writes into the file is held until it got a revision, and put on top of what
-//! comes meanwhile: [`Store::propose`] has it as the first of the changes that want one. [`Store::adopt`] takes
-//! revisions as they were given, and [`Store::settle`] puts them on the disk, which nobody has to wait for: where they
-//! were given they are durable.
+//! The store holds an edit by another program until the edit has a revision, and applies it on top of newer revisions.
+//! [`Store::propose`] puts it first among the changes that need a revision. [`Store::adopt`] accepts assigned
+//! revisions. [`Store::settle`] writes them to disk. Nobody has to wait for that, because they are durable in the
+//! database.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,11 +21,11 @@ use crate::journal::line::{Action, Author, Replaced, Row, write_row};
 use crate::journal::{self, Journal};
 use crate::recovery::merge;
 
-/// The time of a file that there can't have been.
+/// A modification time that no file has.
 const NEVER: i64 = i64::MIN;
 
 impl Known {
-    /// What is held on top of newer entries.
+    /// Applies the held edit to newer entries.
     pub(super) fn on_top_of(&self, now: &Arc<[Entry]>) -> Arc<[Entry]> {
         match &self.held {
             None => Arc::clone(now),
@@ -34,8 +33,8 @@ impl Known {
         }
     }
 
-    /// A revision was given. If it is that of an edit of this file, what the file holds beyond that is all that is
-    /// held from now on.
+    /// Handles a newly assigned revision. If it is that of an edit of this file, only what the file has beyond that
+    /// edit stays held.
     fn account(&mut self, row: &Row) {
         let is_of = |edited: &&Arc<[Entry]>| *put_on(&row.before, self.base(), edited) == *row.after;
         let Some(edited) = self.proposed.as_ref().into_iter().chain(&self.held).find(is_of).cloned() else { return };
@@ -44,8 +43,8 @@ impl Known {
         (self.accounted, self.proposed) = (Some(edited), None);
     }
 
-    /// Takes what the file holds. That it is gone, or empty, is nobody's wish for all hosts: then it is put
-    /// back.
+    /// Records the entries of the file. A missing or empty file does not delete the entries for all hosts. It is
+    /// written again instead.
     pub(super) fn hold(&mut self, found: Vec<Entry>) {
         if found.is_empty() && !self.wanted().is_empty() {
             self.behind = Some(found.into());
@@ -53,12 +52,12 @@ impl Known {
         }
         let edited = match self.behind.take() {
             Some(behind) if *behind == *found => return self.behind = Some(behind),
-            // It was changed before the newest text could be put in its place.
+            // The file was edited before the newest text could be put in place.
             Some(behind) if !behind.is_empty() => put_on(self.wanted(), &behind, &found),
             _ if **self.wanted() == *found => return,
             _ => found.clone(),
         };
-        // What is shared is kept in a database, and those know no NUL.
+        // The database that has the shared entries can't store NUL.
         let edited: Vec<Entry> = edited.into_iter().map(without_nul).collect();
         self.held = (*edited != **self.base()).then(|| edited.as_slice().into());
         self.behind = (edited != found).then(|| found.into());
@@ -70,8 +69,8 @@ fn without_nul(entry: Entry) -> Entry {
     if entry.contains('\0') { entry.replace('\0', "\u{fffd}").into() } else { entry }
 }
 
-/// Changes of a shared store that want revisions, the first of them what another program wrote into the
-/// file here.
+/// Changes of a shared store that need revisions. The first one is the edit of the file here by another program, if
+/// any.
 #[derive(Debug)]
 pub struct Proposal<'a> {
     store: &'a mut Store,
@@ -79,21 +78,21 @@ pub struct Proposal<'a> {
 }
 
 impl Proposal<'_> {
-    /// What the store would hold.
+    /// Returns the store's content after the changes.
     pub fn view(&mut self) -> View {
         self.draft.view(self.store)
     }
 
-    /// The revision that it would be at.
+    /// Returns the revision after the changes.
     #[must_use]
     pub const fn revision(&self) -> u64 {
         self.draft.revision
     }
 
-    /// Applies an edit, or says why not.
+    /// Applies an edit.
     ///
     /// # Errors
-    /// Why it is denied.
+    /// The reason why the edit is denied.
     pub fn apply(&mut self, edit: &Edit, author: &Author) -> Result<Applied, Denied> {
         let bound = Arc::clone(&self.draft.bound);
         let applied = self.draft.apply(self.store, edit, author)?;
@@ -104,13 +103,13 @@ impl Proposal<'_> {
         Ok(applied)
     }
 
-    /// The revisions that are wanted, so far, oldest first, without their times.
+    /// Returns the requested revisions so far, oldest first, without their times.
     #[must_use]
     pub fn rows(&self) -> &[Row] {
         &self.draft.rows
     }
 
-    /// The same, at the end.
+    /// Converts the proposal into the requested revisions.
     #[must_use]
     pub fn into_rows(self) -> Vec<Row> {
         self.draft.rows
@@ -118,8 +117,8 @@ impl Proposal<'_> {
 }
 
 impl Store {
-    /// Whether its revisions are given elsewhere. What another program wrote and got no revision becomes one
-    /// here when it is no more.
+    /// Sets whether a database assigns the store's revisions. When sharing ends, an edit by another program without a
+    /// revision gets one here.
     pub fn share(&mut self, is_shared: bool) {
         if self.is_shared != is_shared {
             self.is_shared = is_shared;
@@ -128,21 +127,21 @@ impl Store {
         }
     }
 
-    /// Whether another program wrote something that has no revision yet.
+    /// Whether another program made an edit that has no revision yet.
     ///
     /// # Errors
-    /// A file that can't be read.
+    /// The file can't be read.
     pub fn holds_an_edit(&mut self) -> Result<bool, StoreError> {
         self.refresh()?;
         Ok(self.known.as_ref().is_some_and(|known| known.held.is_some()))
     }
 
-    /// Begins with the newest revision that is known, and those of `given` that are newer still.
+    /// Starts a proposal from the newest known revision, after adopting `given`.
     ///
     /// # Errors
-    /// A file that can't be read.
+    /// The file can't be read.
     pub fn propose(&mut self, given: &[Row], host: &Author) -> Result<Proposal<'_>, StoreError> {
-        // What was given is taken first: an edit that is held may be among it.
+        // A held edit may be among the assigned revisions, so they are adopted first.
         self.adopt(given)?;
         let mut draft = Draft::on(self);
         if let Some(newest) = self.ahead.last() {
@@ -160,7 +159,7 @@ impl Store {
         Ok(Proposal { store: self, draft })
     }
 
-    /// The newest revision that is known, and the entries at it, without what is held.
+    /// Returns the newest known revision and its entries, without the held edit.
     #[must_use]
     pub fn newest(&self) -> (u64, Arc<[Entry]>) {
         match (self.ahead.last(), &self.known) {
@@ -170,10 +169,10 @@ impl Store {
         }
     }
 
-    /// Takes revisions as they were given, oldest first; those that are known already are passed over.
+    /// Accepts assigned revisions, oldest first. Skips those that are already known.
     ///
     /// # Errors
-    /// A file that can't be read.
+    /// The file can't be read.
     pub fn adopt(&mut self, given: &[Row]) -> Result<(), StoreError> {
         self.refresh()?;
         let (newest, _) = self.newest();
@@ -188,18 +187,18 @@ impl Store {
         Ok(())
     }
 
-    /// Whether the disk lacks something: revisions that were taken, or a file that has to be put back.
+    /// Whether the disk lacks adopted revisions, or the file has to be written again.
     #[must_use]
     pub fn is_ahead(&self) -> bool {
         let is_behind = self.known.as_ref().is_some_and(|known| known.behind.is_some());
         !self.ahead.is_empty() || self.is_shared && is_behind
     }
 
-    /// Puts the revisions that were taken on the disk. What another program wrote meanwhile stays on top of them.
-    /// False while another program holds the lock.
+    /// Writes the adopted revisions to disk. An edit by another program stays on top of them. Returns false while
+    /// another program holds the lock.
     ///
     /// # Errors
-    /// A file that can't be read or written; the store is read again then before anything else.
+    /// The file can't be read or written. The store is then read again before its next use.
     pub fn settle(&mut self) -> Result<bool, StoreError> {
         if !self.is_ahead() {
             return Ok(true);
@@ -208,7 +207,7 @@ impl Store {
         self.settle_locked().map(|()| true)
     }
 
-    /// The same while the lock is held.
+    /// Like `settle`, for a caller that holds the lock.
     pub(super) fn settle_locked(&mut self) -> Result<(), StoreError> {
         let rows = std::mem::take(&mut self.ahead);
         let adopted = self.adopt_locked(&rows);
@@ -233,7 +232,7 @@ impl Store {
         known.proposed = known.proposed.as_ref().map(|edited| put_on(&newest.after, known.base(), edited).into());
         let mut rows = rows;
         let placed = match known.held.take() {
-            // The file holds it already: it takes the place of none.
+            // The file already has these entries, so the rows replace no file.
             None if *known.wanted() == newest.after => {
                 rows.iter_mut().for_each(|row| row.replaced = Replaced::WrittenAt(NEVER));
                 journal.append(rows)?;
@@ -247,8 +246,8 @@ impl Store {
                 journal.commit(rows, Some(staged))?
             }
             Some(held) => {
-                // The file first: beside a journal that has the new revisions, the edit alone would look as if
-                // it had taken out what they brought. No row may claim the file either.
+                // The file is written first. If the journal had the new revisions first, the edit alone would look like
+                // a removal of their entries. No row may claim to have replaced the file either.
                 rows.iter_mut().for_each(|row| row.replaced = Replaced::WrittenAt(NEVER));
                 let merged = put_on(&newest.after, known.base(), &held);
                 let placed = if *merged == *held {
@@ -276,12 +275,12 @@ impl Store {
         Ok(())
     }
 
-    /// Has the journal begin anew with these revisions, oldest first, if the store is still at `seen`; the one
-    /// of before is kept beside it under another name. From then on its revisions are given elsewhere. False
-    /// while another program holds the lock, or when the store has moved.
+    /// Starts the journal from scratch with these revisions, oldest first, if the store is still at the revision
+    /// `seen`. Keeps the old journal next to it under another name. From then on a database assigns the revisions.
+    /// Returns false if another program holds the lock or the store has changed.
     ///
     /// # Errors
-    /// A file that can't be read or written.
+    /// The file can't be read or written.
     pub fn begin_shared(&mut self, seen: u64, rows: &[Row]) -> Result<bool, StoreError> {
         let Some(lock) = self.locked()? else { return Ok(false) };
         let known = self.known.as_ref();
@@ -313,7 +312,7 @@ impl Store {
         }
         self.forget();
         if !entries.is_empty() {
-            // With the journal of before, an edit: nothing is lost if this ends here.
+            // The old journal makes this file look edited, so nothing is lost if the process ends here.
             file::replace(&self.paths.file, join(&entries).as_bytes(), TEMPORARY)?;
         }
         let mut bytes = Vec::new();
@@ -332,8 +331,8 @@ impl Store {
     }
 }
 
-/// An edit of `base` on top of what came to be of that meanwhile. Where nothing did, it is the edit to the
-/// letter; else its order counts for nothing.
+/// Applies an edit of `base` to `now`. If `now` equals `base`, the result is exactly the edit. Otherwise the order of
+/// the edited entries is not kept.
 fn put_on(now: &[Entry], base: &[Entry], edited: &[Entry]) -> Vec<Entry> {
     if *now == *base { edited.to_vec() } else { merge(base, edited, now) }
 }

@@ -49,7 +49,7 @@ fn holds(home: &Path, text: &str) -> bool {
     file::holds(&home.join("m/MEMORY.md"), text.as_bytes()).unwrap()
 }
 
-/// Revision and text.
+/// The revision and the text.
 fn state(store: &mut Store) -> (u64, String) {
     let view = store.view().unwrap();
     (view.revision, join(&view.entries))
@@ -152,18 +152,18 @@ fn the_counter_of_an_earlier_version_goes_on() {
     }
 }
 
-/// Keeps the file as it is, to be found again after a crash: the same file, not one like it.
+/// Keeps a hard link to the file, so that a test can restore the very same file after a crash.
 fn keep(home: &Path) {
     drop(fs::remove_file(home.join("kept")));
     fs::hard_link(home.join("m/MEMORY.md"), home.join("kept")).unwrap();
 }
 
-/// The file is the one again that was kept, as if no rename since had happened.
+/// Restores the kept file, as if no rename had happened since.
 fn put_kept(home: &Path) {
     fs::rename(home.join("kept"), home.join("m/MEMORY.md")).unwrap();
 }
 
-/// Makes the file look written so many hours from now.
+/// Sets the file's modification time to this many hours from now.
 fn date(home: &Path, hours: i64) {
     let hour = Duration::from_hours(hours.unsigned_abs());
     let time = if hours < 0 { SystemTime::now() - hour } else { SystemTime::now() + hour };
@@ -183,7 +183,7 @@ fn a_revision_that_never_reached_the_file_is_put_there() {
     assert!(holds(home.path(), "one\n§\ntwo"));
     assert_eq!(state(&mut next), (2, "one\n§\ntwo".into()));
 
-    // While another program holds the lock it is shown, and put there later.
+    // While another program holds the lock, the revision is shown, but it is written to the file later.
     keep(home.path());
     add(&mut next, "three");
     put_kept(home.path());
@@ -210,12 +210,12 @@ fn an_old_file_is_known_and_an_edit_too_whatever_the_clocks_say() {
         for entry in ["two", "three"] {
             add(&mut first, entry);
         }
-        // A power cut took back two renames.
+        // A power cut undid two renames.
         put_kept(home.path());
         let mut second = store(home.path());
         second.tidy().unwrap();
         assert_eq!(state(&mut second), (3, "one\n§\ntwo\n§\nthree".into()), "{hours}");
-        // Somebody went back to an earlier text, after a kill.
+        // Somebody went back to an earlier text after a kill.
         for (at, text) in [(4, "one\n§\ntwo"), (5, "one")] {
             put(home.path(), text.as_bytes());
             date(home.path(), hours);
@@ -237,7 +237,7 @@ fn who_empties_a_store_after_its_first_change_and_a_kill_has_emptied_it() {
         next.tidy().unwrap();
         assert_eq!(state(&mut next), (2, String::new()), "{hours}");
     }
-    // That the file is not there yet is another thing.
+    // A missing file is another case.
     let home = tempfile::tempdir().unwrap();
     add(&mut store(home.path()), "one");
     fs::remove_file(home.path().join("m/MEMORY.md")).unwrap();
@@ -257,7 +257,7 @@ fn what_came_together_stays_together_when_the_store_is_killed_before_the_file_ha
     let mut next = store(home.path());
     let lock = Lock::try_now(&home.path().join("m/MEMORY.md.lock")).unwrap();
     assert_eq!(state(&mut next), (2, "one\n§\ntwo".into()));
-    // The other program does not know of "two".
+    // The other program has not seen "two".
     put(home.path(), "one\n§\nthree".as_bytes());
     let all = (3, "one\n§\nthree\n§\ntwo".to_owned());
     assert_eq!(state(&mut next), all);
@@ -267,7 +267,7 @@ fn what_came_together_stays_together_when_the_store_is_killed_before_the_file_ha
     last.tidy().unwrap();
     assert_eq!(state(&mut last), all);
     assert!(holds(home.path(), &all.1));
-    // What is written then is somebody's.
+    // Later content is an edit by another program.
     put(home.path(), "one\n§\nthree".as_bytes());
     let mut last = store(home.path());
     assert_eq!(state(&mut last), (4, "one\n§\nthree".into()));
@@ -283,7 +283,7 @@ fn a_file_from_before_what_is_durable_is_put_there_by_somebody() {
     first.flush().unwrap();
     let mut second = store(home.path());
     add(&mut second, "three");
-    // Killed, and an old copy is put back with its time.
+    // The process is killed, and somebody restores an old copy with its modification time.
     put_kept(home.path());
     let mut third = store(home.path());
     assert_eq!(state(&mut third), (4, "one".into()));
@@ -300,8 +300,8 @@ fn what_another_program_took_back_stays_back() {
     let mut second = store(home.path());
     second.tidy().unwrap();
     assert_eq!(state(&mut second), (3, "one".into()));
-    // Killed after that: the file is older than the last change of herma, but it was
-    // seen, so it is no change that never reached it.
+    // The process is killed after that. The file is older than herma's last change. But the store has seen the file, so
+    // the change did not fail to reach it.
     put(home.path(), "one\n§\ntwo".as_bytes());
     assert_eq!(state(&mut store(home.path())), (4, "one\n§\ntwo".into()));
 }

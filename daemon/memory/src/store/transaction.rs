@@ -1,4 +1,4 @@
-//! A locked store, the changes that were asked for, and the way to the disk.
+//! A locked store with its requested changes, and their commit to disk.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -13,8 +13,7 @@ use crate::entries::join;
 use crate::journal::Journal;
 use crate::journal::line::{Author, Replaced};
 
-/// A locked store and what the changes so far made of it. Dropped without
-/// [`Transaction::commit`], nothing happened.
+/// A locked store with the changes so far. Dropping it without [`Transaction::commit`] discards them.
 #[derive(Debug)]
 pub struct Transaction<'a> {
     store: &'a mut Store,
@@ -28,33 +27,30 @@ impl<'a> Transaction<'a> {
         Self { store, _lock: lock, draft }
     }
 
-    /// What the store holds, with the changes so far.
+    /// Returns the store's content with the changes so far.
     pub fn view(&mut self) -> View {
         self.draft.view(self.store)
     }
 
-    /// The revision, with the changes so far.
+    /// Returns the revision with the changes so far.
     #[must_use]
     pub const fn revision(&self) -> u64 {
         self.draft.revision
     }
 
-    /// Applies an edit, or says why not. Nothing is on disk yet.
+    /// Applies an edit in memory. Nothing is on disk yet.
     ///
     /// # Errors
-    /// Why it is denied; a refusal for a drifted store names the copy that was made
-    /// of it.
+    /// The reason why the edit is denied. A refusal for a drifted store names the backup.
     pub fn apply(&mut self, edit: &Edit, author: &Author) -> Result<Applied, Denied> {
         self.draft.apply(self.store, edit, author)
     }
 
-    /// Makes the changes durable: first the journal, then the file, their syncs side
-    /// by side. After an error the store is read again before anything else is done
-    /// with it.
+    /// Makes the changes durable: the journal first, then the file. Their syncs run in parallel. After an error the
+    /// store is read again before its next use.
     ///
     /// # Errors
-    /// A write or sync that failed; then the file has its old content, and the journal
-    /// says nothing of the changes.
+    /// A write or sync failed. The file then has its old content, and the journal has no rows of the changes.
     pub fn commit(mut self) -> Result<(), StoreError> {
         let Some(known) = self.store.known.take() else { return Ok(()) };
         if self.draft.rows.is_empty() && known.unwritten.is_empty() {
@@ -62,7 +58,7 @@ impl<'a> Transaction<'a> {
             return Ok(());
         }
         if !known.unwritten.is_empty() {
-            // It was told, and must not be given again if it can't be kept now.
+            // A client may have seen this revision, so it must not be assigned again if this commit fails.
             self.store.newest = self.store.newest.max(known.revision);
         }
         let now = unix(SystemTime::now());
@@ -91,7 +87,7 @@ impl<'a> Transaction<'a> {
         let events: Vec<Event> = events.collect();
         let rows = known.unwritten.into_iter().chain(self.draft.rows.drain(..)).collect();
         let text = join(&self.draft.entries);
-        // Changes that cancel out leave the file as it was.
+        // Changes that cancel each other leave the file as it was.
         let staged = if known.entries == self.draft.entries {
             None
         } else {

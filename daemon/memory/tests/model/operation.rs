@@ -1,28 +1,27 @@
-//! What can happen to a store.
+//! Operations on a store.
 
 use herma_memory::change::{Changes, Drift, Emptying};
 use herma_memory::{Change, Edit};
 use proptest::prelude::*;
 
-/// One thing that happens to a store.
+/// One operation on a store.
 #[derive(Debug, Clone)]
 pub(crate) enum Operation {
-    /// Somebody asks for an edit.
+    /// A client requests an edit.
     Edit(Edit),
     /// Another program writes the file.
     External(String),
-    /// Another program writes what the file holds already.
+    /// Another program writes the content that the file already has.
     Rewrite,
     /// The journal may be shortened.
     Compact,
-    /// The store is closed, in peace or not, and opened again.
+    /// The store is closed, cleanly or not, and opened again.
     Reopen { settled: bool },
-    /// The same, and another program writes the file in between.
+    /// As `Reopen`, and another program writes the file in between.
     ReopenWith { settled: bool, text: String },
-    /// The store is killed, and the last line of its journal is not whole: that many
-    /// bytes are missing, and at most all.
+    /// The store is killed, and the last line of its journal lacks that many bytes, at most all.
     LoseLine { bytes: usize },
-    /// The store is killed, and its file is as it was before the last change.
+    /// The store is killed, and its file is the one from before the last change.
     LoseFile,
 }
 
@@ -61,7 +60,7 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// Few texts, so that they meet again.
+/// Few texts, so that equal ones occur often.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         8 => prop::sample::select(&["a", "b", "ab", "abc", " a\n", "c\r\nd", "日本", "§ b", "e\n§f"][..]).prop_map(str::to_owned),
@@ -70,7 +69,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What other programs write: more or less what a store looks like.
+/// Files of other programs, which look more or less like a store.
 fn file() -> impl Strategy<Value = String> {
     let delimiter = prop::sample::select(&["\n§\n", "\r\n§\r\n", "\n\n§\n ", "\n§\n\n§\n"][..]);
     let ends = prop::sample::select(&[("", ""), ("\u{feff}", "\n"), ("\n§\n", ""), ("", "\r\r\n")][..]);

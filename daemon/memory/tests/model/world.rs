@@ -1,4 +1,4 @@
-//! A store on a disk, and what the model makes of the same operations.
+//! A store on a disk, and the model of the same operations.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use super::rules::{DELIMITER, LIMIT, changed, name, parsed};
 /// Revisions that the journal keeps at least.
 const KEPT: usize = 6;
 
-/// What the model knows of a revision.
+/// A revision in the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Row {
     revision: u64,
@@ -24,22 +24,22 @@ struct Row {
     after: Vec<String>,
 }
 
-/// Both.
+/// A store and its model.
 pub(crate) struct World {
     folder: TempDir,
     store: Store,
-    /// The newest revision is the last row's.
+    /// The revisions. The last row is the newest one.
     rows: Vec<Row>,
-    /// Revisions of which the journal says that the file was durable at them.
+    /// Revisions at which the journal says that the file was durable.
     settled: BTreeSet<u64>,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
-        // In memory where there is such a place, for every change is synced.
+        // In memory where possible, because every change is synced.
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let mut store = open(folder.path());
-        // What is written from now on is a change.
+        // Anything written from now on is a change.
         assert_eq!(store.view().unwrap().revision, 0);
         Self { folder, store, rows: Vec::new(), settled: BTreeSet::new() }
     }
@@ -48,28 +48,28 @@ impl World {
         paths(self.folder.path())
     }
 
-    /// The file as it was before the last edit.
+    /// The path of the file from before the last edit.
     fn kept(&self) -> PathBuf {
         self.folder.path().join("kept")
     }
 
-    /// What is locked by whoever writes.
+    /// The lock file of all writers.
     pub(crate) fn lock(&self) -> PathBuf {
         self.paths().file.with_extension("md.lock")
     }
 
-    /// A killed store, opened again.
+    /// Opens the store again after a kill.
     pub(crate) fn open_again(&mut self) {
         self.store = open(self.folder.path());
         self.store.tidy().unwrap();
     }
 
-    /// What the file holds.
+    /// Reads the file.
     pub(crate) fn text(&self) -> String {
         fs::read_to_string(self.paths().file).unwrap_or_default()
     }
 
-    /// What the store says that it holds.
+    /// Returns the entries according to the store.
     pub(crate) fn entries(&mut self) -> Vec<Entry> {
         self.store.view().unwrap().entries.to_vec()
     }
@@ -78,7 +78,7 @@ impl World {
         self.rows.last().map_or_else(Default::default, |row| (row.revision, row.after.clone()))
     }
 
-    /// Does an operation to both and compares them.
+    /// Applies an operation to both and compares them.
     pub(crate) fn step(&mut self, operation: &Operation) {
         match operation {
             Operation::Edit(edit) => self.edit(edit),
@@ -169,15 +169,15 @@ impl World {
         self.rows.push(Row { revision: revision + 1, action: action.into(), before, after });
     }
 
-    /// The store notices what another program wrote.
+    /// Adds the revision for content by another program.
     fn seen(&mut self, found: Vec<String>) {
         if found != self.expected().1 {
             self.push("external", found);
         }
     }
 
-    /// Closes the store, does something to its files and opens it again. What is done says whether
-    /// the file is the one from before the last change.
+    /// Closes the store, calls `meanwhile` on its files, and opens it again. `meanwhile` returns whether the file is
+    /// the one from before the last change.
     fn reopen(&mut self, settled: bool, meanwhile: impl FnOnce(&mut Self) -> bool) {
         if settled {
             self.store.flush().unwrap();
@@ -188,13 +188,13 @@ impl World {
         let found = parsed(&self.text());
         self.store.tidy().unwrap();
         match self.rows.last() {
-            // A store that was there before its journal is a revision without a past.
+            // A store that is older than its journal starts with a revision without a past.
             None if !found.is_empty() => {
                 self.push("external", found.clone());
                 self.rows[0].before = found;
             }
             None => {}
-            // Its own last change never reached the file, so it is put there.
+            // The store's last change never reached the file, so the store writes it there.
             Some(newest) if newest.action != "external" && !self.is_settled() && found == newest.before && is_old => {}
             Some(_) => self.seen(found),
         }
@@ -204,8 +204,7 @@ impl World {
         self.settled.contains(&self.expected().0)
     }
 
-    /// Writes the file as another program does, at a time that is surely later than
-    /// anything in the journal.
+    /// Writes the file as another program does, with a modification time later than any time in the journal.
     pub(crate) fn write(&self, text: &str) {
         let path = self.paths().file;
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -215,8 +214,7 @@ impl World {
         fs::rename(temporary, path).unwrap();
     }
 
-    /// The last change does not reach the file; what another program wrote is not lost, but taken
-    /// back by it.
+    /// The last change does not reach the file. If another program made that change, that program reverts it instead.
     fn lose_file(&mut self) -> bool {
         let Some(newest) = self.rows.last().filter(|row| row.before != row.after) else { return false };
         let (Paths { file, .. }, kept) = (self.paths(), self.kept());
@@ -239,13 +237,13 @@ impl World {
         if file.is_file() {
             date(&file);
         }
-        // The last line is the note, if there is one.
+        // The last line is the settled note, if there is one.
         if !self.settled.remove(&self.expected().0) {
             self.rows.pop();
         }
     }
 
-    /// The log has the rows of the model.
+    /// Checks that the log has the rows of the model.
     pub(crate) fn check_log(&mut self) {
         let (rows, more) = self.store.log(None, usize::MAX, usize::MAX).unwrap();
         let texts = |entries: &[Entry]| entries.iter().map(|entry| entry.to_string()).collect();
@@ -272,7 +270,7 @@ fn open(folder: &Path) -> Store {
     Store::new(paths(folder), Target::Memory, Limits { chars: LIMIT, revisions: KEPT }, Arc::default())
 }
 
-/// Makes a file look written in an hour.
+/// Sets a file's modification time to one hour from now.
 fn date(path: &Path) {
     let later = SystemTime::now() + Duration::from_hours(1);
     File::options().write(true).open(path).unwrap().set_modified(later).unwrap();

@@ -14,7 +14,7 @@ fn path(text: &str) -> FilePath {
     FilePath::parse(&format!("/memories/{text}")).unwrap()
 }
 
-/// Files with these texts; a path that ends with `/` is a folder, one with `?` is not kept.
+/// Builds files with these texts. A path that ends with `/` is a folder; one with `?` is not kept.
 pub(crate) fn files(there: &[(&str, &str)]) -> Files {
     let mut files = Files { revision: 9, ..Files::default() };
     for (at, text) in there {
@@ -31,7 +31,7 @@ pub(crate) fn files(there: &[(&str, &str)]) -> Files {
     files
 }
 
-/// What is there after an edit, or why it was refused.
+/// Returns the files after an edit, or the reason why it was refused.
 fn after(files: &Files, edit: &Edit) -> Result<BTreeMap<String, String>, String> {
     let draft = edit
         .apply(files, Rules { limits: LIMITS, policy: &Policy::default() })

@@ -1,4 +1,4 @@
-//! The history.
+//! Reads the history of the files.
 
 use std::sync::Arc;
 
@@ -7,11 +7,12 @@ use super::put_back::concerns;
 use super::{FileAction, FileDenied, FilePath, FileRefusal, FileRow, FileStore, Journalling, StoreError};
 
 impl FileStore {
-    /// The changes of a file or folder below the revision `before`, newest first, up to `limit` of them and until their
-    /// texts have `bytes` bytes. True when older ones are kept. Of each row only what concerns the path is given.
+    /// Returns the changes of a file or folder below the revision `before`, newest first. Stops at `limit` rows, or
+    /// once their texts have `bytes` bytes. The flag is true if older rows exist. Each row has only the changes that
+    /// concern the path.
     ///
     /// # Errors
-    /// A folder or a journal that can't be read.
+    /// A folder or the journal can't be read.
     pub fn log(
         &mut self,
         path: &FilePath,
@@ -39,10 +40,10 @@ impl FileStore {
         Ok((rows, false))
     }
 
-    /// The text of a file at a revision.
+    /// Returns the text of a file at a revision.
     ///
     /// # Errors
-    /// A revision that is not kept, or at which the file was not there.
+    /// The revision is not kept, or the file did not exist then.
     pub fn text_at(&mut self, path: &FilePath, revision: u64) -> Result<Arc<str>, FileDenied> {
         self.look(Journalling::Wanted)?;
         let (Some(files), Some(journal)) = (&self.known, &self.journal) else {

@@ -1,4 +1,4 @@
-//! What is there, and what another program or a crash did to it since it was known.
+//! Walks the files, and finds changes by other programs or by a crash.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -18,7 +18,7 @@ use crate::journal::Journal;
 use crate::journal::line::{Author, Replaced};
 
 impl FileStore {
-    /// Looks at the tree, and makes a revision of what another program did.
+    /// Walks the tree, and makes a revision of changes by other programs.
     pub(super) fn look(&mut self, journalling: Journalling) -> Result<&Files, StoreError> {
         self.unwritten = None;
         let looked = self.looked(journalling);
@@ -61,16 +61,16 @@ impl FileStore {
         }
     }
 
-    /// What the journal says, once the newest change is in its place.
+    /// Opens the journal, puts its newest change in place, and returns the files according to it.
     fn opened(&mut self) -> Result<Files, StoreError> {
         sweep(&self.journal_path)?;
-        // What a killed process was writing keeps no folder from going.
+        // Temporary files of a killed process must not keep a folder from being removed.
         self.tree.sweep(MOST_ENTRIES).map_err(unreadable)?;
         let mut journal: Journal<FileRow> = Journal::open(&self.journal_path).map_err(unreadable)?;
         let is_unsettled = !journal.is_settled();
         if let Some(newest) = journal.newest().filter(|row| is_unsettled && !is_of_others(&row.action)) {
             match replay(&self.tree, newest) {
-                // Somebody was faster: what is there is looked at next.
+                // Another program changed the file first. The walk that follows reads it.
                 Err(error) if error.is_changed() => {}
                 replayed => replayed?,
             }
@@ -85,7 +85,7 @@ impl FileStore {
         Ok(Files { revision, files: state.into_iter().map(held).collect(), ..Files::default() })
     }
 
-    /// Makes a revision of what another program did.
+    /// Makes a revision of changes by other programs.
     fn take_in(&mut self, known: &Files, changes: Vec<FileChange>, found: &mut Files) -> Result<(), DiskError> {
         let revision = known.revision + 1;
         for change in &changes {
@@ -93,11 +93,11 @@ impl FileStore {
                 file.revision = revision;
             }
             if let Err(error) = self.tree.sync(change.path.as_str()) {
-                // What a power cut takes of it is the next change by another program.
+                // If a power cut undoes this change, that counts as the next change by another program.
                 tracing::debug!("a memory file that another program changed is not synced: {error}");
             }
         }
-        // A journal that begins, or of which a part is lost, does not know what was there before.
+        // A new or damaged journal does not have the files from before.
         let is_known =
             self.journal.as_ref().is_some_and(|journal| journal.newest().is_some() && journal.damaged() == 0);
         let row = if is_known {
@@ -121,21 +121,21 @@ impl FileStore {
     }
 }
 
-/// The texts and their revisions.
+/// Returns the texts and their revisions.
 fn texts(files: &Files) -> State {
     files.files.iter().map(|(path, file)| (path.clone(), (Arc::clone(&file.text), file.revision))).collect()
 }
 
-/// Whether a row tells of what was there, and not of a change of ours.
+/// Whether a row records found files or changes by other programs, not herma's own changes.
 fn is_of_others(action: &FileAction) -> bool {
     matches!(action, FileAction::External | FileAction::Found)
 }
 
-/// Puts a change in its place whose files are still those that it was to replace.
+/// Puts a change in place for those files that are still the ones it replaces.
 fn replay(tree: &Tree, row: &FileRow) -> Result<(), DiskError> {
     let mut changes = Vec::new();
     for change in &row.changes {
-        // What can't be read is somebody else's, and left alone.
+        // An unreadable entry belongs to another program and is left alone.
         let Ok(there) = tree.read(change.path.as_str(), LONGEST_READ) else { continue };
         let is_old = match (&there, &change.before) {
             (None, None) => change.replaced == Replaced::Nothing,
@@ -165,7 +165,7 @@ fn replay(tree: &Tree, row: &FileRow) -> Result<(), DiskError> {
     Ok(())
 }
 
-/// Makes and removes the empty folders that a change leaves; the files are what counts, and are where they belong.
+/// Creates and removes the empty folders of a change. An error is only logged, because the files are in place.
 pub(super) fn finish_folders(tree: &Tree, row: &FileRow) {
     let mut made = row.folders_made.iter();
     let made = made.try_for_each(|folder| tree.make_folder(folder.as_str()));
@@ -176,7 +176,7 @@ pub(super) fn finish_folders(tree: &Tree, row: &FileRow) {
     }
 }
 
-/// What is in the tree; files that are known and have not changed since are not read.
+/// Returns the content of the tree. Does not read known files that have not changed.
 fn find(tree: &Tree, known: &Files) -> Result<Files, StoreError> {
     let walk = tree.walk(MOST_ENTRIES).map_err(unreadable)?;
     let now = SystemTime::now();
@@ -204,7 +204,7 @@ fn find(tree: &Tree, known: &Files) -> Result<Files, StoreError> {
                     found.files.insert(path, file);
                     continue;
                 }
-                // It went while it was looked at.
+                // The file was removed during the walk.
                 Ok(None) => continue,
                 Err(why) => why,
             },
@@ -214,7 +214,7 @@ fn find(tree: &Tree, known: &Files) -> Result<Files, StoreError> {
     Ok(found)
 }
 
-/// A file as it is now, or why it is not kept.
+/// Returns the current file, or the reason why it is not kept.
 fn file(
     tree: &Tree,
     path: &FilePath,
@@ -252,7 +252,7 @@ fn file(
     }))
 }
 
-/// What another program did: files that are new, gone or have another text.
+/// Returns the changes by other programs: new files, removed files, and files with another text.
 fn differences(known: &Files, found: &Files) -> Vec<FileChange> {
     let change = |path: &FilePath, before: Option<&Held>, after: Option<&Held>| FileChange {
         path: path.clone(),
@@ -264,7 +264,7 @@ fn differences(known: &Files, found: &Files) -> Vec<FileChange> {
     let gone = known.files.iter().filter(|(path, _)| !found.files.contains_key(*path));
     let gone = gone.map(|(path, file)| change(path, Some(file), None));
     let come = found.files.iter().filter_map(|(path, file)| match known.files.get(path) {
-        // What was not read again has the very same text.
+        // A file that was not read again shares its text.
         Some(before) if Arc::ptr_eq(&before.text, &file.text) || before.text == file.text => None,
         before => Some(change(path, before, Some(file))),
     });

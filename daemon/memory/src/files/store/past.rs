@@ -1,4 +1,4 @@
-//! What the journal says of the past.
+//! Reads past states from the journal.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::journal::line::{Author, Replaced};
 /// Texts by their paths.
 pub(super) type Texts = BTreeMap<FilePath, Arc<str>>;
 
-/// The row that a journal begins with.
+/// Creates the first row of a journal, which lists all files.
 pub(super) fn found(revision: u64, time: f64, state: &State) -> FileRow {
     let change = |(path, (text, revision)): (&FilePath, &(Arc<str>, u64))| FileChange {
         path: path.clone(),
@@ -33,7 +33,7 @@ pub(super) fn found(revision: u64, time: f64, state: &State) -> FileRow {
     }
 }
 
-/// What the rows of a journal come to, up to a revision.
+/// Applies the rows of a journal up to a revision, and returns the files.
 pub(super) fn state(journal: &Journal<FileRow>, up_to: Option<u64>) -> Result<State, StoreError> {
     let mut state = BTreeMap::new();
     for mark in journal.marks().take_while(|mark| up_to.is_none_or(|up_to| mark.revision <= up_to)) {
@@ -51,19 +51,19 @@ pub(super) fn state(journal: &Journal<FileRow>, up_to: Option<u64>) -> Result<St
     Ok(state)
 }
 
-/// All texts as they were at a revision.
+/// Returns all texts at a revision.
 pub(super) fn texts_at(journal: &Journal<FileRow>, files: &Files, revision: u64) -> Result<Texts, FileDenied> {
     let not_kept = |oldest: Option<u64>| {
         Err(FileDenied::NotKept { revision, kept: oldest.map(|oldest| (oldest, files.revision)) })
     };
     let mut texts: Texts = files.files.iter().map(|(path, file)| (path.clone(), Arc::clone(&file.text))).collect();
-    // The texts are those of this revision.
+    // The texts are from the revision `at`.
     let mut at = files.revision;
     if revision > at || journal.newest().is_none() {
         return not_kept(journal.newest().map(|_| at));
     }
     for mark in journal.marks().rev() {
-        // A row that is missing, or that says only what was found, does not say what was before it.
+        // A missing row, or a row that lists the found files, has no texts from before it.
         if at == revision || mark.revision != at {
             break;
         }

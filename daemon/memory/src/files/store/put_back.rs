@@ -1,4 +1,4 @@
-//! Earlier texts from the journal.
+//! Restores earlier texts from the journal.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::files::limits::FileLimits;
 use crate::files::rules::{check_kept, check_room};
 use crate::journal::Journal;
 
-/// What takes the newest change of a path back, and its revision.
+/// Returns the draft that undoes the newest change of a path.
 pub(super) fn undo(
     journal: &Journal<FileRow>,
     files: &Files,
@@ -20,7 +20,7 @@ pub(super) fn undo(
     let nothing = || FileDenied::from(FileRefusal::NothingToUndo(path.clone()));
     let mut at = files.revision;
     for mark in journal.marks().rev() {
-        // Nobody knows what a row changed that is missing.
+        // A row is missing, so its changes are unknown.
         if mark.revision != at {
             return Err(nothing());
         }
@@ -47,7 +47,7 @@ pub(super) fn undo(
     Err(nothing())
 }
 
-/// What puts a path back as it was at a revision.
+/// Returns the draft that restores a path as of a revision.
 pub(super) fn restore(
     journal: &Journal<FileRow>,
     files: &Files,
@@ -61,7 +61,7 @@ pub(super) fn restore(
     let come = then.iter().filter(|(path, text)| files.files.get(*path).is_none_or(|file| file.text != **text));
     let come = come.map(|(path, text)| Outcome { path: path.clone(), text: Some(Arc::clone(text)) });
     let outcomes: Vec<Outcome> = gone.chain(come).filter(|outcome| concerns(path, &outcome.path)).collect();
-    // Folders that have nothing in them then were not there, or nobody knows it.
+    // Folders that have no files at that revision did not exist then, or nobody knows whether they did.
     let emptied = outcomes.iter().filter(|outcome| outcome.text.is_none()).flat_map(|outcome| outcome.path.above());
     let emptied: Vec<FilePath> = emptied.collect();
     let mut draft = draft(files, outcomes, revision, limits)?;
@@ -70,12 +70,12 @@ pub(super) fn restore(
     Ok(draft)
 }
 
-/// Whether a path is this one, or in this folder.
+/// Whether a path is the wanted one or inside it.
 pub(super) fn concerns(wanted: &FilePath, path: &FilePath) -> bool {
     path == wanted || path.below(wanted).is_some()
 }
 
-/// What is put back is not judged anew, but for its size; and nothing takes the place of what can't be read.
+/// Restored texts are checked only for their size. They never replace an entry that can't be read.
 fn draft(files: &Files, outcomes: Vec<Outcome>, revision: u64, limits: FileLimits) -> Result<Draft, FileDenied> {
     let length = |outcome: &Outcome| outcome.text.as_ref().map_or(0, |text| text.len());
     let changed: Vec<(&FilePath, usize)> = outcomes.iter().map(|outcome| (&outcome.path, length(outcome))).collect();
@@ -89,7 +89,7 @@ fn draft(files: &Files, outcomes: Vec<Outcome>, revision: u64, limits: FileLimit
                     let why = why.to_owned();
                     return Err(FileRefusal::Unkept { path: there, why }.into());
                 }
-                // A folder makes room for a file once nothing is in it.
+                // A folder without files gives way to a file.
                 Place::Folder if there == *path => {
                     check_kept(files, &there)?;
                     if files.below(&there).any(|(below, _)| !is_gone(below)) {

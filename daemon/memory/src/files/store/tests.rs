@@ -58,7 +58,7 @@ fn restore(store: &mut FileStore, at: &str, revision: u64) -> Result<Answer, Fil
     store.begin().unwrap().restore(&path(at), revision, None, &Author::default())
 }
 
-/// `revision: path=text …`
+/// Formats the files as `revision: path=text …`.
 fn seen(store: &mut FileStore) -> String {
     let files = store.view().unwrap();
     let texts: Vec<String> =
@@ -84,7 +84,7 @@ fn changes_survive_and_are_taken_back() {
     edit(&mut store, &Edit::Rename { from: path("d"), to: path("e/f") }).unwrap();
     assert_eq!(seen(&mut home.open()), "4: a=2 e/f/b=x");
     assert!(!home.at("d").exists() && home.at("e/f/b").is_file());
-    // One undo takes one change back, and another one that undo.
+    // One undo reverts a change, and another one reverts that undo.
     undo(&mut store, "").unwrap();
     assert_eq!(seen(&mut store), "5: a=2 d/b=x");
     undo(&mut store, "").unwrap();
@@ -190,7 +190,7 @@ fn what_a_killed_process_left_is_finished() {
         }
         let before = fs::read(home.journal()).unwrap();
         let old = is_replacement.then(|| home.0.path().join("kept"));
-        // The very file, as a rename that never happened leaves it.
+        // A hard link keeps the very same file, as if the rename never happened.
         old.iter().for_each(|old| fs::hard_link(home.at("a"), old).unwrap());
         write(&mut store, "a", "new");
         drop(store);
@@ -205,11 +205,11 @@ fn what_a_killed_process_left_is_finished() {
         let revision = 2 + u64::from(is_replacement);
         assert_eq!(seen(&mut home.open()), format!("{revision}: a=new other=1"));
         assert_eq!(fs::read_to_string(home.at("a")).unwrap(), "new");
-        // What a person wrote there since is theirs.
+        // A later edit by a person stays.
         put_old_back();
         home.put("a", "theirs");
         assert_eq!(seen(&mut home.open()), format!("{}: a=theirs other=1", revision + 1));
-        // A file that was removed behind a change that is in its place stays removed.
+        // A file that was removed after the change was in place stays removed.
         fs::write(home.journal(), &journal).unwrap();
         fs::remove_file(home.at("a")).unwrap();
         assert_eq!(seen(&mut home.open()), format!("{}: other=1", revision + 1));
@@ -237,7 +237,7 @@ fn what_is_no_text_of_ours_is_left_alone() {
         let refused = edit(&mut store, &Edit::Write { path: path(at), text: "x".into() });
         assert!(matches!(refused, Err(FileDenied::Refused(FileRefusal::Unkept { .. }))));
     }
-    // A file whose place was taken by something else went, and does not come back over that.
+    // If something else replaced the file, the file counts as removed and is not restored over it.
     fs::remove_file(home.at("a")).unwrap();
     symlink(&outside, home.at("a")).unwrap();
     assert_eq!(seen(&mut store), "2: ");
@@ -262,7 +262,7 @@ fn a_long_journal_is_shortened_and_says_what_was_there() {
     assert_eq!(seen(&mut again), "22: a=17 first=kept");
     let denied = restore(&mut again, "", 1);
     assert!(matches!(denied, Err(FileDenied::NotKept { revision: 1, kept: Some((10.., 22)) })), "{denied:?}");
-    // Without a journal no number is given twice.
+    // Without a journal, no revision is assigned twice.
     fs::remove_file(home.journal()).unwrap();
     assert_eq!(seen(&mut again), "23: a=17 first=kept");
 }
@@ -272,7 +272,7 @@ fn a_failed_write_changes_nothing_and_reading_goes_on() {
     let home = Home::new();
     let mut store = home.open();
     write(&mut store, "a", "1");
-    // A folder in the journal's place can't be written.
+    // A folder in the journal's place makes writes fail.
     let journal = fs::read(home.journal()).unwrap();
     fs::remove_file(home.journal()).unwrap();
     fs::create_dir(home.journal()).unwrap();
@@ -297,7 +297,7 @@ fn files_become_folders_and_back() {
     assert_eq!(seen(&mut store), "5: a/b/c=below");
     undo(&mut store, "").unwrap();
     assert_eq!(seen(&mut home.open()), "6: a=file");
-    // By hand, and with an empty folder left where the file was.
+    // The same by hand, with an empty folder in the file's place.
     fs::remove_file(home.at("a")).unwrap();
     home.put("a/z", "by hand");
     assert_eq!(seen(&mut store), "7: a/z=by hand");
@@ -308,7 +308,7 @@ fn files_become_folders_and_back() {
     assert!(home.at("a").is_dir());
     restore(&mut store, "a", 8).unwrap();
     assert_eq!(seen(&mut store), "11: a=file");
-    // What is not kept in a folder keeps it.
+    // An entry that is not kept prevents the removal of its folder.
     undo(&mut store, "").unwrap();
     fs::create_dir_all(home.at("a")).unwrap();
     home.put("a/.hidden", "x");
@@ -328,7 +328,7 @@ fn nothing_is_taken_back_over_what_the_journal_lost() {
     assert_eq!(seen(&mut store), "4: a=1 b=1 c=1");
     assert!(matches!(undo(&mut store, ""), Err(FileDenied::Refused(FileRefusal::NothingToUndo(_)))));
     assert!(matches!(restore(&mut store, "", 3), Err(FileDenied::NotKept { revision: 3, kept: Some((4, 4)) })));
-    // A row that is damaged: of what was before it nobody knows all.
+    // A row is damaged, so the files before it are not fully known.
     for (damaged, undone) in [(0, 3), (2, 3), (4, 2)] {
         let mut lines: Vec<String> = whole.lines().map(str::to_owned).collect();
         lines[damaged] = lines[damaged].replace("\"time\"", "\"tame\"");
@@ -375,7 +375,7 @@ fn there_is_an_end_to_folders_and_to_what_is_put_back() {
     edit(&mut store, &create("e/f/g/h")).unwrap();
     let rename = |from: &str, to: &str| Edit::Rename { from: path(from), to: path(to) };
     assert!(edit(&mut store, &rename("e/f/g/h", "i/h")).is_err());
-    // What was deleted comes back as long as there is room.
+    // A deleted file can be restored as long as there is room.
     write(&mut store, "one", &"1".repeat(20));
     edit(&mut store, &Edit::Delete { path: path("one") }).unwrap();
     write(&mut store, "two", &"2".repeat(20));

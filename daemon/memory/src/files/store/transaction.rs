@@ -1,4 +1,4 @@
-//! A change, from what is there to the disk.
+//! Applies a change and writes it to disk.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -19,16 +19,16 @@ use crate::files::row::FileChange;
 use crate::journal::Stage;
 use crate::journal::line::{Author, Replaced};
 
-/// How often a change is applied anew because another program changed a file under it.
+/// Maximum attempts to apply a change while other programs change its files.
 const TRIES: usize = 20;
 
-/// Files that were just looked at.
+/// A store right after a walk, ready for one change.
 #[derive(Debug)]
 pub struct Transaction<'a> {
     store: &'a mut FileStore,
 }
 
-/// What is to be done, and what is asked before it.
+/// A requested operation.
 enum Wish<'a> {
     Edit(&'a Edit),
     Undo(&'a FilePath),
@@ -40,26 +40,26 @@ impl<'a> Transaction<'a> {
         Self { store }
     }
 
-    /// Makes a change. An answer means that it is on the disk.
+    /// Applies an edit. When this returns an answer, the edit is on disk.
     ///
     /// # Errors
-    /// Why nothing was done.
+    /// The reason why nothing was done.
     pub fn edit(self, edit: &Edit, expected: Option<u64>, author: &Author) -> Result<Answer, FileDenied> {
         self.fulfil(&Wish::Edit(edit), expected, author)
     }
 
-    /// Takes the newest change of a file or folder back.
+    /// Undoes the newest change of a file or folder.
     ///
     /// # Errors
-    /// Why nothing was done.
+    /// The reason why nothing was done.
     pub fn undo(self, path: &FilePath, expected: Option<u64>, author: &Author) -> Result<Answer, FileDenied> {
         self.fulfil(&Wish::Undo(path), expected, author)
     }
 
-    /// Puts a file or folder back as it was at a revision.
+    /// Restores a file or folder as of a revision.
     ///
     /// # Errors
-    /// Why nothing was done.
+    /// The reason why nothing was done.
     pub fn restore(
         self,
         path: &FilePath,
@@ -76,7 +76,7 @@ impl<'a> Transaction<'a> {
             let before = self.store.known.as_ref().map_or(0, |files| files.revision);
             match self.store.write(wish, &draft, author) {
                 Ok(Some(())) => return Ok(self.answer(wish, draft, before)),
-                // Another program was faster: what it did is looked at, and the change judged anew.
+                // Another program changed a file first. Walk the tree again, and draft the change from scratch.
                 Ok(None) => drop(self.store.look(Journalling::Needed)?),
                 Err(error) => {
                     self.store.forget();
@@ -135,7 +135,7 @@ impl Wish<'_> {
     }
 }
 
-/// Of the root it is the newest revision of all that counts.
+/// Checks the expected revision. For the root, that is the newest revision of all files.
 fn check_revision(files: &Files, path: &FilePath, expected: Option<u64>) -> Result<(), FileRefusal> {
     let revision = if path.is_root() { files.revision } else { files.revision_of(path) };
     match expected {
@@ -157,7 +157,7 @@ impl Stage for Unplaced {
 }
 
 impl FileStore {
-    /// Puts a draft on the disk; `None` when a file is not the one any more that the draft was made of.
+    /// Writes a draft to disk. Returns `None` if a file has changed since the draft was made.
     fn write(&mut self, wish: &Wish<'_>, draft: &Draft, author: &Author) -> Result<Option<()>, StoreError> {
         let Some(files) = &self.known else { return Ok(None) };
         let changes: Vec<(FileChange, Option<Stamp>)> = draft
@@ -221,7 +221,7 @@ impl FileStore {
         let event = FileEvent { revision, action: row.action.clone(), paths, session: row.author.session.clone() };
         let stamps = journal.commit(vec![row], Some(staged))?.unwrap_or_default();
         if let Err(error) = journal.settle() {
-            // It is done; only the next start looks whether it is.
+            // The change is done. Without the note, only the next start checks that.
             tracing::debug!("that a change of memory files is in its place is not noted: {error}");
         }
         let (mut stamps, now) = (stamps.into_iter(), SystemTime::now());

@@ -19,7 +19,7 @@ use crate::refusal::Refusal;
 use crate::store::{Bound, Limits, Paths};
 use crate::target::Target;
 
-/// What gives revisions, as a database does.
+/// Assigns revisions, as a database does.
 #[derive(Debug, Default)]
 struct Central {
     rows: Vec<Row>,
@@ -41,7 +41,7 @@ struct Host {
     home: TempDir,
     name: &'static str,
     store: Store,
-    /// Leaves on the disk what was there.
+    /// Whether the host does not write adopted revisions to disk.
     is_lazy: bool,
 }
 
@@ -66,7 +66,7 @@ impl Host {
         Author { host: Some(self.name.into()), ..Author::default() }
     }
 
-    /// Brings edits in, takes what is new.
+    /// Sends edits of the file, and adopts new revisions.
     fn sync(&mut self, central: &mut Central) {
         self.write(central, None);
     }
@@ -94,7 +94,7 @@ impl Host {
         self.write(central, Some(Change::Add { content: text.into() }));
     }
 
-    /// Changes what never leaves this host. Gives the entries after it.
+    /// Changes a host-bound entry. Returns the entries after it.
     fn bind(&mut self, change: Change) -> Result<Vec<String>, Option<Refusal>> {
         let edit = Edit::Change { changes: Changes::Single(change), drift: Drift::Refused };
         match self.store.write_bound(&edit, &self.author(), None, || true).unwrap() {
@@ -107,12 +107,12 @@ impl Host {
         }
     }
 
-    /// What of the file all hosts have.
+    /// The shared entries of the file.
     fn shared(&self) -> Vec<String> {
         self.file().into_iter().filter(|entry| !is_bound(entry)).collect()
     }
 
-    /// What of the file only this host has.
+    /// The host-bound entries of the file.
     fn bound(&self) -> BTreeSet<String> {
         self.file().into_iter().filter(|entry| is_bound(entry)).collect()
     }
@@ -177,24 +177,24 @@ fn what_is_done_behind_an_edit_by_hand_stays_done() {
         one.write(&mut central, remove("x"));
         one.sync(&mut central);
         assert_eq!(central.rows.last().unwrap().after.len(), 0, "taken out right behind it");
-        // The same elsewhere, while the disk here has not followed.
+        // Another host removes it, while the disk here has not followed.
         one.by_hand(|entries| entries.push("y".into()));
         one.sync(&mut central);
         other.write(&mut central, remove("y"));
         one.sync(&mut central);
         assert_eq!(central.rows.last().unwrap().after.len(), 0, "taken out by another host");
-        // An edit of the edit.
+        // The file is edited again after the first edit.
         one.by_hand(|entries| *entries = vec!["z".into()]);
         one.sync(&mut central);
         one.by_hand(|entries| *entries = vec!["z2".into()]);
         one.sync(&mut central);
         assert_eq!(join(&central.rows.last().unwrap().after), "z2");
-        // What it took out may come again.
+        // An entry that the edit removed may be added again.
         one.by_hand(|entries| *entries = vec!["w".into()]);
         one.add(&mut central, "z2");
         one.sync(&mut central);
         assert_eq!(join(&central.rows.last().unwrap().after), "w\n§\nz2");
-        // The edit got its revision, and nobody here heard of it.
+        // The edit got its revision, but this host did not receive the answer.
         one.by_hand(|entries| entries.push("v".into()));
         let mut proposal = one.store.propose(&[], &Author::default()).unwrap();
         let edit =
@@ -221,7 +221,7 @@ fn an_edit_of_what_is_just_getting_its_revision_counts_too() {
         if settles {
             assert!(one.store.settle().unwrap());
         }
-        // Before the answer comes the other program thinks better of it.
+        // Before the answer arrives, the other program reverts its edit.
         one.by_hand(|entries| *entries = entries.iter().filter(|entry| *entry != "x").cloned().collect());
         one.by_hand(|entries| entries.push("y".into()));
         one.store.adopt(&new).unwrap();

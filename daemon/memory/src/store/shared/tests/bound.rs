@@ -47,7 +47,7 @@ fn what_is_of_both_is_refused_and_what_is_shared_left_alone() {
     let refusal = one.bind(add(&format!("[host-bound] {}", "x".repeat(2_000))));
     assert!(matches!(refusal, Err(Some(Refusal::Overflow { .. }))), "{refusal:?}");
     assert_eq!(one.bind(add("[host-bound] x")).map(|entries| entries.len()), Ok(2), "it is there already");
-    // Who proposes it to the others is told that it is not for them.
+    // A proposal to the other hosts refuses a host-bound entry.
     let (edit, author) =
         (Edit::Change { changes: Changes::Single(add("[host-bound] y")), drift: Drift::Refused }, one.author());
     let mut proposal = one.store.propose(&[], &author).unwrap();
@@ -84,7 +84,7 @@ fn what_is_for_one_host_stays_in_a_bad_moment() {
         let (mut central, mut one) = (Central::default(), Host::new("one"));
         one.add(&mut central, "a");
         one.bind(add("[host-bound] x")).unwrap();
-        // A person wrote last: what that came to is in the file already.
+        // The last change is by a person, so the file has it already.
         one.by_hand(|entries| entries.push("by hand".into()));
         one.sync(&mut central);
         let mut expected = vec!["a", "by hand", "[host-bound] x"];

@@ -1,4 +1,4 @@
-//! Two hosts, whatever is done in whatever order.
+//! Two hosts converge after any steps in any order.
 
 use proptest::prelude::*;
 
@@ -63,7 +63,7 @@ proptest! {
                 }
                 Step::RemoveByHand(at) => {
                     host.by_hand(|entries| entries.retain(|entry| *entry != text(at)));
-                    // What takes out the last one takes out nothing.
+                    // Removing the last entry removes nothing, because an empty file counts as lost.
                     removed.insert(text(at));
                 }
                 Step::Bind(at) => {
