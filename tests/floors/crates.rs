@@ -1,11 +1,11 @@
-//! Which crates of the workspace depend on which.
+//! Checks which crates of the workspace depend on which.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use crate::folder;
 
-/// What each crate depends on, of this workspace. A new arrow is a decision, which ARCHITECTURE.md explains.
+/// The dependencies of each crate within the workspace. A new one needs a decision, which ARCHITECTURE.md explains.
 const ARROWS: [(&str, &[&str]); 23] = [
     ("agents", &["base", "client", "json", "proxy", "transcripts"]),
     ("archive", &["json"]),
@@ -48,7 +48,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
     ("transcripts", &["json"]),
 ];
 
-/// The folders of the workspace's crates, `.` for the root.
+/// Returns the folders of the workspace's crates, with `.` for the root.
 pub(crate) fn folders() -> Vec<String> {
     let manifest = fs::read_to_string(folder("Cargo.toml")).unwrap();
     let members = manifest.split("members = [").nth(1).unwrap().split(']').next().unwrap();
@@ -56,7 +56,7 @@ pub(crate) fn folders() -> Vec<String> {
     [".".to_owned()].into_iter().chain(named.filter(|name| !name.is_empty())).collect()
 }
 
-/// The dependencies of a manifest that are of this workspace, without those of tests.
+/// Returns the dependencies of a manifest within the workspace, without those for tests.
 fn dependencies(manifest: &str) -> Vec<String> {
     let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or_default();
     let section = section.split("\n[").next().unwrap_or_default();

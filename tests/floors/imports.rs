@@ -1,5 +1,5 @@
-//! Reads which modules of a crate import which: `crate::…`, `super::…` and `self::…` paths in the sources, outside of tests
-//! and comments.
+//! Reads which modules of a crate import which: the `crate::…`, `super::…` and `self::…` paths in the sources, without
+//! tests and comments.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// A module's path without `crate`, and the paths that it imports.
 pub(crate) type Imports = BTreeMap<Vec<String>, BTreeSet<Vec<String>>>;
 
-/// A circle among the children of a module, each with all that is below it.
+/// Finds an import cycle among the children of a module. Each child includes its whole subtree.
 pub(crate) fn circle_below(parent: &[String], imports: &Imports) -> Option<Vec<String>> {
     let child = |path: &[String]| path.strip_prefix(parent).and_then(|rest| rest.first()).cloned();
     let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -42,7 +42,7 @@ fn walk(
     found
 }
 
-/// What each module of a room imports, as far as that is a module of the room.
+/// Returns the modules of a source folder, each with the modules of the folder that it imports.
 pub(crate) fn imports(room: &Path) -> Imports {
     let modules = modules(room);
     let known: BTreeSet<&Vec<String>> = modules.keys().collect();
@@ -55,7 +55,7 @@ pub(crate) fn imports(room: &Path) -> Imports {
     all
 }
 
-/// The longest beginning of a path that is a module.
+/// Returns the longest prefix of a path that is a module.
 fn module_of(mut path: Vec<String>, known: &BTreeSet<&Vec<String>>) -> Option<Vec<String>> {
     while !path.is_empty() {
         if known.contains(&path) {
@@ -66,7 +66,7 @@ fn module_of(mut path: Vec<String>, known: &BTreeSet<&Vec<String>>) -> Option<Ve
     None
 }
 
-/// The modules of a room by their paths, with their files; tests and programs are none.
+/// Returns the modules of a source folder and their files, without tests and programs.
 pub(crate) fn modules(room: &Path) -> BTreeMap<Vec<String>, PathBuf> {
     let mut modules = BTreeMap::new();
     let mut folders = vec![room.to_path_buf()];
@@ -91,14 +91,14 @@ pub(crate) fn modules(room: &Path) -> BTreeMap<Vec<String>, PathBuf> {
     modules
 }
 
-/// The text of a file without its tests and comments.
+/// Returns the text of a file without its tests and comments.
 pub(crate) fn code_of(file: &Path) -> String {
     let text = fs::read_to_string(file).unwrap();
     let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
     text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// The paths that begin in this crate, in full; lists in braces give one for each item.
+/// Returns the full paths that begin in this crate. A list in braces gives one path for each item.
 fn paths(text: &str, module: &[String]) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
     for (start, base) in [("crate::", 0), ("self::", module.len()), ("super::", module.len().saturating_sub(1))] {
@@ -117,7 +117,7 @@ fn paths(text: &str, module: &[String]) -> BTreeSet<Vec<String>> {
     found
 }
 
-/// Adds the paths that a text goes on with behind a prefix.
+/// Adds the paths that continue a prefix in a text.
 fn expand(mut prefix: Vec<String>, text: &str, found: &mut BTreeSet<Vec<String>>) {
     if let Some(list) = text.strip_prefix('{') {
         let (mut depth, mut from) = (0_usize, 0);

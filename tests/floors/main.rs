@@ -1,7 +1,7 @@
-//! Who may import whom: crates, the floors of the daemon, and the modules of every crate.
+//! Checks the allowed imports between crates, the floors of the daemon, and the modules of every crate.
 //!
-//! Modules below one parent form a graph in which a subtree counts as one; it must have no circle. A parent and its own
-//! child files may know each other.
+//! The modules below one parent form a graph in which a subtree counts as one node. The graph must have no cycle. A
+//! parent and its own child files may import each other.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -13,19 +13,20 @@ use std::path::{Path, PathBuf};
 
 use imports::{circle_below, code_of, imports, modules};
 
-/// The floors of the daemon, from the lowest one.
+/// The floors of the daemon, lowest first.
 const FLOORS: [&str; 4] = ["data", "owners", "service", "wire"];
 
-/// What a lower floor may know of the protocol's crate: limits, the nearest name, and where the socket is. No types.
+/// Modules of the protocol crate that a lower floor may import: limits, the nearest name, and the socket's path. No
+/// types.
 const KNOWN_BELOW: [&str; 3] = ["limits", "nearest", "rendezvous"];
 
 /// The daemon's sources.
 const DAEMON: &str = "daemon/src";
 
-/// The files of the command line that start agents and the MCP server, or look at agents.
+/// Modules of the command line that start agents or the MCP server, or inspect agents.
 const STARTERS: [&str; 2] = ["program", "doctor::agents"];
 
-/// The modules that may name an agent: its folder, the list of agents, and the proxy, which only Codex has.
+/// Modules that may name an agent: its folder, the list of agents, and the proxy, which only Codex has.
 const NAMING_AGENTS: [&str; 4] = ["claude_code", "codex", "known", "proxy"];
 
 #[test]
@@ -99,14 +100,14 @@ fn no_two_modules_of_a_crate_import_each_other() {
     assert!(circles.is_empty(), "{}", circles.join("\n"));
 }
 
-/// The modules whose code has one of the words.
+/// Returns the modules whose code contains one of the words.
 fn naming(sources: &str, words: &[&str]) -> BTreeSet<String> {
     let files = modules(&folder(sources)).into_iter();
     let files = files.filter(|(_, file)| words.iter().any(|word| code_of(file).contains(word)));
     files.map(|(module, _)| module.join("::")).collect()
 }
 
-/// A folder of the repository.
+/// Returns a folder of the repository.
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(name)
 }

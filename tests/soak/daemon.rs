@@ -1,4 +1,4 @@
-//! The daemon of a soak: started again and again, under whatever it is to bear.
+//! The daemon of a soak, which is restarted many times under different limits.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -9,25 +9,25 @@ use std::time::{Duration, Instant};
 use herma_tests::{Home, daemon_program};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How long a start may take, a stop of the machine's other work included.
+/// How long a start may take, including pauses of the whole machine.
 const START: Duration = Duration::from_secs(30);
-/// Files that a daemon may open which is to be short of them: its own and some connections.
+/// Open files of a daemon that must run short of them: enough for its own and some connections.
 const FEW_FILES: u32 = 48;
 
-/// What a daemon is started under.
+/// The limits of a daemon.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Life {
-    /// It may open few files.
+    /// Whether it may open only a few files.
     pub(crate) few_files: bool,
 }
 
-/// A daemon that runs.
+/// A running daemon.
 #[derive(Debug)]
 pub(crate) struct Daemon {
     child: Child,
 }
 
-/// The library that makes a clock jump, where it is installed.
+/// Returns the path of the library that makes a clock jump, if it is installed.
 pub(crate) fn faketime() -> Option<PathBuf> {
     let places =
         ["x86_64-linux-gnu", "aarch64-linux-gnu"].map(|host| format!("/usr/lib/{host}/faketime/libfaketimeMT.so.1"));
@@ -35,7 +35,7 @@ pub(crate) fn faketime() -> Option<PathBuf> {
 }
 
 impl Daemon {
-    /// Starts one; the words that it ended with when it would not serve.
+    /// Starts a daemon. Returns its standard error if it does not serve.
     pub(crate) fn start(home: &Home, life: Life, clock: &std::path::Path) -> Result<Self, String> {
         let mut command = home.command(daemon_program().as_os_str());
         if life.few_files {
@@ -62,7 +62,7 @@ impl Daemon {
         });
         let errors = child.stderr.take();
         if told.recv_timeout(START).unwrap_or_default().starts_with("ready ") {
-            // Whoever writes to it must not wait for somebody who reads.
+            // The pipe is drained, because the daemon would block on a full one.
             std::thread::spawn(move || errors.map(|mut errors| std::io::copy(&mut errors, &mut std::io::sink())));
             return Ok(Self { child });
         }
@@ -77,7 +77,7 @@ impl Daemon {
         self.child.id()
     }
 
-    /// Whether it ended by itself, and how.
+    /// Returns the exit status if the daemon ended by itself.
     pub(crate) fn ended(&mut self) -> Option<String> {
         self.child.try_wait().unwrap().map(|status| status.to_string())
     }
@@ -87,7 +87,7 @@ impl Daemon {
         drop(self.child.wait());
     }
 
-    /// Asks it to stop; false when it took longer than ten seconds and had to be killed.
+    /// Asks the daemon to stop. Returns false if it took longer than ten seconds and was killed.
     pub(crate) fn terminate(mut self) -> bool {
         signal(self.pid(), Signal::TERM);
         let until = Instant::now() + Duration::from_secs(10);
@@ -102,7 +102,7 @@ impl Daemon {
     }
 }
 
-/// Sends a signal to a process that may be gone.
+/// Sends a signal to a process that may have ended.
 pub(crate) fn signal(pid: u32, signal: Signal) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
         let _ = kill_process(pid, signal);

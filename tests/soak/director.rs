@@ -1,4 +1,4 @@
-//! Starts everything, lets faults happen until the time is over, and has all looked at.
+//! Starts all processes, injects faults until the time is over, and checks the result.
 
 use std::fs;
 use std::path::Path;
@@ -18,18 +18,18 @@ use crate::report::Report;
 use crate::workers::{CAST, Workers};
 use crate::{editor, ledger, plot, verify};
 
-/// Room of the file system, so that it can be full.
+/// Size of the file system, small enough to be filled.
 const ROOM: u64 = 1 << 30;
 const CONFIG: &str =
     "[archive]\nquota = \"150MiB\"\n\n[log]\nsize = \"2MiB\"\n\n[output]\nquota = \"500MiB\"\nttl = \"0s\"\n";
-/// Instances of inotify that one user may have, at most; more are never asked for.
+/// Maximum number of inotify instances to create, more than one user may have.
 const INSTANCES: usize = 70_000;
-/// Pause between two looks at something that is waited for.
+/// Pause between two checks of a condition.
 const LOOK: Duration = Duration::from_millis(200);
-/// How long a daemon may be away before that is a loss.
+/// How long a daemon may be unavailable before that counts as a loss.
 const AWAY: Duration = Duration::from_secs(60);
 
-/// Runs a soak of so many minutes, and writes what came of it.
+/// Runs a soak of this many minutes, and writes its report.
 pub(crate) fn run(minutes: f64, seed: u64, out: &Path) -> ExitCode {
     if let Err(words) = clear(out) {
         println!("{}: {words}", out.display());
@@ -91,7 +91,7 @@ pub(crate) fn run(minutes: f64, seed: u64, out: &Path) -> ExitCode {
     if report.losses.is_empty() && report.ended.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Makes the folder anew; one that is not of an earlier soak stays as it is.
+/// Clears the output folder. Refuses a folder that is not from an earlier soak.
 fn clear(out: &Path) -> Result<(), String> {
     let is_empty = match fs::read_dir(out) {
         Ok(mut entries) => entries.next().is_none(),
@@ -107,11 +107,11 @@ fn clear(out: &Path) -> Result<(), String> {
     fs::create_dir_all(out.join("ledgers")).map_err(|error| error.to_string())
 }
 
-/// What the faults happen on.
+/// The target of the faults.
 struct Stage {
     home: Home,
     out: std::path::PathBuf,
-    /// How far the daemon's clock is off.
+    /// The file with the offset of the daemon's clock.
     clock: std::path::PathBuf,
     watched: Arc<Watched>,
     random: Random,
@@ -121,7 +121,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Faults until the time is over: two fifths of storm, two of calm, one of storm.
+    /// Injects faults until the time is over: two fifths of storm, two of calm, one of storm.
     fn play(&mut self, workers: &mut Workers, time: Duration) {
         let start = Instant::now();
         let mut told = 0;
@@ -129,7 +129,7 @@ impl Stage {
             let part = start.elapsed().as_secs_f64() / time.as_secs_f64();
             let calm = (0.4..0.8).contains(&part);
             if calm && self.watched.calm.load(Ordering::Relaxed) == 0 {
-                // Nothing of the storm, as few files, shall last.
+                // A restart ends the faults of the storm that last, such as few files.
                 self.kill();
                 self.start(Life::default());
             }
@@ -216,7 +216,7 @@ impl Stage {
         }
     }
 
-    /// A daemon that serves, however often it has to be started: the disk may be full.
+    /// Starts a daemon, with retries, because the disk may be full.
     fn start(&mut self, life: Life) {
         let until = Instant::now() + AWAY;
         loop {
@@ -235,7 +235,7 @@ impl Stage {
         }
     }
 
-    /// The end of all faults. Every process must find back to work.
+    /// Ends all faults. Every process must then resume its work.
     fn settle(&mut self) {
         fs::write(&self.clock, "+0").unwrap();
         self.watched.calm.store(0, Ordering::Relaxed);
@@ -272,7 +272,7 @@ impl Stage {
     }
 }
 
-/// All instances of inotify that this user may have, or as many files as this process may open.
+/// Creates all inotify instances that this user may have, or as many as this process may open files.
 fn instances() -> Vec<rustix::fd::OwnedFd> {
     (0..INSTANCES).map_while(|_| rustix::fs::inotify::init(rustix::fs::inotify::CreateFlags::CLOEXEC).ok()).collect()
 }

@@ -1,4 +1,4 @@
-//! A person who edits a store in place, without any lock, in a profile that has no other writer.
+//! A person who edits a store in place without a lock, in a profile that has no other writer.
 
 use std::fs;
 use std::io::Write;
@@ -10,10 +10,10 @@ use herma_protocol::memory::{ListParams, Target};
 use herma_protocol::profile;
 use herma_tests::random::Random;
 
-/// How long the daemon may take to see an edit, its own absences included.
+/// How long the daemon may take to see an edit, including its downtime.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Edits until it is told to stop; says how often, and what was not seen.
+/// Edits the store until the soak stops. Returns the number of edits, and those that the daemon did not see.
 pub(crate) fn run(home: &Path, out: &Path, mut random: Random) -> (u64, Vec<String>) {
     let (mut edits, mut losses) = (0, Vec::new());
     let path = home.join("profiles/hand/memories/USER.md");
@@ -27,7 +27,7 @@ pub(crate) fn run(home: &Path, out: &Path, mut random: Random) -> (u64, Vec<Stri
         let entries: Vec<String> =
             (0..=random.below(4)).map(|at| format!("line {at} by hand, {:x}", random.next())).collect();
         if !write(&path, &entries.join("\n§\n")) {
-            // No room; whatever stands there now is not what the person wrote.
+            // No room. The file is not what the person wrote.
             std::thread::sleep(Duration::from_millis(500));
             continue;
         }
@@ -61,7 +61,7 @@ fn connected(home: &Path) -> Option<Client> {
     connected.ok()
 }
 
-/// As an editor does that writes in place, in two pieces.
+/// Writes a file in two pieces, as an editor does that writes in place.
 fn write(path: &PathBuf, text: &str) -> bool {
     let written = fs::File::create(path).and_then(|mut file| {
         let (head, tail) = text.as_bytes().split_at(text.len() / 2);

@@ -1,23 +1,23 @@
-//! Which fault comes next.
+//! Chooses the next fault.
 
 use herma_tests::random::Random;
 
-/// Something that happens to the processes, or to what they stand on.
+/// A fault of a process or of its environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fault {
     /// The daemon is killed and started again.
     KillDaemon,
-    /// It is asked to stop, and started again.
+    /// The daemon is asked to stop, and started again.
     StopDaemon,
-    /// It is started again with few files that it may open.
+    /// The daemon is started again and may open only a few files.
     FewFiles,
-    /// It is started again where no folder can be watched.
+    /// The daemon is started again without a way to watch folders.
     NoWatches,
-    /// It stands still for a while.
+    /// The daemon is paused for a while.
     PauseDaemon,
-    /// One of the others is killed and started again.
+    /// A worker is killed and started again.
     KillWorker,
-    /// One of the others stands still for a while.
+    /// A worker is paused for a while.
     PauseWorker,
     /// The disk is full for a while.
     FullDisk,
@@ -38,8 +38,7 @@ impl Fault {
         (Self::ClockJump, 2),
     ];
 
-    /// The next one. In a calm the daemon is not started again, so that it can be seen whether it
-    /// grows.
+    /// Chooses the next fault. In a calm the daemon is not restarted, so that its growth can be measured.
     pub(crate) fn next(random: &mut Random, calm: bool) -> Self {
         let may = |fault: Self| !calm || !fault.ends_daemon();
         let all: Vec<(Self, u64)> = Self::ALL.into_iter().filter(|(fault, _)| may(*fault)).collect();

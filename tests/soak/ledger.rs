@@ -1,5 +1,5 @@
-//! What a process puts on record: a line of JSON for each thing that it tries and each that it was
-//! promised. A line is one write, so that a killed process leaves whole lines.
+//! The record of a process: one line of JSON for each attempt and for each answer of the daemon. Each line is one
+//! write, so that a killed process leaves whole lines.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-/// A ledger that is appended to.
+/// A ledger that is open for appending.
 #[derive(Debug)]
 pub(crate) struct Ledger(File);
 
@@ -26,12 +26,12 @@ fn path(out: &Path, name: &str) -> PathBuf {
     out.join("ledgers").join(format!("{name}.jsonl"))
 }
 
-/// How long a ledger is, in bytes.
+/// Returns the size of a ledger in bytes.
 pub(crate) fn length(out: &Path, name: &str) -> u64 {
     fs::metadata(path(out, name)).map_or(0, |found| found.len())
 }
 
-/// The lines of a ledger, oldest first: kind and what was noted.
+/// Returns the lines of a ledger, oldest first, as kind and value.
 pub(crate) fn lines(out: &Path, name: &str) -> Vec<(String, Value)> {
     let text = fs::read_to_string(path(out, name)).unwrap_or_default();
     let whole = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

@@ -1,14 +1,14 @@
-//! A soak: a daemon and sixteen processes in three languages on one home, for minutes or hours, with
-//! kills, stops, a full disk, clocks that jump, and limits that are reached. Every process keeps on
-//! record what it was promised, and looks whether it is so; at the end everything is looked at once
-//! more, the archive with Python's SQLite and the stores as files.
+//! A soak test: a daemon and sixteen processes in three languages work on one home for minutes or hours. Meanwhile
+//! there are kills, stops, a full disk, clock jumps and exceeded limits. Every process records the daemon's answers and
+//! checks that they hold. At the end everything is checked again, the archive with Python's SQLite and the stores as
+//! files.
 //!
-//! * [`director`] starts, kills and stops processes by a plan that a seed decides.
+//! * [`director`] starts, kills and stops processes by a plan that follows from a seed.
 //! * [`worker`] is one of the processes, in Rust; `worker.py` and `worker.mjs` are the others.
-//! * [`ledger`] is what a process puts on record.
+//! * [`ledger`] is the record of a process.
 //! * [`editor`] edits a store by hand, as a person does.
-//! * [`measure`] looks at the daemon every second, [`plot`] draws it.
-//! * [`verify`] is the look at the end, [`report`] what is told.
+//! * [`measure`] samples the daemon every second, [`plot`] draws the samples.
+//! * [`verify`] is the check at the end, [`report`] the final report.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at the first surprise")]
 #![allow(clippy::disallowed_methods, reason = "the files are this program's own, or put there as others do")]
 #![allow(clippy::print_stdout, reason = "it tells people how it goes")]
@@ -30,7 +30,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Runs daemon and agents under faults, and tells what was lost.
+/// Runs a daemon and agents under faults, and reports lost data.
 #[derive(Debug, Parser)]
 #[command(
     after_help = "Examples:\n  cargo run --release -p herma-tests --bin herma-soak -- --minutes 10\n  touch target/soak/stop          # ends it early, with its report\n  herma-soak --minutes 60 --seed 7 --out soak\n\nExit codes: 0 nothing was lost, 1 something was, or a process could not go on."
@@ -41,10 +41,10 @@ struct Arguments {
     /// How long faults happen, in minutes
     #[arg(long, default_value_t = 10.0)]
     minutes: f64,
-    /// Decides which fault comes when
+    /// Decides the order of the faults
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Where samples.csv, plot.svg, report.json and the ledgers are put
+    /// The folder for samples.csv, plot.svg, report.json and the ledgers
     #[arg(long, default_value = "target/soak")]
     out: PathBuf,
 }

@@ -1,11 +1,11 @@
-//! The daemon, looked at every second.
+//! Samples the daemon every second.
 
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What can be read at one time. Sizes are in bytes.
+/// The values at one moment. Sizes are in bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sample {
     pub(crate) second: u64,
@@ -17,15 +17,15 @@ pub(crate) struct Sample {
     pub(crate) catalog: u64,
     pub(crate) journals: u64,
     pub(crate) log: u64,
-    /// Lines of all ledgers, in bytes: how much was done.
+    /// Size of all ledgers in bytes, as a measure of the work done.
     pub(crate) ledgers: u64,
     pub(crate) calm: u64,
 }
 
-/// What is in a column.
+/// Returns the value of a column.
 type Cell = fn(&Sample) -> u64;
 
-/// The names of the columns, and what is in them.
+/// The names and values of the columns.
 pub(crate) const COLUMNS: [(&str, Cell); 11] = [
     ("second", |sample| sample.second),
     ("resident_bytes", |sample| sample.resident),
@@ -40,14 +40,14 @@ pub(crate) const COLUMNS: [(&str, Cell); 11] = [
     ("calm", |sample| sample.calm),
 ];
 
-/// Which daemon is looked at, and whether a calm is on.
+/// The observed daemon, and whether there is a calm.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
     pub(crate) pid: AtomicU32,
     pub(crate) calm: AtomicU64,
 }
 
-/// Looks every second until it is told to stop.
+/// Takes a sample every second until the soak stops.
 pub(crate) fn run(home: &Path, out: &Path, watched: &Watched) -> Vec<Sample> {
     let (start, mut samples) = (Instant::now(), Vec::new());
     while !out.join("stop").exists() {
@@ -82,7 +82,7 @@ fn sample(home: &Path, out: &Path, pid: u32) -> Sample {
     }
 }
 
-/// Bytes of the files below a folder whose names are meant.
+/// Returns the bytes of the entries of a folder whose names match. Subfolders count as a whole.
 fn sizes(folder: &Path, is_meant: fn(&str) -> bool) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let sizes =
@@ -94,7 +94,7 @@ fn sizes(folder: &Path, is_meant: fn(&str) -> bool) -> u64 {
     sizes.sum()
 }
 
-/// The samples as a table with commas.
+/// Formats the samples as comma-separated values.
 pub(crate) fn csv(samples: &[Sample]) -> String {
     let line = |cells: Vec<String>| format!("{}\n", cells.join(","));
     let head = line(COLUMNS.iter().map(|(name, _)| (*name).to_owned()).collect());

@@ -1,4 +1,4 @@
-//! The samples as a picture: a small chart for each column, one above the other.
+//! Draws the samples: a small chart for each column, one above the other.
 
 use crate::measure::{COLUMNS, Sample};
 
@@ -7,7 +7,7 @@ const WIDTH: usize = 900;
 const HEIGHT: usize = 90;
 const LEFT: usize = 150;
 
-/// An SVG.
+/// Returns the charts as SVG.
 pub(crate) fn svg(samples: &[Sample]) -> String {
     let columns = &COLUMNS[1..COLUMNS.len() - 1];
     let height = columns.len() * (HEIGHT + 20) + 40;

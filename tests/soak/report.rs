@@ -1,4 +1,4 @@
-//! What is told at the end.
+//! The final report.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,25 +10,25 @@ use crate::measure::Sample;
 use crate::verify::Verified;
 use crate::workers::CAST;
 
-/// What came of a soak.
+/// The results of a soak.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Report {
     pub(crate) seconds: u64,
     pub(crate) seed: u64,
     /// How often each fault happened.
     pub(crate) faults: BTreeMap<&'static str, u64>,
-    /// Faults that this machine can't bring about.
+    /// Faults that this machine can't cause.
     pub(crate) left_out: Vec<String>,
-    /// What was done, by kind.
+    /// Number of operations, by kind.
     pub(crate) operations: BTreeMap<String, u64>,
-    /// Calls that were refused or could not be made, by kind of error.
+    /// Number of failed calls, by kind of error.
     pub(crate) errors: BTreeMap<String, u64>,
     pub(crate) edits_by_hand: u64,
-    /// What was not as it had been promised.
+    /// Answers of the daemon that did not hold.
     pub(crate) losses: Vec<String>,
-    /// Processes that ended although nobody ended them.
+    /// Processes that ended by themselves.
     pub(crate) ended: Vec<String>,
-    /// What was looked at when all was over.
+    /// A summary of the final check.
     pub(crate) looked_at: String,
     /// Resident memory of the daemon in the longest calm, in bytes: after a quarter of it, and at its end.
     pub(crate) resident_in_calm: Option<(u64, u64)>,
@@ -36,7 +36,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Adds up what the processes put on record.
+    /// Adds up the ledgers of all processes.
     pub(crate) fn add_ledgers(&mut self, out: &Path) {
         for (_, _, name) in CAST {
             for (kind, what) in ledger::lines(out, name) {
@@ -75,7 +75,7 @@ impl Report {
         self.losses.extend(verified.losses);
     }
 
-    /// For people.
+    /// Formats the report for people.
     pub(crate) fn words(&self) -> String {
         let table = |of: &BTreeMap<String, u64>| {
             of.iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")

@@ -1,4 +1,4 @@
-//! The look at the end: with nothing but a fresh daemon running, and at what it leaves behind.
+//! The final check, first with only a fresh daemon running, then on the files that it leaves.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::worker::memory::{Model, own};
 use crate::worker::outputs;
 use crate::workers::CAST;
 
-/// What was looked at, and what is not as it was promised.
+/// The result of the check: counts, and the data that does not match the ledgers.
 #[derive(Debug, Default)]
 pub(crate) struct Verified {
     pub(crate) entries: usize,
@@ -23,7 +23,7 @@ pub(crate) struct Verified {
     pub(crate) losses: Vec<String>,
 }
 
-/// Looks at stores and outputs while a daemon runs.
+/// Checks stores and outputs while a daemon runs.
 pub(crate) fn served(home: &Home, out: &Path) -> Verified {
     let mut verified = Verified::default();
     for (_, kind, name) in CAST {
@@ -52,9 +52,9 @@ pub(crate) fn served(home: &Home, out: &Path) -> Verified {
     verified
 }
 
-/// Looks at the archive once no daemon runs any more.
+/// Checks the archive after the last daemon has ended.
 pub(crate) fn archive(home: &Home, out: &Path, verified: &mut Verified) {
-    // Where the home is a file system of its own, SQLite does not find it.
+    // SQLite can't open a file in the home's mount namespace, so it gets a copy.
     let copy = out.join("archive.db");
     for suffix in ["", "-wal"] {
         let named = |path: &Path| format!("{}{suffix}", path.display());

@@ -1,4 +1,4 @@
-//! One of the processes, in Rust and with binary frames.
+//! One of the processes, written in Rust and using binary frames.
 
 pub(crate) mod memory;
 pub(crate) mod outputs;
@@ -16,14 +16,14 @@ use serde_json::json;
 
 use crate::ledger::Ledger;
 
-/// Pause between two attempts to reach a daemon that is not there.
+/// Pause between two attempts to connect to a missing daemon.
 const AGAIN: Duration = Duration::from_millis(100);
-/// Pause between two calls, so that sixteen processes leave room for each other.
+/// Pause between two calls, to leave room for the other processes.
 const PACE_MS: u64 = 30;
-/// How long a call may take; a daemon is stopped for at most a few seconds.
+/// How long a call may take. A daemon is paused for at most a few seconds.
 const TIMEOUT: Duration = Duration::from_secs(40);
 
-/// Does its kind of work until it is told to stop.
+/// Works according to its kind until the soak stops.
 pub(crate) fn run(kind: &str, name: &str, seed: u64, home: &Path, out: &Path) {
     let worker = Worker {
         name: name.to_owned(),
@@ -42,7 +42,7 @@ pub(crate) fn run(kind: &str, name: &str, seed: u64, home: &Path, out: &Path) {
     }
 }
 
-/// What all kinds need.
+/// The shared state of all kinds of workers.
 #[derive(Debug)]
 pub(crate) struct Worker {
     name: String,
@@ -51,7 +51,7 @@ pub(crate) struct Worker {
     random: Random,
     ledger: Ledger,
     client: Option<Client>,
-    /// Who started it; it does not outlive that.
+    /// The process that started the worker. The worker stops when that process ends.
     parent: Option<Pid>,
 }
 
@@ -68,7 +68,7 @@ impl Worker {
         usize::try_from(self.random.below(u64::try_from(end).unwrap())).unwrap()
     }
 
-    /// Calls once, on the connection that there is or on a new one.
+    /// Calls once, on the current connection or on a new one.
     fn once<T>(&mut self, call: impl FnOnce(&mut Client) -> Result<T, ClientError>) -> Result<T, ClientError> {
         if self.client.is_none() {
             let place = Place { home: self.home.clone(), socket: self.home.join("herma/hermad.sock") };
@@ -86,7 +86,7 @@ impl Worker {
         result
     }
 
-    /// Calls until there is an answer other than that it can't be done now; `None` at the end.
+    /// Calls until the answer is final and not a temporary failure. Returns `None` when the soak stops.
     fn until<T>(
         &mut self,
         mut call: impl FnMut(&mut Client) -> Result<T, ClientError>,

@@ -1,4 +1,4 @@
-//! The sixteen processes.
+//! The sixteen worker processes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,7 @@ use rustix::process::Signal;
 
 use crate::daemon::signal;
 
-/// Language, kind and name of each.
+/// Language, kind and name of each process.
 pub(crate) const CAST: [(Language, &str, &str); 16] = [
     (Language::Rust, "memory", "r1"),
     (Language::Rust, "memory", "r2"),
@@ -27,7 +27,7 @@ pub(crate) const CAST: [(Language, &str, &str); 16] = [
     (Language::JavaScript, "output", "j3"),
 ];
 
-/// What a process is written in.
+/// The programming language of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
     Rust,
@@ -35,14 +35,14 @@ pub(crate) enum Language {
     JavaScript,
 }
 
-/// The processes, each of which is started again when it was killed.
+/// The processes. A killed one is started again.
 #[derive(Debug)]
 pub(crate) struct Workers {
     home: PathBuf,
     out: PathBuf,
     children: Vec<Child>,
     starts: u64,
-    /// Those that ended by themselves, and how.
+    /// Processes that ended by themselves, and their exit status.
     pub(crate) ended: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ impl Workers {
         signal(self.children[at].id(), wanted);
     }
 
-    /// Starts those again that ended by themselves, which none should.
+    /// Restarts processes that ended by themselves, which none should.
     pub(crate) fn look(&mut self) {
         for (at, (_, _, name)) in CAST.into_iter().enumerate() {
             if let Some(status) = self.children[at].try_wait().unwrap() {
@@ -109,7 +109,7 @@ impl Workers {
         }
     }
 
-    /// Waits for the end of all, which are told to stop.
+    /// Waits for all processes to end after the stop.
     pub(crate) fn finish(&mut self) {
         for (child, (_, _, name)) in self.children.iter_mut().zip(CAST) {
             signal(child.id(), Signal::CONT);

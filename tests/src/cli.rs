@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::home::Home;
 use crate::wait::PATIENCE;
 
-/// What a command printed and how it ended.
+/// The output and exit code of a command.
 #[derive(Debug)]
 pub struct Ran {
     /// The exit code.
@@ -22,27 +22,27 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// What it printed, when it did what it should.
+    /// Returns the output of a successful command.
     ///
     /// # Panics
-    /// It failed, or had something to say on standard error.
+    /// The command failed, or wrote to standard error.
     #[must_use]
     pub fn done(self) -> String {
         assert!(self.code == 0 && self.err.is_empty(), "{self:?}");
         self.out
     }
 
-    /// Standard output as JSON.
+    /// Parses standard output as JSON.
     ///
     /// # Panics
-    /// It is none.
+    /// The output is not JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 }
 
-/// Runs commands for a home whose daemon is running; none is started by them.
+/// Runs commands for a home whose daemon is already running. The commands never start a daemon.
 #[derive(Debug)]
 pub struct Cli<'a> {
     home: &'a Home,
@@ -50,13 +50,13 @@ pub struct Cli<'a> {
 }
 
 impl<'a> Cli<'a> {
-    /// Commands for a home.
+    /// Creates a runner for a home.
     #[must_use]
     pub const fn new(home: &'a Home) -> Self {
         Self { home, environment: Vec::new() }
     }
 
-    /// Sets a variable of the environment.
+    /// Sets an environment variable.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: &str) -> Self {
         self.environment.push((name, value.to_owned()));
@@ -69,14 +69,14 @@ impl<'a> Cli<'a> {
         self.run_with(arguments, "")
     }
 
-    /// Runs a command with something to read.
+    /// Runs a command with text on standard input.
     ///
     /// # Panics
-    /// It can't be run, or prints what is no UTF-8.
+    /// The command can't be run, or its output is not UTF-8.
     #[must_use]
     pub fn run_with(&self, arguments: &[&str], input: &str) -> Ran {
         let mut child = self.command(arguments).spawn().unwrap();
-        // A command that reads nothing may be gone already.
+        // A command that reads nothing may have ended already.
         drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
         let output = child.wait_with_output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -84,10 +84,10 @@ impl<'a> Cli<'a> {
         Ran { code, out: text(output.stdout), err: text(output.stderr) }
     }
 
-    /// Starts a command that goes on.
+    /// Starts a command that keeps running.
     ///
     /// # Panics
-    /// It can't be run.
+    /// The command can't be run.
     #[must_use]
     pub fn start(&self, arguments: &[&str]) -> Running {
         let mut child = self.command(arguments).spawn().unwrap();
@@ -95,7 +95,7 @@ impl<'a> Cli<'a> {
         let (tell, lines) = channel();
         std::thread::spawn(move || {
             for line in out.lines().map_while(Result::ok) {
-                // Nobody reads any more when the test is over.
+                // The receiver is gone when the test is over.
                 drop(tell.send(line));
             }
         });
@@ -114,7 +114,7 @@ impl<'a> Cli<'a> {
     }
 }
 
-/// A command that goes on. It is killed with this value.
+/// A running command. Dropping this value kills it.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -122,22 +122,22 @@ pub struct Running {
 }
 
 impl Running {
-    /// The next line that it prints.
+    /// Waits for the next line of output.
     ///
     /// # Panics
-    /// None comes in time.
+    /// No line arrives in time.
     #[must_use]
     pub fn line(&self) -> String {
         self.lines.recv_timeout(PATIENCE).unwrap()
     }
 
-    /// A line that has come already.
+    /// Returns a line that has already arrived.
     #[must_use]
     pub fn line_now(&self) -> Option<String> {
         self.lines.try_recv().ok()
     }
 
-    /// Its exit code, once it ended by itself.
+    /// Waits until the command ends by itself, and returns its exit code.
     pub fn ended(&mut self) -> Option<i32> {
         let child = &mut self.child;
         crate::wait::eventually("the command to end", || child.try_wait().unwrap()).code()
@@ -146,16 +146,16 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
-/// The program, which is built beside the daemon.
+/// Returns the path of `herma`, which is built next to the daemon.
 ///
 /// # Panics
-/// It was not built.
+/// `herma` was not built.
 #[must_use]
 pub fn program() -> PathBuf {
     let program = crate::daemon::program().with_file_name("herma");

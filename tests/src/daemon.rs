@@ -15,19 +15,19 @@ use crate::home::Home;
 use crate::raw::Raw;
 use crate::wait::{PATIENCE, eventually};
 
-/// A daemon that serves a home. It is killed with this value.
+/// A daemon that serves a home. Dropping this value kills it.
 #[derive(Debug)]
 pub struct Daemon {
     child: Child,
     socket: PathBuf,
 }
 
-/// How a daemon that would not serve ended.
+/// The end of a daemon that refused to serve.
 #[derive(Debug)]
 pub struct Exit {
-    /// Its exit code; `None` when a signal ended it.
+    /// The exit code; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// What it said on standard error.
+    /// Its standard error.
     pub words: String,
 }
 
@@ -35,29 +35,29 @@ impl Daemon {
     /// Starts a daemon and returns when it listens.
     ///
     /// # Panics
-    /// It doesn't.
+    /// The daemon doesn't serve.
     #[must_use]
     pub fn start(home: &Home) -> Self {
         Self::ready(home, command(home).spawn().unwrap())
     }
 
-    /// Starts a daemon as another user, whose home it is; this test must run as root.
+    /// Starts a daemon as another user, who owns the home. The test must run as root.
     ///
     /// # Panics
-    /// It doesn't serve.
+    /// The daemon doesn't serve.
     #[must_use]
     pub fn start_as(home: &Home, user: u32) -> Self {
-        // Where the program lies that user may not look.
+        // The user may have no access to the folder of the program.
         let program = home.path().join("hermad");
         fs::copy(self::program(), &program).unwrap();
         let mut command = prepared(Command::new(program), home);
         Self::ready(home, command.uid(user).gid(user).spawn().unwrap())
     }
 
-    /// Starts a daemon that may have so many files open.
+    /// Starts a daemon with this limit of open files.
     ///
     /// # Panics
-    /// It doesn't serve.
+    /// The daemon doesn't serve.
     #[must_use]
     pub fn start_with_files(home: &Home, files: u32) -> Self {
         let mut command = Command::new("sh");
@@ -65,10 +65,10 @@ impl Daemon {
         Self::ready(home, prepared(command, home).spawn().unwrap())
     }
 
-    /// Starts a daemon whose standard error nobody reads any more.
+    /// Starts a daemon whose standard error is closed.
     ///
     /// # Panics
-    /// It doesn't.
+    /// The daemon doesn't serve.
     #[must_use]
     pub fn start_forsaken(home: &Home) -> Self {
         let mut child = command(home).spawn().unwrap();
@@ -82,7 +82,7 @@ impl Daemon {
         std::thread::spawn(move || {
             let mut line = String::new();
             drop(out.read_line(&mut line));
-            // Nobody waits any more when the test gave up.
+            // The receiver is gone if the test gave up.
             drop(tell.send(line));
         });
         let line = told.recv_timeout(PATIENCE).unwrap_or_default();
@@ -93,10 +93,10 @@ impl Daemon {
         Self { child, socket: home.socket() }
     }
 
-    /// Starts a daemon that is expected not to serve, and tells how it ended.
+    /// Starts a daemon that is expected to refuse, and returns how it ended.
     ///
     /// # Panics
-    /// It does not end.
+    /// The daemon does not end.
     #[must_use]
     pub fn refused(home: &Home) -> Exit {
         let mut child = command(home).spawn().unwrap();
@@ -104,22 +104,22 @@ impl Daemon {
         exit(child)
     }
 
-    /// Its process id.
+    /// Returns its process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// A client with the binary codec.
+    /// Connects a client with the binary codec.
     #[must_use]
     pub fn client(&self) -> Client {
         self.client_with(Codec::Bincode)
     }
 
-    /// A client with the codec of one's choice; it never waits for ever.
+    /// Connects a client with a codec. All its calls have a timeout.
     ///
     /// # Panics
-    /// Nobody listens.
+    /// The daemon doesn't listen.
     #[must_use]
     pub fn client_with(&self, codec: Codec) -> Client {
         let place = herma_client::Place { home: PathBuf::new(), socket: self.socket.clone() };
@@ -128,37 +128,37 @@ impl Daemon {
         client
     }
 
-    /// A connection to send any bytes on.
+    /// Opens a connection for arbitrary bytes.
     #[must_use]
     pub fn raw(&self) -> Raw {
         Raw::connect(&self.socket)
     }
 
-    /// Ends it as a power cut would.
+    /// Kills the daemon, like a crash.
     ///
     /// # Panics
-    /// It ended before.
+    /// The daemon ended before.
     pub fn kill(mut self) {
         assert_eq!(self.child.try_wait().unwrap(), None, "the daemon ended by itself");
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Asks it to stop, as a service manager does.
+    /// Sends SIGTERM, as a service manager does.
     pub fn terminate(&self) {
         let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw).unwrap();
         kill_process(pid, Signal::TERM).unwrap();
     }
 
-    /// Waits until it ended by itself.
+    /// Waits until the daemon ends by itself.
     ///
     /// # Panics
-    /// It goes on.
+    /// The daemon doesn't end.
     pub fn ended(&mut self) -> ExitStatus {
         eventually("the daemon to end", || self.child.try_wait().unwrap())
     }
 
-    /// Resident memory in bytes: now, and the most since the start.
+    /// Returns the resident memory in bytes: the current value, and the maximum since the start.
     ///
     /// # Panics
     /// The process is gone.
@@ -172,7 +172,7 @@ impl Daemon {
         (field("VmRSS:"), field("VmHWM:"))
     }
 
-    /// [`Self::memory`] once every thread has had something to do.
+    /// Returns [`Self::memory`] after every thread has worked.
     #[must_use]
     pub fn memory_when_warm(&self) -> (u64, u64) {
         let mut clients: Vec<Client> =
@@ -189,19 +189,19 @@ impl Daemon {
         self.memory()
     }
 
-    /// Whether there is room for another connection, which is then closed again.
+    /// Whether the daemon accepts another connection. The connection is then closed.
     #[must_use]
     pub fn has_room(&self) -> bool {
         let mut raw = self.raw();
-        // A daemon without room answers and closes before it reads anything.
+        // A daemon at its limit answers and closes before it reads anything.
         drop(raw.send_while_taken(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n", PATIENCE));
         raw.read()["error"].is_null()
     }
 
-    /// Proves that it serves: a new connection is answered.
+    /// Checks that the daemon answers on a new connection.
     ///
     /// # Panics
-    /// It isn't.
+    /// The daemon doesn't answer.
     pub fn assert_serves(&self) {
         let reply = self.raw().call("ping", &serde_json::json!({}));
         assert_eq!(reply["result"], serde_json::json!({}), "{reply}");
@@ -210,16 +210,16 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
-/// The daemon's program, which is built beside the test's own.
+/// Returns the path of `hermad`, which is built next to the test's own program.
 ///
 /// # Panics
-/// It was not built.
+/// `hermad` was not built.
 #[must_use]
 pub fn program() -> PathBuf {
     let own = std::env::current_exe().unwrap();

@@ -1,7 +1,7 @@
-//! The envelope of a binary frame, written and read as docs/protocol.md describes it: nothing
-//! here calls herma's code, as in a client in another language.
+//! Writes and reads the envelope of a binary frame as docs/protocol.md describes it, without herma's code, like a
+//! client in another language.
 
-/// What the body of a frame is.
+/// The kind of a frame's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The params of a method.
@@ -14,7 +14,7 @@ pub enum Kind {
     Notification = 3,
 }
 
-/// What an attachment is.
+/// The kind of an attachment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A text.
@@ -26,26 +26,26 @@ pub enum Form {
 /// A frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
-    /// Of the request.
+    /// The id of the request.
     pub id: u64,
-    /// What the body is.
+    /// The kind of the body.
     pub kind: Kind,
-    /// The method, the topic, or nothing.
+    /// The method or the topic, or empty.
     pub method: String,
-    /// What stands beside the body.
+    /// The attachments next to the body.
     pub attachments: Vec<(Form, Vec<u8>)>,
-    /// JSON.
+    /// The body as JSON.
     pub body: String,
 }
 
 impl Envelope {
-    /// A frame without attachments.
+    /// Creates a frame without attachments.
     #[must_use]
     pub fn new(id: u64, kind: Kind, method: &str, body: &str) -> Self {
         Self { id, kind, method: method.into(), attachments: Vec::new(), body: body.into() }
     }
 
-    /// The payload, without the frame's length.
+    /// Returns the payload, without the frame's length.
     #[must_use]
     pub fn payload(&self) -> Vec<u8> {
         let mut payload = Vec::new();
@@ -61,20 +61,20 @@ impl Envelope {
         payload
     }
 
-    /// The whole frame.
+    /// Returns the whole frame.
     ///
     /// # Panics
-    /// A payload of more than 4 GiB.
+    /// The payload has more than 4 GiB.
     #[must_use]
     pub fn frame(&self) -> Vec<u8> {
         let payload = self.payload();
         [&u32::try_from(payload.len()).unwrap().to_le_bytes(), payload.as_slice()].concat()
     }
 
-    /// Takes the first frame off some bytes.
+    /// Removes the first frame from some bytes and returns it.
     ///
     /// # Panics
-    /// They don't begin with a whole frame.
+    /// The bytes don't begin with a whole frame.
     #[must_use]
     pub fn take(bytes: &mut &[u8]) -> Self {
         let length = u32::from_le_bytes(cut(bytes, 4).try_into().unwrap());

@@ -1,4 +1,4 @@
-//! A home of a test's own.
+//! A temporary home for one test.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -15,8 +15,7 @@ use crate::mounts::Mounts;
 use crate::needs::Need;
 use crate::wait::eventually;
 
-/// A fresh folder with a short path, so that its socket's path is short too. It
-/// is removed with this value.
+/// A fresh folder with a short path, so that the path of its socket is short too. Dropping this value removes it.
 #[derive(Debug)]
 pub struct Home {
     folder: TempDir,
@@ -32,18 +31,18 @@ impl Default for Home {
 }
 
 impl Home {
-    /// An empty home.
+    /// Creates an empty home.
     #[must_use]
     pub fn new() -> Self {
         let folder = tempfile::Builder::new().prefix("h").tempdir_in("/tmp").unwrap();
         Self { path: folder.path().to_owned(), folder, mounts: None, is_ordinary: false }
     }
 
-    /// An empty home on a file system of its own with this room; `None` where nothing may
-    /// be mounted, and then the test is on the list of those that were skipped.
+    /// Creates an empty home on its own file system of this size. Returns `None` if the machine can't mount one, and
+    /// adds the test to the list of skipped tests.
     ///
     /// # Panics
-    /// It can't be mounted, although the machine can.
+    /// The mount fails, although the machine can mount.
     #[must_use]
     #[track_caller]
     pub fn small(bytes: u64) -> Option<Self> {
@@ -55,15 +54,15 @@ impl Home {
         Some(Self { path: mounts.seen(home.folder.path()), mounts: Some(mounts), ..home })
     }
 
-    /// An empty home whose daemon can read what its user may, also when that is root; `None`
-    /// where that can't be had, and then the test is on the list of those that were skipped.
+    /// Creates an empty home whose daemon obeys file permissions even as root. Returns `None` if the machine can't do
+    /// that, and adds the test to the list of skipped tests.
     #[must_use]
     #[track_caller]
     pub fn ordinary() -> Option<Self> {
         Need::Ordinary.is_met().then(|| Self { is_ordinary: true, ..Self::new() })
     }
 
-    /// A program that sees this home, to be started.
+    /// Builds a command for a program that sees this home.
     #[must_use]
     pub fn command(&self, program: &OsStr) -> Command {
         if self.is_ordinary && rustix::process::geteuid().is_root() {
@@ -74,7 +73,7 @@ impl Home {
         self.mounts.as_ref().map_or_else(|| Command::new(program), |mounts| mounts.command(program))
     }
 
-    /// A home with this config.toml.
+    /// Creates a home with this config.toml.
     #[must_use]
     pub fn configured(config: &str) -> Self {
         let home = Self::new();
@@ -83,25 +82,25 @@ impl Home {
         home
     }
 
-    /// Where it is.
+    /// Returns the path of the home.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where its socket is.
+    /// Returns the path of its socket.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.path().join("herma/hermad.sock")
     }
 
-    /// The same for a client.
+    /// Returns the home and its socket for a client.
     #[must_use]
     pub fn place(&self) -> Place {
         Place { home: self.path().to_owned(), socket: self.socket() }
     }
 
-    /// Where a store of the default profile is.
+    /// Returns the path of a store of the default profile.
     #[must_use]
     pub fn store(&self, target: Target) -> PathBuf {
         self.path().join("memories").join(match target {
@@ -110,27 +109,26 @@ impl Home {
         })
     }
 
-    /// What a store holds, byte for byte; empty when it is missing.
+    /// Returns a store's file, byte for byte. A missing file is empty.
     #[must_use]
     pub fn read_store(&self, target: Target) -> String {
         fs::read_to_string(self.store(target)).unwrap_or_default()
     }
 
-    /// The entries of a store, read without the daemon.
+    /// Returns the entries of a store, read without the daemon.
     #[must_use]
     pub fn entries(&self, target: Target) -> Vec<String> {
         let text = self.read_store(target);
         text.split("\n§\n").filter(|entry| !entry.is_empty()).map(str::to_owned).collect()
     }
 
-    /// Writes a store as an editor would, without any lock.
+    /// Writes a store as an editor does, without any lock.
     pub fn write_store(&self, target: Target, bytes: &[u8]) {
         fs::create_dir_all(self.path().join("memories")).unwrap();
         fs::write(self.store(target), bytes).unwrap();
     }
 
-    /// Fills the file system of the home, which must be one of its own, until a file
-    /// of one byte has no room.
+    /// Fills the home's own file system until there is no room for a file of one byte.
     pub fn fill(&self) -> Filler {
         let path = self.path().join("filler");
         let mut file = File::create(&path).unwrap();
@@ -150,7 +148,7 @@ impl Home {
         }
     }
 
-    /// Every file below the home, sorted.
+    /// Returns all files below the home, sorted.
     #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
         let (mut files, mut folders) = (Vec::new(), vec![self.path().to_owned()]);
@@ -166,7 +164,7 @@ impl Home {
         files
     }
 
-    /// Holds the lock that every writer of the store takes.
+    /// Takes the lock that every writer of the store takes.
     pub fn hold(&self, target: Target) -> Held {
         fs::create_dir_all(self.path().join("memories")).unwrap();
         let mut lock = self.store(target).into_os_string();
@@ -176,12 +174,12 @@ impl Home {
         Held { file }
     }
 
-    /// The spilled outputs on disk, sorted.
+    /// Returns the spilled outputs on disk, sorted.
     #[must_use]
     pub fn outputs(&self) -> Vec<PathBuf> {
         let Ok(sessions) = fs::read_dir(self.path().join("herma/outputs")) else { return Vec::new() };
         let mut files: Vec<PathBuf> = sessions
-            // An empty one may go at any moment.
+            // An empty folder may be removed at any moment.
             .filter_map(|session| fs::read_dir(session.unwrap().path()).ok())
             .flatten()
             .map(|file| file.unwrap().path())
@@ -191,7 +189,7 @@ impl Home {
     }
 }
 
-/// A file that takes all room of a file system, until this is dropped.
+/// A file that fills a file system until this value is dropped.
 #[derive(Debug)]
 #[must_use = "there is room again when this is dropped"]
 pub struct Filler {
@@ -204,7 +202,7 @@ impl Drop for Filler {
     }
 }
 
-/// A store's lock, held by the test.
+/// A store's lock that the test holds.
 #[derive(Debug)]
 #[must_use = "the lock ends when this is dropped"]
 pub struct Held {
@@ -213,7 +211,7 @@ pub struct Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // Explicitly, for a child that is just being started has a copy.
+        // An explicit unlock is needed because a child that is just starting has a copy of the descriptor.
         flock(&self.file, FlockOperation::Unlock).unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! System calls of a running daemon that fail on command, by way of strace.
+//! Makes system calls of a running daemon fail on command, with strace.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,18 +12,18 @@ use tempfile::TempDir;
 use crate::daemon::Daemon;
 use crate::wait::eventually;
 
-/// Which calls fail.
+/// The calls that fail.
 #[derive(Debug, Clone, Copy)]
 pub enum Where<'a> {
-    /// Those of the thread with this name.
+    /// Calls of the thread with this name.
     Thread(&'a str),
-    /// Those on this file, whoever makes them.
+    /// Calls on this file, by any thread.
     File(&'a Path),
-    /// Those of the whole daemon.
+    /// Calls of the whole daemon.
     Everywhere,
 }
 
-/// A running strace. The calls fail until it ends, and it ends with this value.
+/// A running strace. The calls fail until it ends. Dropping this value ends it.
 #[derive(Debug)]
 pub struct Injection {
     child: Child,
@@ -31,16 +31,16 @@ pub struct Injection {
 }
 
 impl Injection {
-    /// Makes calls fail from now on; `rule` is what strace takes as `inject=`.
+    /// Makes calls fail from now on. `rule` is strace's argument `inject=`.
     ///
     /// # Panics
-    /// It can't; `Need::Strace` tells that before.
+    /// strace can't attach. `Need::Strace` detects that before.
     #[must_use]
     pub fn attach(daemon: &Daemon, place: Where<'_>, rule: &str) -> Self {
         Self::try_attach(daemon, place, rule).unwrap_or_else(|words| panic!("strace can't attach: {words:?}"))
     }
 
-    /// Makes calls fail, or says why it can't.
+    /// Makes calls fail, or returns strace's messages if it can't.
     ///
     /// # Errors
     /// strace is missing, or neither this user nor root may trace the daemon.
@@ -71,7 +71,7 @@ impl Injection {
         let mut said = String::new();
         while words.read_line(&mut said).unwrap() > 0 {
             if said.contains(" attached") {
-                // Nobody may stop it because its words are not read.
+                // Reads strace's messages, so that it never blocks on a full pipe.
                 std::thread::spawn(move || words.lines().count());
                 return Ok(Self { child, folder });
             }
@@ -80,18 +80,18 @@ impl Injection {
         Err(said)
     }
 
-    /// The calls that failed so far, as strace writes them. One during which another thread called
-    /// something stands in two lines, of which only the first one names the file.
+    /// Returns the calls that failed so far, as strace logs them. strace splits a call into two lines if another thread
+    /// makes a call meanwhile. Only the first line has the file's name.
     ///
     /// # Panics
-    /// It doesn't.
+    /// The log can't be read.
     #[must_use]
     pub fn hits(&self) -> Vec<String> {
         let log = fs::read_to_string(self.folder.path().join("log")).unwrap();
         failed_calls(&log)
     }
 
-    /// Lets the daemon go.
+    /// Detaches from the daemon.
     pub fn end(self) {
         drop(self);
     }
@@ -114,14 +114,14 @@ fn failed_calls(log: &str) -> Vec<String> {
 
 impl Drop for Injection {
     fn drop(&mut self) {
-        // It ends by itself with the daemon, and is then only waited for.
+        // strace ends by itself when the daemon ends.
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).unwrap();
         let _ = kill_process(pid, Signal::TERM);
         eventually("strace to end", || self.child.try_wait().unwrap());
     }
 }
 
-/// The id of a daemon's thread.
+/// Returns the id of a daemon's thread.
 fn thread(daemon: &Daemon, name: &str) -> String {
     let named = |task: PathBuf| {
         let is_it = fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm.trim_end() == name);

@@ -1,4 +1,4 @@
-//! Journals, read from outside: line by line, with a checksum of one's own.
+//! Reads journals without herma's code: line by line, with its own checksum.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,12 +9,12 @@ use serde_json::value::RawValue;
 
 use crate::home::Home;
 
-/// What a journal's file says.
+/// The content of a journal file.
 #[derive(Debug, Default)]
 pub struct Journal {
     /// Its changes, oldest first.
     pub rows: Vec<Row>,
-    /// Bytes behind the last whole line.
+    /// Bytes after the last whole line.
     pub torn: usize,
 }
 
@@ -23,7 +23,7 @@ pub struct Journal {
 pub struct Row {
     /// The revision that it made.
     pub revision: u64,
-    /// What was done.
+    /// The action that made it.
     pub action: String,
     /// All entries before.
     pub before: Vec<String>,
@@ -32,11 +32,11 @@ pub struct Row {
 }
 
 impl Journal {
-    /// Reads the journal of a store of the default profile; a missing one is empty.
+    /// Reads the journal of a store of the default profile. A missing journal is empty.
     ///
     /// # Panics
-    /// A whole line that is no JSON or has a wrong checksum, a revision that is left
-    /// out, or a change that does not begin where the one before it ended.
+    /// A whole line is not JSON or has a wrong checksum, a revision is missing, or a change does not start where the
+    /// last one ended.
     #[must_use]
     pub fn read(home: &Home, target: Target) -> Self {
         let bytes = fs::read(path(home, target)).unwrap_or_default();
@@ -52,21 +52,21 @@ impl Journal {
         journal
     }
 
-    /// The change that made a revision, if it is kept.
+    /// Returns the change that made a revision, if the journal has it.
     #[must_use]
     pub fn row(&self, revision: u64) -> Option<&Row> {
         let oldest = self.rows.first()?.revision;
         self.rows.get(usize::try_from(revision.checked_sub(oldest)?).unwrap())
     }
 
-    /// The newest revision and its entries.
+    /// Returns the newest revision and its entries.
     #[must_use]
     pub fn newest(&self) -> (u64, Vec<String>) {
         self.rows.last().map_or_else(Default::default, |row| (row.revision, row.after.clone()))
     }
 }
 
-/// Where the journal of a store of the default profile is.
+/// Returns the path of the journal of a store of the default profile.
 #[must_use]
 pub fn path(home: &Home, target: Target) -> PathBuf {
     home.path().join("herma/journal/default").join(match target {
@@ -75,7 +75,7 @@ pub fn path(home: &Home, target: Target) -> PathBuf {
     })
 }
 
-/// The change of a line; `None` for a note.
+/// Parses the change of a line. Returns `None` for a settled note.
 fn row(line: &str) -> Option<Row> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -92,7 +92,7 @@ fn row(line: &str) -> Option<Row> {
     row.map(|row| serde_json::from_str(row.get()).unwrap())
 }
 
-/// CRC-32 as IEEE 802.3 has it.
+/// Returns the CRC-32 of IEEE 802.3.
 #[must_use]
 pub fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, byte| (crc >> 8) ^ TABLE[usize::from(crc.to_le_bytes()[0] ^ byte)])

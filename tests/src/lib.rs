@@ -1,19 +1,18 @@
-//! What the integration tests share: homes of their own, real daemons on them,
-//! raw connections, and the one way to wait.
+//! Shared code of the integration tests: temporary homes, real daemons, raw connections, and the only way to wait.
 //!
 //! * [`cli`] runs the real `herma`.
 //! * [`envelope`] writes and reads binary frames as docs/protocol.md says, without herma's code.
-//! * [`home`] makes a home and looks at its files.
+//! * [`home`] makes a home and reads its files.
 //! * [`daemon`] starts, signals, kills and ends a real `hermad`.
 //! * [`injection`] makes system calls of a daemon fail.
 //! * [`mcp`] runs the real `herma mcp`.
 //! * [`mounts`] gives a home a file system of its own.
-//! * [`needs`] says what a test needs of the machine, and lists it where that is missing.
+//! * [`needs`] detects what a test needs of the machine, and lists the tests that can't run.
 //! * [`journal`] reads a journal without herma's code.
-//! * [`postgres`] starts a real database, and cuts the line to it.
-//! * [`raw`] speaks to it byte by byte, with timeouts everywhere.
-//! * [`wait`] waits for a condition; nothing here ever sleeps.
-//! * [`python`] runs the other programs that share a home with it.
+//! * [`postgres`] starts a real database, and cuts the connection to it.
+//! * [`raw`] sends bytes to a daemon, with a timeout for every read and write.
+//! * [`wait`] waits for a condition. No test calls `sleep`.
+//! * [`python`] runs other programs that share a home with herma.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at the first surprise")]
 #![allow(clippy::disallowed_methods, reason = "tests put files there as other programs do")]
 

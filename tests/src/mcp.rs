@@ -1,4 +1,4 @@
-//! The real `herma mcp`, spoken to in raw lines.
+//! Talks to the real `herma mcp` in raw lines.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -11,16 +11,16 @@ use crate::cli;
 use crate::home::Home;
 use crate::wait::{PATIENCE, eventually};
 
-/// The newest protocol that begins with `initialize`.
+/// The newest protocol version that starts with `initialize`.
 pub const VERSION: &str = "2025-11-25";
 
-/// A server that runs for a home. It is killed with this value.
+/// A server for a home. Dropping this value kills it.
 #[derive(Debug)]
 pub struct Mcp {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// What came without being asked for, oldest first.
+    /// Messages that are not the awaited answer, oldest first.
     told: Vec<Value>,
     last_id: u64,
 }
@@ -35,7 +35,7 @@ impl Mcp {
     /// Starts a server on another socket.
     ///
     /// # Panics
-    /// It can't be started.
+    /// The server can't be started.
     #[must_use]
     pub fn start_on(home: &Home, socket: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(cli::program());
@@ -49,14 +49,14 @@ impl Mcp {
         let (tell, lines) = channel();
         std::thread::spawn(move || {
             for line in out.lines().map_while(Result::ok) {
-                // Nobody reads any more when the test is over.
+                // The receiver is gone when the test is over.
                 drop(tell.send(line));
             }
         });
         Self { input: child.stdin.take(), child, lines, told: Vec::new(), last_id: 0 }
     }
 
-    /// Starts a server and does what every client does first.
+    /// Starts a server and initializes it as every client does.
     #[must_use]
     pub fn ready(home: &Home, arguments: &[&str]) -> Self {
         let mut mcp = Self::start(home, arguments);
@@ -64,7 +64,7 @@ impl Mcp {
         mcp
     }
 
-    /// Says who the client is, and gives what the server answers.
+    /// Sends the client's name, and returns the server's answer.
     pub fn initialize(&mut self, client: &str) -> Value {
         let info = json!({ "name": client, "version": "1" });
         let params = json!({ "protocolVersion": VERSION, "capabilities": {}, "clientInfo": info });
@@ -89,7 +89,7 @@ impl Mcp {
         self.input.as_mut().unwrap().write_all(bytes).unwrap();
     }
 
-    /// Sends a request and gives back its id.
+    /// Sends a request and returns its id.
     pub fn request(&mut self, method: &str, params: &Value) -> u64 {
         self.last_id += 1;
         let id = self.last_id;
@@ -97,10 +97,10 @@ impl Mcp {
         id
     }
 
-    /// Waits for the answer to a request; notifications are kept.
+    /// Waits for the answer to a request. Keeps notifications.
     ///
     /// # Panics
-    /// It doesn't come in time, or something comes that belongs to no protocol.
+    /// The answer is late, or a message violates the protocol.
     pub fn answer(&mut self, id: u64) -> Value {
         loop {
             let message = self.next();
@@ -117,17 +117,17 @@ impl Mcp {
         self.answer(id)
     }
 
-    /// Calls a method that is expected to succeed, and gives back its result.
+    /// Calls a method that is expected to succeed, and returns its result.
     ///
     /// # Panics
-    /// An error.
+    /// The answer is an error.
     pub fn result(&mut self, method: &str, params: &Value) -> Value {
         let mut reply = self.call(method, params);
         assert!(reply["error"].is_null(), "{method} {params}: {reply}");
         reply["result"].take()
     }
 
-    /// Calls a tool; gives whether that is an error, and the JSON in its text.
+    /// Calls a tool. Returns whether the result is an error, and the JSON in its text.
     pub fn tool(&mut self, name: &str, arguments: &Value) -> (bool, Value) {
         let result = self.result("tools/call", &json!({ "name": name, "arguments": arguments }));
         content(&result)
@@ -136,14 +136,14 @@ impl Mcp {
     /// Calls a tool that is expected to succeed.
     ///
     /// # Panics
-    /// It is an error.
+    /// The result is an error.
     pub fn done(&mut self, name: &str, arguments: &Value) -> Value {
         let (failed, told) = self.tool(name, arguments);
         assert!(!failed, "{name} {arguments}: {told}");
         told
     }
 
-    /// The text of a resource.
+    /// Returns the text of a resource.
     pub fn read(&mut self, uri: &str) -> String {
         let result = self.result("resources/read", &json!({ "uri": uri }));
         result["contents"][0]["text"].as_str().unwrap().to_owned()
@@ -154,7 +154,7 @@ impl Mcp {
         if self.told.is_empty() { self.next() } else { self.told.remove(0) }
     }
 
-    /// Everything that was told and nobody looked at.
+    /// Takes the messages that no test has read yet.
     pub fn told(&mut self) -> Vec<Value> {
         std::mem::take(&mut self.told)
     }
@@ -168,11 +168,10 @@ impl Mcp {
         message
     }
 
-    /// Ends the input, waits for the server's end, and gives its exit code and what
-    /// it said on standard error.
+    /// Closes the input and waits for the server to end. Returns its exit code and its standard error.
     ///
     /// # Panics
-    /// It goes on, or says something that belongs to no protocol.
+    /// The server doesn't end, or a message violates the protocol.
     pub fn end(mut self) -> (Option<i32>, String) {
         drop(self.input.take());
         let child = &mut self.child;
@@ -189,17 +188,17 @@ impl Mcp {
 
 impl Drop for Mcp {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
-/// Whether a tool's result is an error, and the JSON in its text; a text that is no
-/// JSON as a string.
+/// Returns whether a tool's result is an error, and the JSON in its text. A text that is not JSON is returned as a
+/// string.
 ///
 /// # Panics
-/// It has no text.
+/// The result has no text.
 #[must_use]
 pub fn content(result: &Value) -> (bool, Value) {
     let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{result}"));

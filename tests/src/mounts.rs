@@ -5,11 +5,11 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Says `ready` when the file system is there, and keeps it until its input ends.
+/// Prints `ready` once the file system is mounted, and keeps it until its input ends.
 const HOLD: &str = r#"mount -t tmpfs -o "size=$2,mode=700" herma "$1" && echo ready && exec cat"#;
 
-/// A process that keeps a namespace, in which a folder is a file system of its own.
-/// Both are gone with this value.
+/// A process that keeps a mount namespace, in which a folder is a file system of its own. Dropping this value removes
+/// both.
 #[derive(Debug)]
 pub struct Mounts {
     holder: Child,
@@ -17,8 +17,8 @@ pub struct Mounts {
 }
 
 impl Mounts {
-    /// Mounts a small file system on the folder. `None` where nobody may: neither
-    /// root in this container, nor this user in a namespace of users.
+    /// Mounts a small file system on the folder. Returns `None` if that is not allowed, neither as root nor in a user
+    /// namespace.
     #[must_use]
     pub fn small(folder: &Path, bytes: u64) -> Option<Self> {
         Self::try_with("-m", folder, bytes).or_else(|| Self::try_with("-Urm", folder, bytes))
@@ -34,14 +34,14 @@ impl Mounts {
         (line == "ready\n").then_some(mounts)
     }
 
-    /// Where a path of the namespace is for everybody else.
+    /// Returns the path at which other processes see a path of the namespace.
     #[must_use]
     pub fn seen(&self, path: &Path) -> PathBuf {
         let inside = path.strip_prefix("/").unwrap_or(path);
         Path::new(&format!("/proc/{}/root", self.holder.id())).join(inside)
     }
 
-    /// A program that will run in the namespace, under its own process id.
+    /// Builds a command that runs a program in the namespace, under its own process id.
     #[must_use]
     pub fn command(&self, program: &OsStr) -> Command {
         let mut command = Command::new("nsenter");
@@ -56,7 +56,7 @@ impl Mounts {
 
 impl Drop for Mounts {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         drop(self.holder.kill());
         drop(self.holder.wait());
     }

@@ -1,4 +1,4 @@
-//! What a test needs of the machine that runs it, beyond what the README asks for.
+//! The needs of tests that go beyond the README's requirements for a machine.
 
 use std::panic::Location;
 use std::path::Path;
@@ -6,35 +6,35 @@ use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
 use std::thread;
 
-/// Something that not every machine has. The script `tests/skips` finds out whether this
-/// one does, says more of each, and keeps the list of what could not be run.
+/// A feature that not every machine has. The script `tests/skips` detects it, describes it, and keeps the list of
+/// skipped tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// A file system of the test's own can be mounted.
+    /// The test can mount a file system of its own.
     Mounts,
-    /// System calls of a daemon can be made to fail.
+    /// The test can make system calls of a daemon fail.
     Strace,
     /// The test runs as root, and another user can run Python.
     Root,
-    /// A daemon can be kept from reading every file, as [`Home::ordinary`](crate::Home::ordinary) does.
+    /// A daemon can be denied access to files, as [`Home::ordinary`](crate::Home::ordinary) does.
     Ordinary,
-    /// A terminal that a test can look at.
+    /// tmux, a terminal that a test can read.
     Tmux,
-    /// systemd reads a unit and says what is wrong with it.
+    /// systemd can check a unit file.
     Systemd,
     /// A PostgreSQL that a test can start.
     Postgres,
 }
 
-/// What was found out, once in a process.
+/// The detected features, cached per process.
 static FOUND: [OnceLock<bool>; Need::ALL.len()] = [const { OnceLock::new() }; Need::ALL.len()];
 
 impl Need {
-    /// All of them.
+    /// All needs.
     pub const ALL: [Self; 7] =
         [Self::Mounts, Self::Strace, Self::Root, Self::Ordinary, Self::Tmux, Self::Systemd, Self::Postgres];
 
-    /// Its name on the list.
+    /// Returns the need's name in the list.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,10 +48,10 @@ impl Need {
         }
     }
 
-    /// Whether this machine has it.
+    /// Whether this machine has the feature.
     ///
     /// # Panics
-    /// `tests/skips` does not know it.
+    /// `tests/skips` does not know the need.
     #[must_use]
     pub fn is_here(self) -> bool {
         *FOUND[self as usize].get_or_init(|| match skips(&["can", self.name()]).code() {
@@ -61,8 +61,8 @@ impl Need {
         })
     }
 
-    /// Whether the running test can be run. Where it can't, it is put on the list, and has
-    /// to return. `HERMA_TEST_WITHOUT` names what is treated as missing, with commas between.
+    /// Whether the running test can run. If not, adds it to the list of skipped tests, and the test must return.
+    /// `HERMA_TEST_WITHOUT` lists needs to treat as missing, separated by commas.
     ///
     /// # Panics
     /// The list can't be written.
@@ -77,7 +77,7 @@ impl Need {
     }
 }
 
-/// The name of the test, which is that of its thread; where it has none, the place in the code.
+/// Returns the test's name, which is the name of its thread, or else its place in the code.
 fn running_test(place: &Location<'_>) -> String {
     match thread::current().name() {
         None | Some("main") => format!("{}:{}", place.file(), place.line()),

@@ -1,4 +1,4 @@
-//! A real PostgreSQL of a test's own, and a line to it that can be cut.
+//! A real PostgreSQL for one test, and a connection to it that can be cut.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -14,10 +14,10 @@ use tempfile::TempDir;
 use crate::needs::Need;
 use crate::wait::eventually;
 
-/// Who owns the tables.
+/// The owner of the tables.
 pub const OWNER: &str = "owner";
 
-/// A server on a free port of loopback. It is ended with this value.
+/// A server on a free port of the loopback interface. Dropping this value stops it.
 #[derive(Debug)]
 pub struct Postgres {
     folder: TempDir,
@@ -26,11 +26,11 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Starts one with a database `herma` and a role `agents` that may do nothing yet; `None` where there is none
-    /// on this machine, and then the test is on the list of those that were skipped.
+    /// Starts a server with a database `herma` and a role `agents` without any rights. Returns `None` if the machine
+    /// has no PostgreSQL, and adds the test to the list of skipped tests.
     ///
     /// # Panics
-    /// It doesn't start.
+    /// The server doesn't start.
     #[must_use]
     #[track_caller]
     pub fn start() -> Option<Self> {
@@ -52,14 +52,14 @@ impl Postgres {
         Some(server)
     }
 
-    /// Starts it where it was ended.
+    /// Starts the server again after a crash.
     pub fn go_on(&self) {
         let options = format!("-p {} -k {} -c listen_addresses=127.0.0.1", self.port, self.folder.path().display());
         let log = format!("{}/log", self.folder.path().display());
         self.run("pg_ctl", &["-D", &self.data(), "-o", &options, "-l", &log, "-w", "start"]);
     }
 
-    /// Has it speak TLS with a certificate for `localhost` that it signed itself, and gives where that is.
+    /// Enables TLS with a self-signed certificate for `localhost`, and returns the certificate's path.
     ///
     /// # Panics
     /// There is no openssl.
@@ -91,10 +91,11 @@ impl Postgres {
         ca
     }
 
-    /// Has the role `agents` log in by a method of `pg_hba.conf`, with a password that is stored as that method needs it.
+    /// Makes the role `agents` log in with a method of `pg_hba.conf` and a password. The server stores the password as
+    /// that method needs it.
     ///
     /// # Panics
-    /// It can't be set.
+    /// The method or the password can't be set.
     pub fn ask_for_password(&self, method: &str, password: &str) {
         let stored = if method == "md5" { "md5" } else { "scram-sha-256" };
         let role = format!("SET password_encryption = '{stored}'; ALTER ROLE agents PASSWORD '{password}'");
@@ -106,18 +107,18 @@ impl Postgres {
         self.sql("postgres", "SELECT pg_reload_conf()");
     }
 
-    /// The folder of its socket.
+    /// Returns the folder of its socket.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Ends it as a crash does.
+    /// Stops the server immediately, like a crash.
     pub fn crash(&self) {
         self.run("pg_ctl", &["-D", &self.data(), "-m", "immediate", "-w", "stop"]);
     }
 
-    /// Stops all its processes where they are, or lets them go on.
+    /// Stops all its processes with SIGSTOP, or resumes them.
     pub fn freeze(&self, is_frozen: bool) {
         let first: i32 = std::fs::read_to_string(format!("{}/postmaster.pid", self.data()))
             .unwrap()
@@ -130,23 +131,23 @@ impl Postgres {
         let children = String::from_utf8(children.stdout).unwrap();
         let signal = if is_frozen { Signal::STOP } else { Signal::CONT };
         for pid in std::iter::once(first).chain(children.split_whitespace().map(|pid| pid.parse().unwrap())) {
-            // One that has ended needs no signal.
+            // A process that has ended needs no signal.
             let _ = kill_process(Pid::from_raw(pid).unwrap(), signal);
         }
     }
 
-    /// What a statement gives, a line for each row.
+    /// Runs a statement and returns its result, one line for each row.
     ///
     /// # Panics
-    /// It fails.
+    /// The statement fails.
     pub fn sql(&self, database: &str, statement: &str) -> String {
         self.sql_as(OWNER, database, statement).unwrap()
     }
 
-    /// The same as another role; or what the server says.
+    /// Runs a statement as another role.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error message.
     pub fn sql_as(&self, role: &str, database: &str, statement: &str) -> Result<String, String> {
         let port = self.port.to_string();
         let arguments = ["-h", "127.0.0.1", "-p", &port, "-U", role, "-v", "ON_ERROR_STOP=1", "-AtX", "-c", statement];
@@ -155,10 +156,10 @@ impl Postgres {
         if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
     }
 
-    /// Puts a dump back.
+    /// Restores a dump.
     ///
     /// # Panics
-    /// It can't be put back.
+    /// The dump can't be restored.
     pub fn restore(&self, database: &str, dump: &[u8]) {
         let mut psql = self.tool("psql");
         psql.args(["-v", "ON_ERROR_STOP=1", "-qX", database]).stdin(Stdio::piped()).stdout(Stdio::null());
@@ -167,7 +168,7 @@ impl Postgres {
         assert!(running.wait().unwrap().success());
     }
 
-    /// A program of PostgreSQL with what it needs to find this server.
+    /// Builds a command for a PostgreSQL program, with the arguments to reach this server.
     #[must_use]
     pub fn tool(&self, name: &str) -> Command {
         let mut command = Command::new(program(name));
@@ -187,7 +188,7 @@ impl Postgres {
         } else {
             Command::new(program(name))
         };
-        // What it starts stays open behind it, and nobody waits for its output.
+        // The started server keeps its output open, so the output goes to a file.
         let log = std::fs::File::create(self.folder.path().join(format!("{name}.log"))).unwrap();
         let status = command
             .args(arguments)
@@ -212,7 +213,7 @@ impl Drop for Postgres {
     }
 }
 
-/// Where a program of PostgreSQL is: Debian keeps those of the server apart.
+/// Returns the path of a PostgreSQL program. Debian has those of the server in a separate folder.
 fn program(name: &str) -> PathBuf {
     let found = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = found.map(|version| version.path().join("bin").join(name)).collect();
@@ -221,24 +222,24 @@ fn program(name: &str) -> PathBuf {
     found.pop().unwrap_or_else(|| name.into())
 }
 
-/// All is well.
+/// Data passes.
 const OPEN: u8 = 0;
-/// Nothing gets through, and nobody is told.
+/// Data is held back, and the peers get no error.
 const SILENT: u8 = 1;
-/// Connections break, and none is taken.
+/// Connections break, and new ones are closed.
 const BROKEN: u8 = 2;
 
-/// A line to a port of loopback.
+/// A TCP proxy to a port of the loopback interface.
 #[derive(Debug)]
 pub struct Line {
-    /// Where to connect instead.
+    /// The port to connect to instead.
     pub port: u16,
     state: Arc<AtomicU8>,
     open: Arc<Mutex<Vec<TcpStream>>>,
 }
 
 impl Line {
-    /// One that is open.
+    /// Starts an open proxy.
     ///
     /// # Panics
     /// No port is free.
@@ -264,12 +265,12 @@ impl Line {
         line
     }
 
-    /// Nothing gets through from now on, and nobody is told.
+    /// Holds back all data from now on, without an error for the peers.
     pub fn silence(&self) {
         self.state.store(SILENT, Ordering::Release);
     }
 
-    /// Connections break, and none is taken.
+    /// Breaks all connections, and closes new ones.
     pub fn cut(&self) {
         self.state.store(BROKEN, Ordering::Release);
         for stream in self.open.lock().unwrap().drain(..) {
@@ -277,7 +278,7 @@ impl Line {
         }
     }
 
-    /// All is well again.
+    /// Lets data pass again.
     pub fn mend(&self) {
         self.state.store(OPEN, Ordering::Release);
     }

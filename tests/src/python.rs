@@ -1,8 +1,8 @@
-//! Other programs that work on the same files: Python, as Hermes is.
+//! Runs Python programs that work on the same files, as Hermes does.
 
 use std::process::{Child, Command, Stdio};
 
-/// Starts a script with arguments; its output can be read.
+/// Starts a script with arguments. The caller can read its output.
 ///
 /// # Panics
 /// There is no Python.
@@ -13,10 +13,10 @@ pub fn start(script: &str, arguments: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-/// Runs a script to its end and gives back what it printed.
+/// Runs a script to its end and returns its output.
 ///
 /// # Panics
-/// It fails.
+/// The script fails.
 #[must_use]
 pub fn run(script: &str, arguments: &[&str]) -> String {
     let output = start(script, arguments).wait_with_output().unwrap();

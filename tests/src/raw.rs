@@ -1,4 +1,4 @@
-//! A connection to send any bytes on.
+//! A connection that can send arbitrary bytes.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
@@ -21,7 +21,7 @@ pub struct Raw {
 }
 
 impl Raw {
-    /// Connects.
+    /// Connects to a socket.
     ///
     /// # Panics
     /// Nobody listens.
@@ -30,10 +30,10 @@ impl Raw {
         Self::try_connect(socket).unwrap()
     }
 
-    /// Connects if somebody listens.
+    /// Connects to a socket if somebody listens.
     ///
     /// # Errors
-    /// Nobody does.
+    /// Nobody listens.
     pub fn try_connect(socket: &Path) -> io::Result<Self> {
         let stream = UnixStream::connect(socket)?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -49,11 +49,10 @@ impl Raw {
         self.reader.get_mut().write_all(bytes).unwrap();
     }
 
-    /// Sends bytes until all are sent or the peer takes no more of them for
-    /// `patience`; gives back how many were taken.
+    /// Sends bytes until all are sent or the peer accepts none for `patience`. Returns how many were accepted.
     ///
     /// # Panics
-    /// A timeout that the system doesn't take.
+    /// The system refuses the timeout.
     pub fn send_while_taken(&mut self, mut bytes: &[u8], patience: Duration) -> io::Result<usize> {
         let stream = self.reader.get_mut();
         stream.set_write_timeout(Some(patience)).unwrap();
@@ -77,7 +76,7 @@ impl Raw {
         self.send(format!("{line}\n").as_bytes());
     }
 
-    /// Sends a request and gives back its id.
+    /// Sends a request and returns its id.
     pub fn request(&mut self, method: &str, params: &Value) -> u64 {
         self.last_id += 1;
         let id = self.last_id;
@@ -88,7 +87,7 @@ impl Raw {
     /// Sends a request and waits for the next line, which must be its answer.
     ///
     /// # Panics
-    /// Another answer, or none.
+    /// The answer is missing or belongs to another request.
     pub fn call(&mut self, method: &str, params: &Value) -> Value {
         let id = self.request(method, params);
         let reply = self.read();
@@ -96,10 +95,10 @@ impl Raw {
         reply
     }
 
-    /// Calls a method that is expected to succeed, and gives back its result.
+    /// Calls a method that is expected to succeed, and returns its result.
     ///
     /// # Panics
-    /// An error, another answer, or none.
+    /// The answer is an error, is missing, or belongs to another request.
     pub fn result(&mut self, method: &str, params: &Value) -> Value {
         let mut reply = self.call(method, params);
         assert!(reply["error"].is_null() && !reply["result"].is_null(), "{method} {params}: {reply}");
@@ -112,28 +111,28 @@ impl Raw {
         self.read()
     }
 
-    /// The next line as JSON.
+    /// Reads the next line as JSON.
     ///
     /// # Panics
-    /// No line in time, or no JSON.
+    /// No line arrives in time, or it is not JSON.
     pub fn read(&mut self) -> Value {
         let mut line = String::new();
         self.reader.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
-    /// The next binary frame.
+    /// Reads the next binary frame.
     ///
     /// # Panics
-    /// None in time, or one that can't be read.
+    /// No frame arrives in time, or it can't be parsed.
     pub fn read_frame(&mut self) -> Incoming {
         binary::read_incoming(self.read_prefixed().split_off(4)).unwrap()
     }
 
-    /// The next binary frame, taken apart without herma's code.
+    /// Reads the next binary frame and parses it without herma's code.
     ///
     /// # Panics
-    /// None in time, or one that can't be read.
+    /// No frame arrives in time, or it can't be parsed.
     pub fn read_envelope(&mut self) -> Envelope {
         Envelope::take(&mut self.read_prefixed().as_slice())
     }
@@ -152,7 +151,7 @@ impl Raw {
         self.send(&PREFACE);
     }
 
-    /// Says that nothing more will be sent.
+    /// Closes the connection for writing.
     ///
     /// # Panics
     /// The connection is gone.
@@ -160,11 +159,10 @@ impl Raw {
         self.reader.get_ref().shutdown(Shutdown::Write).unwrap();
     }
 
-    /// Everything until the peer closes the connection. A peer that closes it
-    /// with something unread counts too.
+    /// Reads until the peer closes the connection. A reset because of unread data counts as closed.
     ///
     /// # Panics
-    /// It doesn't in time.
+    /// The peer doesn't close it in time.
     pub fn rest(&mut self) -> Vec<u8> {
         let mut rest = Vec::new();
         match self.reader.read_to_end(&mut rest) {
@@ -174,7 +172,7 @@ impl Raw {
     }
 }
 
-/// The kind of the error in a reply; empty when it is a result.
+/// Returns the error kind of a reply, or an empty string for a result.
 #[must_use]
 pub fn kind(reply: &Value) -> &str {
     reply["error"]["data"]["kind"].as_str().unwrap_or_default()

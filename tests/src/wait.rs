@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-/// How long anything may take before a test gives up.
+/// How long a condition may take before a test fails.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Pause between two looks.
+/// Pause between two checks.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Looks again and again until there is something.
+/// Calls `look` until it returns a value.
 ///
 /// # Panics
-/// There is nothing after [`PATIENCE`].
+/// There is no value after [`PATIENCE`].
 pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let until = Instant::now() + PATIENCE;
     loop {

@@ -1,4 +1,4 @@
-//! Entries of its own in a store that all share.
+//! A writer with its own entries in a shared store.
 
 use std::collections::BTreeSet;
 
@@ -8,28 +8,28 @@ use serde_json::{Value, json};
 use super::Worker;
 use crate::ledger;
 
-/// Entries at most.
+/// Maximum number of own entries.
 const MOST: usize = 3;
 /// Calls without an answer that may still take effect.
 const LATE: usize = 10;
 
-/// What a call takes out and puts in.
+/// The entries that a call removes and adds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Change {
     pub(crate) added: Vec<String>,
     pub(crate) removed: Vec<String>,
 }
 
-/// What the store must hold of one writer.
+/// The expected entries of one writer.
 #[derive(Debug, Default)]
 pub(crate) struct Model {
     pub(crate) own: BTreeSet<String>,
-    /// Calls that nobody answered; they may be done late.
+    /// Calls without an answer. They may still take effect.
     open: Vec<Change>,
 }
 
 impl Model {
-    /// What a ledger says.
+    /// Builds the model from a ledger.
     pub(crate) fn read(lines: &[(String, Value)]) -> Self {
         let mut model = Self::default();
         let texts = |value: &Value| -> Vec<String> { serde_json::from_value(value.clone()).unwrap_or_default() };
@@ -54,7 +54,7 @@ impl Model {
         }
     }
 
-    /// What is wrong with the entries that were found, if anything is.
+    /// Returns how the found entries differ from the expected ones, if they do.
     pub(crate) fn wrong(&self, found: &BTreeSet<String>) -> Option<String> {
         let taken: BTreeSet<&String> = self.open.iter().flat_map(|change| &change.removed).collect();
         let put: BTreeSet<&String> = self.open.iter().flat_map(|change| &change.added).collect();
@@ -64,7 +64,7 @@ impl Model {
     }
 }
 
-/// The entries of a writer among all.
+/// Returns the entries of one writer.
 pub(crate) fn own(name: &str, entries: &[String]) -> BTreeSet<String> {
     entries.iter().filter(|entry| entry.starts_with(&format!("{name}:"))).cloned().collect()
 }
@@ -135,7 +135,7 @@ pub(super) fn run(mut worker: Worker) {
     }
 }
 
-/// Compares the store with what was promised.
+/// Compares the store with the model.
 fn look(worker: &mut Worker, target: Target, model: &mut Model) -> Option<()> {
     let listed = worker.until(|client| client.memory_list(ListParams { target: Some(target), raw: Some(true) }))?;
     let listed = match listed {

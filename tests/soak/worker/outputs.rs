@@ -1,4 +1,4 @@
-//! Outputs that are kept, read again and removed.
+//! A writer that stores, reads and removes outputs.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 use super::Worker;
 use crate::ledger;
 
-/// Outputs of one process at most.
+/// Maximum number of outputs of one process.
 const MOST: usize = 20;
 
-/// Those that a ledger says are kept: handle and SHA-256.
+/// Returns the stored outputs according to a ledger: handle and SHA-256.
 pub(crate) fn kept(out: &Path, name: &str) -> VecDeque<(String, String)> {
     let mut kept = VecDeque::new();
     for (kind, what) in ledger::lines(out, name) {
@@ -31,7 +31,7 @@ pub(crate) fn kept(out: &Path, name: &str) -> VecDeque<(String, String)> {
     kept
 }
 
-/// The whole text of an output, page by page.
+/// Reads the whole text of an output, page by page.
 pub(crate) fn read(client: &mut Client, handle: &str) -> Result<String, ClientError> {
     let (mut text, mut offset) = (String::new(), 0);
     loop {

@@ -1,4 +1,4 @@
-//! Whatever only looks: searches, lists, states, compressions of lists that it brings itself.
+//! A client that changes nothing: it searches, lists, reads states, and compresses lists of its own.
 
 use herma_protocol::Json;
 use herma_protocol::context::CompressParams;

@@ -1,4 +1,4 @@
-//! Sessions that open, grow, are compressed and close.
+//! A writer whose sessions open, grow, are compressed and close.
 
 use herma_client::ClientError;
 use herma_protocol::context::CompressParams;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Worker;
 use crate::ledger;
 
-/// Turns before a compression, and compressions before the end, at most.
+/// Maximum turns before a compression, and maximum compressions before the end.
 const TURNS: usize = 40;
 const COMPRESSIONS: usize = 3;
 
@@ -27,7 +27,7 @@ pub(super) fn run(mut worker: Worker) {
     }
 }
 
-/// One session from its start to its end. `None` when the worker is to stop.
+/// Runs one session from start to end. Returns `None` when the worker must stop.
 fn live(worker: &mut Worker, session: &str) -> Option<()> {
     let sha256 = open(worker, session)?;
     let (mut generation, mut position, mut turn) = (0, 0, 0);
@@ -59,7 +59,7 @@ fn live(worker: &mut Worker, session: &str) -> Option<()> {
                 let list = done.compressed().and_then(|done| done.messages);
                 position = list.map_or(position, |messages| u64::try_from(messages.len()).unwrap());
             }
-            // Whether it was done is not known, nor the list that came of it.
+            // It is unknown whether the compression was done and what its result is.
             Err(_) => return Some(()),
         }
         let shown = worker.until(|client| client.session_show(ShowParams { session: session.to_owned() }))?;
@@ -92,7 +92,7 @@ fn open(worker: &mut Worker, session: &str) -> Option<String> {
     }
 }
 
-/// Appends until it is done; false when the session's place is another one for good.
+/// Appends until it succeeds. Returns false if the session's position differs for good.
 fn append(worker: &mut Worker, session: &str, generation: u64, position: u64, said: &[Value]) -> Option<bool> {
     let messages: Vec<Json> = said.iter().map(|message| Json::parse(message.to_string()).unwrap()).collect();
     let params = AppendParams { session: session.to_owned(), generation, position, messages };
