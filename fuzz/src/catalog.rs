@@ -1,4 +1,4 @@
-//! The lines of a catalog of outputs.
+//! Input: the lines of a catalog of outputs.
 
 use crate::lines;
 

@@ -1,4 +1,4 @@
-//! Any text as config.toml: it is refused in words, or shown as a file that says the same.
+//! Input: any text as config.toml. It is refused with a message, or shown as a file with the same settings.
 
 use crate::text;
 

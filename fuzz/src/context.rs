@@ -1,5 +1,5 @@
-//! Any list of messages, one JSON value a line: no panic, nothing lost without a
-//! trace, and what is kept is kept as it was.
+//! Input: any list of messages, one JSON value per line. There is no panic, removed messages leave a trace, and kept
+//! ones are unchanged.
 
 use herma_context::engine::{CompressRequest, EngineState, Focus, PlanRequest, Slot, Summary, Writer};
 use herma_context::episodes::{Anchors, Episode};
@@ -14,7 +14,7 @@ pub fn run(data: &[u8]) {
     let text = text(data);
     let messages: Vec<Message> = text.lines().filter_map(|line| Message::parse(line).ok()).collect();
     let Ok(settings) = Settings::of_window(1 + text.len() as u64 % 4096) else { return };
-    // What is wished for follows from the input, so that a finding can be played again.
+    // The requested pins, discards and episodes follow from the input, so that a finding can be reproduced.
     let every = |number: usize| messages.iter().skip(text.len() % number).step_by(number).map(Fingerprint::of);
     let wishes = Wishes {
         pins: every(7).take(text.len() % 4).collect(),

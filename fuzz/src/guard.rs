@@ -1,4 +1,4 @@
-//! Any text: no panic, and every span is within it.
+//! Input: any text. There is no panic, and every span is within the text.
 
 use herma_guard::{RedactOptions, Scope, redact, scan};
 

@@ -1,4 +1,4 @@
-//! Any text as a handoff: the frame goes round it once, however often it is put there, and comes off.
+//! Input: any text as a handoff. The frame is added once, even if added repeatedly, and can be removed.
 
 use herma_context::Message;
 use herma_context::handoff::{own_sections, sections, split, strip, with_frame, with_prefix};

@@ -1,4 +1,4 @@
-//! Files that the command line reads: entries for the stores, and the configuration of a host.
+//! Input: files that the command line reads, which are entries for the stores and the configuration of an agent.
 
 use crate::text;
 

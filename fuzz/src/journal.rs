@@ -1,4 +1,4 @@
-//! The lines of a journal, the text of a store, and two changes of one that come together.
+//! Input: the lines of a journal, the text of a store, and two changes of one text to merge.
 
 use herma_memory::fuzzing;
 

@@ -1,4 +1,4 @@
-//! The walker over JSON text agrees with serde_json on every text that is JSON, and panics on none.
+//! Input: any text. The JSON walker agrees with serde_json if the text is JSON, and never panics.
 
 use herma_json::{
     ScalarFinder, StringLength, canonical_chars, check_depth, closing_quote, decode, decode_head, fields, is_blank,

@@ -1,7 +1,7 @@
-//! The fuzz targets. Each module has one function `run`, which panics if an input breaks what must hold.
+//! The fuzz targets. The function `run` of each module panics if an input violates a property.
 //!
-//! libFuzzer calls them from the programs in `targets/` (`.ci/fuzz`), and `tests/replay.rs` calls them with
-//! every seed and with the packed corpus.
+//! libFuzzer calls them from the programs in `targets/` (`.ci/fuzz`), and `tests/replay.rs` calls them with every seed
+//! and with the packed corpus.
 
 pub mod catalog;
 pub mod config;
@@ -23,7 +23,7 @@ pub mod words;
 
 use tempfile::TempDir;
 
-/// What a target does with an input.
+/// The function of a target, called with an input.
 pub type Run = fn(&[u8]);
 
 /// Every target: its name and its function.
@@ -47,7 +47,7 @@ pub const TARGETS: [(&str, Run); 17] = [
     ("words", words::run),
 ];
 
-/// The longest prefix of an input that is UTF-8, so that a mutation that breaks a character is still used.
+/// Returns the longest prefix of an input that is UTF-8, so that a mutation that breaks a character is still useful.
 fn text(data: &[u8]) -> &str {
     match str::from_utf8(data) {
         Ok(text) => text,
@@ -55,8 +55,7 @@ fn text(data: &[u8]) -> &str {
     }
 }
 
-/// The line of a journal or catalog whose checksum is right, from `kind{…}`. No mutation finds a
-/// checksum.
+/// Builds the line of a journal or catalog from `kind{…}`, with a correct checksum. No mutation finds a checksum.
 fn sealed(line: &[u8]) -> Vec<u8> {
     let start = line.iter().position(|byte| *byte == b'{').unwrap_or(line.len());
     let (kind, body) = line.split_at(start);
@@ -64,7 +63,7 @@ fn sealed(line: &[u8]) -> Vec<u8> {
     [format!("{{\"crc\":\"{crc:08x}\",\"").as_bytes(), kind, b"\":", body, b"}\n"].concat()
 }
 
-/// The lines of a text, those that begin with no brace sealed.
+/// Returns the lines of a text. Lines that begin with a lower-case letter get a checksum.
 fn lines(text: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     text.split(|byte| *byte == b'\n').map(|line| match line.first() {
         Some(b'a'..=b'z') => sealed(line),
@@ -72,7 +71,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// A temporary folder, in memory where the system has such a file system: a sync takes milliseconds on a disk.
+/// Creates a temporary folder, in memory if possible, because a sync takes milliseconds on a disk.
 fn folder() -> TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a temporary folder")
 }

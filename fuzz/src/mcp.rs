@@ -1,4 +1,4 @@
-//! Any line that an MCP client may write.
+//! Input: any line from an MCP client.
 
 /// Checks one input.
 pub fn run(line: &[u8]) {

@@ -1,4 +1,4 @@
-//! Any text as an output: its pages put together are the text, and a preview is its beginning.
+//! Input: any text as an output. Its joined pages equal the text, and a preview is a prefix of it.
 
 use herma_spill::facts::Facts;
 use herma_spill::handle::{Handle, split_line};

@@ -1,4 +1,4 @@
-//! What a model's provider answers: errors in words, and how many tokens were used.
+//! Input: answers of a model's provider, with error messages or token counts.
 
 use herma_context::provider_error::{Kind, classify, context_length_from_error};
 use herma_context::usage::normalise;

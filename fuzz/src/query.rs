@@ -1,5 +1,4 @@
-//! Any text as a query and as a message: no error of the database, and what was said is found by its
-//! own words.
+//! Input: any text as a query and as a message. The database returns no error, and a message is found by its own words.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the finding")]
 
@@ -13,10 +12,10 @@ use tempfile::TempDir;
 
 use crate::{folder, text};
 
-/// Messages after which a new archive is opened.
+/// Number of messages after which a new archive is opened.
 const MOST: u64 = 500;
 
-/// An archive, and how many messages it has.
+/// An archive and the number of its messages.
 struct Open {
     _folder: TempDir,
     archive: Archive,

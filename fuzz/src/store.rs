@@ -1,5 +1,5 @@
-//! A store that is opened on any file and any journal: what it takes in afterwards is there when it
-//! is opened again, and no revision is given twice.
+//! Input: any file and any journal of a store. Accepted changes are still there when the store is opened again, and no
+//! revision is assigned twice.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the finding")]
 #![allow(clippy::disallowed_methods, reason = "the files are as other programs left them")]

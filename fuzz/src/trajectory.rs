@@ -1,5 +1,4 @@
-//! Recorded conversations: a line of a file, and turns that become fewer with nothing lost that was
-//! to stay.
+//! Input: recorded conversations, as a line of a file and as turns to compress. Compression loses no protected turn.
 
 use herma_context::trajectory::{Calls, Config, Count, Turn, apply, plan, summary_input};
 

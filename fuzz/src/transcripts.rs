@@ -1,5 +1,5 @@
-//! Session files of other programs, with one record in each line. Reading a file in parts gives the same messages at the
-//! same positions as reading it at once, and each of them has the form of a message.
+//! Input: session files of other programs, with one record in each line. Reading a file in parts gives the same
+//! messages at the same positions as reading it at once, and each of them has the form of a message.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a panic is a finding")]
 
 use herma_transcripts::{Said, Session, Tally, Transcript, chatgpt, claude_code, codex, hermes};
@@ -34,7 +34,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// The messages of each session, taken each time so many lines were read.
+/// Returns the messages of each session, taken after every `takes` lines.
 fn messages(mut reader: impl Transcript, lines: &[&str], takes: usize) -> Vec<(String, Vec<Said>)> {
     let mut all = Vec::new();
     for (number, line) in lines.iter().enumerate() {
@@ -47,7 +47,7 @@ fn messages(mut reader: impl Transcript, lines: &[&str], takes: usize) -> Vec<(S
     all
 }
 
-/// Adds what was read since, each message at its place.
+/// Adds the messages since the last call, each at its position.
 fn take(sessions: &mut [Session], all: &mut Vec<(String, Vec<Said>)>) {
     for (at, session) in sessions.iter_mut().enumerate() {
         if all.len() == at {

@@ -1,5 +1,5 @@
-//! Whatever comes over the socket: no panic, and what was read can be written
-//! and read again, in the other codec too. `.ci/fuzz` bounds the memory.
+//! Input: any bytes from the socket. There is no panic, and a parsed message can be written and parsed again, also with
+//! the other codec. `.ci/fuzz` bounds the memory.
 
 use herma_protocol::binary::{self, ClientFrame};
 use herma_protocol::frame::{Codec, Decoder};
@@ -24,11 +24,11 @@ pub fn run(stream: &[u8]) {
         }
     }
     drop(decoder.finish());
-    // Most streams are no frames; as a payload every one of them goes deeper.
+    // Most streams are not valid frames. As a payload, each of them reaches deeper code.
     payload(stream.to_vec());
 }
 
-/// Reads an envelope in every way there is.
+/// Parses an envelope with every parser.
 fn payload(bytes: Vec<u8>) {
     let read = binary::read_request(&bytes);
     assert_eq!(binary::read_request_taking(&mut bytes.clone()), read);

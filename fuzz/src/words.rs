@@ -1,4 +1,4 @@
-//! Any text as something that is found again: its words, and the piece of it that is shown.
+//! Input: any text to index and search: its words, and the snippet that is shown.
 
 use herma_archive::snippet::snippet;
 use herma_archive::text_of;

@@ -1,4 +1,4 @@
-//! Every seed and every input of the packed corpus holds. A finding of the fuzzer becomes a seed, and so a test.
+//! Runs every seed and every input of the packed corpus. A finding of the fuzzer becomes a seed, and so a test.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::collections::BTreeSet;
@@ -55,7 +55,7 @@ fn every_target_has_a_program_and_a_folder_of_seeds() {
     assert_eq!(seeds.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<BTreeSet<_>>(), names);
 }
 
-/// The files of a folder in the order of their names; none where there is no such folder.
+/// Returns the files of a folder, sorted by name. A missing folder has none.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
