@@ -1,5 +1,5 @@
-//! One agent: remembers, forgets, tries something nasty, spills a large result,
-//! compresses a long conversation, and keeps a ledger of what it was promised.
+//! One agent. It adds and removes memory, tries to add poison, spills a large result, and compresses a long
+//! conversation. It keeps a ledger of the daemon's answers.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -29,10 +29,10 @@ const LOSSLESS: &str = "dora";
 /// Lines of the large result: about 200 KB.
 const LINES: usize = 3000;
 
-/// Words of a message that is looked for.
+/// Number of words in a query for a message.
 const WORDS: usize = 12;
 
-/// Lines of a page when it is read back.
+/// Lines of a page when the result is read back.
 const PAGE: u64 = 700;
 
 pub(crate) fn run(name: &str, place: &Place, conversation: &Path) -> anyhow::Result<()> {
@@ -82,8 +82,8 @@ impl Agent {
         })
     }
 
-    /// Adds an entry, or replaces or removes one of its own. When a store is
-    /// full it makes room as a model is told to.
+    /// Adds an entry, or replaces or removes one of its own. Makes room in a full store, as the error asks a model to
+    /// do.
     fn change(&mut self, step: usize, ledger: &mut Ledger) -> anyhow::Result<()> {
         let target = if step.is_multiple_of(3) { Target::User } else { Target::Memory };
         let key = ledger_key(target);
@@ -236,7 +236,7 @@ impl Agent {
         })
     }
 
-    /// Finds something that was compressed away, and gets it back byte for byte.
+    /// Finds a message that the compression removed, and reads it back byte for byte.
     fn recall(&mut self, messages: &[Json], shorter: &[Json]) -> anyhow::Result<bool> {
         let (query, message) = forgotten(messages, shorter).context("nothing is gone from the list")?;
         let found = self.client.recall_search(SearchParams {
@@ -257,7 +257,7 @@ impl Agent {
     }
 }
 
-/// A message that the shorter list has no more, and some of its words.
+/// Returns a message that is missing in the shorter list, and some of its words.
 fn forgotten<'a>(messages: &'a [Json], shorter: &[Json]) -> Option<(String, &'a Json)> {
     messages.iter().filter(|message| !shorter.contains(message)).find_map(|message| {
         let value: Value = serde_json::from_str(message.get()).ok()?;
@@ -267,7 +267,7 @@ fn forgotten<'a>(messages: &'a [Json], shorter: &[Json]) -> Option<(String, &'a 
     })
 }
 
-/// What an agent was promised.
+/// The agent's entries and counts according to the daemon's answers.
 #[derive(Default)]
 struct Ledger {
     live: BTreeMap<String, Vec<String>>,

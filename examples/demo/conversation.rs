@@ -7,7 +7,7 @@ use anyhow::Context;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Real conversations of an airline-desk agent; see the licence beside them.
+/// Real conversations of an airline-desk agent; see the licence next to them.
 const FIXTURES: &str = include_str!("../../daemon/context/tests/fixtures/airline.jsonl");
 
 #[derive(Deserialize)]
@@ -16,9 +16,8 @@ struct Conversation {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a throw-away file of the demo")]
-/// Writes a list of `count` messages or a few more: the first conversation with
-/// its system message, then all of them again and again without. Where one ends
-/// and the next begins with the user, only the first of the two is kept.
+/// Writes a list of `count` messages or a few more. It repeats all conversations, with the system message of the first
+/// one only. Of two adjacent user messages, only the first is kept.
 pub(crate) fn write(path: &Path, count: usize) -> anyhow::Result<()> {
     let conversations: Vec<Conversation> =
         FIXTURES.lines().map(serde_json::from_str).collect::<Result<_, _>>().context("the fixtures")?;

@@ -1,4 +1,4 @@
-//! The engine that loses nothing: its list has a map, a part of which is opened, and the compression is undone.
+//! The lossless engine: opens a part of the map in its list, and undoes the compression.
 
 use anyhow::{Context, ensure};
 use herma_client::Client;
@@ -9,7 +9,7 @@ use herma_client::protocol::recall::DescribeParams;
 
 use crate::report::Map;
 
-/// Opens the newest part of the map in the list, folds it again, and goes back to the list of before.
+/// Opens the newest part of the map in the list, folds it again, and restores the list from before.
 pub(crate) fn look(client: &mut Client, session: &str, before: &[Json], list: &[Json]) -> anyhow::Result<Map> {
     let map = client.recall_describe(DescribeParams { session: session.into() })?.map;
     let part = map.last().context("the list has no map")?;
@@ -17,7 +17,7 @@ pub(crate) fn look(client: &mut Client, session: &str, before: &[Json], list: &[
     let opened = client.context_open(params)?;
     let range = usize::try_from(part.first)?..usize::try_from(part.next)?;
     let said = before.get(range).context("a part beyond the conversation")?;
-    // Beside the messages there may be a mark at either end.
+    // There may be a mark before or after the messages.
     let is_whole = opened.messages.windows(said.len()).any(|some| some == said);
     let mut with = list.to_vec();
     let at = usize::try_from(opened.at)?;

@@ -1,6 +1,5 @@
-//! The demo: a daemon on a fresh home, five agents as processes of their own,
-//! one of them in Python, all at work at the same time; then a look at whether
-//! anything was lost.
+//! The demo: a daemon on a fresh home, and five agents as separate processes, one of them in Python. All work at the
+//! same time. At the end, the demo checks that no data is lost.
 
 mod agent;
 mod conversation;
@@ -27,20 +26,20 @@ const RUST_AGENTS: [&str; 4] = ["ada", "bert", "cleo", "dora"];
 /// The agent that runs in Python.
 const PYTHON_AGENT: &str = "pia";
 
-/// Its program, so that the demo runs from anywhere.
+/// The program of the Python agent, included so that the demo runs from anywhere.
 const PYTHON_PROGRAM: &str = include_str!("agent.py");
 
 /// Messages of the conversation that every agent compresses.
 const MESSAGES: usize = 1000;
 
-/// How long a daemon that was stopped may take to go.
+/// How long a stopped daemon may take to end.
 const GOODBYE: Duration = Duration::from_secs(10);
 
 /// Several agents share one memory, spill large outputs and compress a
 /// conversation through one daemon.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Keep the home instead of removing it, and say where it is
+    /// Keep the home instead of removing it, and print its path
     #[arg(long)]
     keep: bool,
     #[command(subcommand)]
@@ -73,7 +72,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// True when every check holds.
+/// Runs the demo. Returns true if every check holds.
 fn demo(arguments: &Arguments) -> anyhow::Result<bool> {
     let started = Instant::now();
     let folder = tempfile::Builder::new().prefix("herma-demo-").tempdir().context("no temporary folder")?;
@@ -99,8 +98,7 @@ fn demo(arguments: &Arguments) -> anyhow::Result<bool> {
     Ok(report.holds())
 }
 
-/// Entries that are there before any agent begins, so that there is something to
-/// freeze.
+/// Adds entries before any agent begins, so that the snapshots have content.
 fn seed(place: &Place) -> anyhow::Result<Vec<String>> {
     let mut client = Client::connect(place)?;
     let seeds =
@@ -153,8 +151,7 @@ fn finish(name: &str, child: Child) -> anyhow::Result<AgentReport> {
     serde_json::from_slice(&output.stdout).with_context(|| format!("the report of agent {name}"))
 }
 
-/// The daemon of the demo. Dropped, it is asked to stop, so that nothing stays
-/// behind when a step fails.
+/// The daemon of the demo. Dropping this value stops it, so that a failed step leaves no process.
 struct Daemon {
     place: Place,
     pid: Option<rustix::process::Pid>,
@@ -168,7 +165,7 @@ impl Daemon {
         Ok(Self { place: place.clone(), pid })
     }
 
-    /// As a power cut would.
+    /// Kills the daemon, like a power cut.
     fn kill(mut self) -> anyhow::Result<()> {
         let pid = self.pid.take().context("the daemon's process id")?;
         rustix::process::kill_process(pid, rustix::process::Signal::KILL)?;
@@ -182,7 +179,7 @@ impl Daemon {
     }
 }
 
-/// Waits for the end of the process: after its socket it still closes its files, in the folder that goes.
+/// Waits for the process to end. After its socket it still closes its files in the folder that is removed next.
 fn gone(pid: rustix::process::Pid) -> anyhow::Result<()> {
     let until = Instant::now() + GOODBYE;
     while rustix::process::test_kill_process(pid).is_ok() {

@@ -1,4 +1,4 @@
-//! What the agents say, what the daemon holds, and whether the two agree.
+//! Compares the agents' reports with the daemon's content.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,10 +9,10 @@ use herma_client::protocol::session::SnapshotParams;
 use herma_client::{Client, Place};
 use serde::{Deserialize, Serialize};
 
-/// Limits of the stores in chars, as a fresh home has them.
+/// Limits of the stores in chars, in a fresh home.
 const LIMITS: [(&str, usize); 2] = [("memory", 2200), ("user", 1375)];
 
-/// What one agent says of its work.
+/// The report of one agent.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct AgentReport {
     pub agent: String,
@@ -45,28 +45,28 @@ pub(crate) struct Compression {
     pub chars_before: usize,
     pub chars_after: usize,
     pub archived: usize,
-    /// Something that it took out was found again, byte for byte.
+    /// Whether a removed message was found again, byte for byte.
     pub recalled: bool,
     pub elapsed_ms: f64,
     pub problems: Vec<String>,
-    /// What was done with the map, where the engine made one.
+    /// The result of using the map, if the engine made one.
     #[serde(default)]
     pub map: Option<Map>,
 }
 
-/// A map that was looked into.
+/// The result of opening a map.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Map {
     pub parts: usize,
-    /// Messages of the part that was opened in the list.
+    /// Number of messages in the opened part.
     pub opened: usize,
-    /// They came back byte for byte.
+    /// Whether they came back byte for byte.
     pub is_whole: bool,
-    /// So did the list of before.
+    /// Whether the list from before came back too.
     pub is_undone: bool,
 }
 
-/// What the daemon holds at one moment.
+/// The daemon's content at one moment.
 #[derive(Debug)]
 pub(crate) struct Look {
     stores: BTreeMap<&'static str, StoreView>,
@@ -87,7 +87,7 @@ impl Look {
         Ok(Self { stores, snapshots })
     }
 
-    /// Promised entries that are missing, and entries that nobody was promised.
+    /// Counts acknowledged entries that are missing, and entries that nobody added.
     fn differences(&self, seeds: &[String], agents: &[AgentReport]) -> (usize, usize) {
         let held: BTreeSet<&String> = self.stores.values().flat_map(|view| &view.entries).collect();
         let promised: BTreeSet<&String> =
@@ -106,7 +106,7 @@ impl Look {
     }
 }
 
-/// Everything together; displayed, it is what the demo prints.
+/// The complete report. Its display text is the output of the demo.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub seeds: Vec<String>,
@@ -117,7 +117,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// True when every check holds.
+    /// Whether every check holds.
     pub(crate) fn holds(&self) -> bool {
         self.checks().iter().all(|check| check.holds)
     }

@@ -1,9 +1,8 @@
-//! Whether a chat API would take a list of messages.
+//! Checks whether a chat API accepts a list of messages.
 
 use serde_json::Value;
 
-/// What is wrong with a list; nothing when it is valid. `handoff` is what a
-/// handoff begins with.
+/// Returns the problems of a list, or nothing if it is valid. `handoff` is the prefix of a handoff.
 pub(crate) fn problems(messages: &[Value], handoff: &str) -> Vec<String> {
     let mut problems = Vec::new();
     let mut open: Vec<&str> = Vec::new();

@@ -1,8 +1,8 @@
-//! A small agent whose memory, outputs and long conversation herma keeps.
+//! A small agent that keeps its memory, outputs and long conversation in herma.
 //!
 //! `cargo run -p herma-examples --example agent`
 //!
-//! A real agent asks a model where `answer` stands and runs tools where `tool` stands.
+//! A real agent asks a model instead of `answer`, and runs tools instead of `tool`.
 
 use std::io::Write;
 
@@ -20,14 +20,14 @@ use serde_json::json;
 const SESSION: &str = "example-rust";
 const TURNS: usize = 60;
 
-/// A tool with a long result.
+/// Returns the long result of a tool.
 fn tool(turn: usize) -> String {
     (0..400)
         .map(|line| format!("2026-11-22 12:{turn:02}:{:02} INFO request {line} took {} ms\n", line % 60, line % 97))
         .collect()
 }
 
-/// What a model would say.
+/// Returns an answer as a model would write it.
 fn answer(turn: usize) -> String {
     format!("Turn {turn}: the slowest request took 96 ms, nothing else stands out. Shall I go on?")
 }
@@ -39,7 +39,7 @@ fn main() -> anyhow::Result<()> {
         context_length: Some(30_000),
         ..OpenParams::default()
     })?;
-    // The snapshot is the same at every call of the session, so that prompt caches hold.
+    // The snapshot is the same for every call of the session, so that prompt caches hold.
     let blocks = [opened.snapshot.memory, opened.snapshot.user].into_iter().flatten();
     let prompt: Vec<String> = std::iter::once("You watch a server.".to_owned()).chain(blocks).collect();
     let mut messages = vec![Json::from_value(&json!({ "role": "system", "content": prompt.join("\n\n") }))?];

@@ -1,4 +1,4 @@
-//! Remembers something and shows what a new session sees of it.
+//! Adds an entry to the memory and shows the memory of a new session.
 //!
 //! `cargo run -p herma-examples --example remember -- "prefers tea"`
 
