@@ -23,7 +23,7 @@ use crate::{lossless, validity};
 /// Changes that an agent makes to the stores.
 const CHANGES: usize = 120;
 
-/// The agent whose engine loses nothing.
+/// The agent that uses the lossless engine.
 const LOSSLESS: &str = "dora";
 
 /// Lines of the large result: about 200 KB.

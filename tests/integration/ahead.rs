@@ -1,4 +1,4 @@
-//! Summaries that are written while nobody waits.
+//! Summaries that the daemon writes before a compression needs them.
 
 use herma_tests::{Daemon, Home, Raw, eventually};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn ahead(raw: &mut Raw) -> Value {
     raw.result("context.compact_ahead", &json!({ "session": "s" }))
 }
 
-/// A session with so many messages, for which a summary is ready.
+/// Fills a session with this many messages and waits until a summary is ready.
 fn ready(raw: &mut Raw, count: usize) {
     raw.result("context.configure", &json!({ "session": "s", "context_length": 16_000 }));
     append(raw, 0, count);
@@ -35,7 +35,7 @@ fn ready(raw: &mut Raw, count: usize) {
     assert_eq!(job["job"], started["job"]);
 }
 
-/// Whether the messages before the tail are the newest of those that were there ahead.
+/// Returns the number of messages in the tail.
 fn tail(done: &Value) -> u64 {
     done["report"]["tail"].as_u64().unwrap()
 }
@@ -60,7 +60,7 @@ fn what_was_made_ahead_is_used_for_a_list_that_only_grew() {
     let messages = done["messages"].as_array().unwrap();
     assert_eq!(messages[messages.len() - 6..], conversation(106)[100..]);
     assert_eq!(report["head"].as_u64().unwrap() + report["dropped"].as_u64().unwrap() + tail(&done), 106);
-    // Done afresh the tail has the same weight, so it is shorter.
+    // A compression from scratch keeps a tail of the same weight, so its tail is shorter.
     let fresh = {
         let other = Home::new();
         let daemon = Daemon::start(&other);
@@ -73,7 +73,7 @@ fn what_was_made_ahead_is_used_for_a_list_that_only_grew() {
     assert!(roles.windows(2).all(|pair| pair[0] != pair[1]), "{roles:?}");
     let described = raw.result("recall.describe", &json!({ "session": "s" }));
     assert_eq!(described["compressions"][0]["messages"], report["archived"]["messages"]);
-    // What was made ahead went with the generation.
+    // The summary made ahead is dropped with the old generation.
     let state = ahead(&mut raw)["state"].clone();
     assert!(state == "started" || state == "nothing", "{state}");
 }
@@ -118,7 +118,7 @@ fn there_may_be_nothing_to_make_ahead() {
     assert_eq!(ahead(&mut raw)["state"], "nothing", "only the agent can write it");
 }
 
-/// A session of the engine that asks nobody, near its threshold.
+/// A session near its threshold, with a given engine. Returns the threshold.
 fn near(raw: &mut Raw, engine: &str) -> u64 {
     let params = json!({ "session": "s", "context_length": 16_000, "engine": engine });
     raw.result("context.configure", &params);
@@ -138,7 +138,7 @@ fn an_engine_that_asks_nobody_begins_by_itself_near_the_threshold() {
     listener.result("subscribe", &json!({ "topics": ["compression.progress"] }));
     let mut raw = daemon.raw();
     let threshold = near(&mut raw, "lossless");
-    // Nobody asked for it.
+    // The run starts without a request.
     assert_eq!(listener.read()["method"], "compression.progress");
     eventually("the run", || (ahead(&mut raw)["state"] == "ready").then_some(()));
     append(&mut raw, 100, 104);
@@ -164,7 +164,7 @@ fn an_engine_that_may_ask_somebody_waits_for_its_caller() {
     assert_eq!(ahead(&mut raw)["state"], "started");
 }
 
-/// A session whose transcript is over 90 % of the threshold and large enough for a run ahead.
+/// A session whose transcript is over 90 % of the threshold and large enough for a run ahead of time.
 fn grown(daemon: &Daemon, raw: &mut Raw, count: usize) -> Raw {
     let mut listener = daemon.raw();
     listener.result("subscribe", &json!({ "topics": ["compression.progress"] }));
@@ -221,7 +221,7 @@ fn the_size_of_the_list_counts_in_each_generation() {
     let done = compress(&mut raw, &json!({}));
     let after = done["messages"].as_array().unwrap().len();
     eventually("what the compression said", || (listener.read()["params"]["phase"] == "assemble").then_some(()));
-    // With what the compression left it is over 90 %, without it is not.
+    // The session is over 90 % only together with the messages that the compression left.
     let more = json!({ "session": "s", "generation": 1, "position": after, "messages": conversation(125) });
     raw.result("session.append", &more);
     assert_eq!(listener.read()["method"], "compression.progress", "nobody asked for it");

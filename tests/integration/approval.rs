@@ -23,7 +23,7 @@ fn folder(home: &Home) -> PathBuf {
     home.path().join("pending/memory")
 }
 
-/// The names of the files that wait, sorted.
+/// Returns the file names of the waiting writes, sorted.
 fn files(home: &Home) -> Vec<String> {
     let Ok(names) = fs::read_dir(folder(home)) else { return Vec::new() };
     let mut names: Vec<String> = names.map(|name| name.unwrap().file_name().into_string().unwrap()).collect();
@@ -31,7 +31,7 @@ fn files(home: &Home) -> Vec<String> {
     names
 }
 
-/// Stages an `add` and gives back its id.
+/// Stages an `add` and returns its id.
 fn stage(raw: &mut Raw, content: &str) -> String {
     let result = raw.result("memory.add", &json!({ "target": "memory", "content": content }));
     assert_eq!(result["staged"], true, "{result}");
@@ -46,8 +46,8 @@ fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64()
 }
 
-/// Each method that writes, with params that a store of "one" and "two" takes; the
-/// action and summary of what waits; and what the store holds after it alone.
+/// Each method that writes: params for a store of "one" and "two", the action and summary of the waiting write, and the
+/// store after this write alone.
 fn writes() -> [(&'static str, Value, &'static str, &'static str, &'static [&'static str]); 6] {
     [
         (
@@ -112,7 +112,7 @@ fn every_write_waits_and_changes_nothing_until_somebody_else_approves_it() {
         assert_eq!((&list["memory"]["revision"], &list["memory"]["entries"]), (&json!(1), &json!(["one", "two"])));
         assert_eq!(home.entries(Target::Memory), ["one", "two"]);
 
-        // The file, as Hermes keeps its own.
+        // The file has the format of Hermes.
         assert_eq!(files(&home), [format!("{id}.json")]);
         let text = fs::read_to_string(folder(&home).join(format!("{id}.json"))).unwrap();
         let record: Value = serde_json::from_str(&text).unwrap();
@@ -223,7 +223,7 @@ fn rejected_writes_are_gone_and_a_failed_one_waits_on() {
         result["pending_id"].as_str().unwrap().to_owned()
     });
     let unwanted = stage(&mut raw, "unwanted");
-    // Whoever staged a write may take it back.
+    // The client that staged a write may withdraw it.
     assert_eq!(raw.result("memory.reject", &json!({ "ids": [unwanted] })), json!({ "rejected": [unwanted] }));
     let decided = daemon.raw().result("memory.approve", &json!({ "all": true }));
     assert_eq!(decided["approved"][0]["id"], json!(remove), "{decided}");
@@ -233,7 +233,7 @@ fn rejected_writes_are_gone_and_a_failed_one_waits_on() {
     assert!(failed["error"].as_str().unwrap().contains("one"), "{failed}");
     assert_eq!(files(&home), [format!("{again}.json")]);
     assert_eq!(home.entries(Target::Memory), ["two"]);
-    // It can be done once it fits.
+    // The write succeeds once it fits.
     home.write_store(Target::Memory, "one\n§\ntwo".as_bytes());
     let decided = daemon.raw().result("memory.approve", &json!({ "ids": [again] }));
     assert_eq!(decided["approved"][0]["result"]["removed_entry"], "one", "{decided}");

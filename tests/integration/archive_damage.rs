@@ -1,5 +1,5 @@
-//! An archive that is damaged, or of a newer herma: what can go on does, and no file is
-//! ever thrown away or touched.
+//! An archive that is damaged or from a newer herma. The rest of the daemon works on, and no file is deleted or
+//! changed.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -20,8 +20,8 @@ fn message(at: usize) -> Value {
     json!({ "role": role, "content": format!("message {at} {}", "of the conversation ".repeat(60)) })
 }
 
-/// Fills a store and a session, and spills an output. Gives back what the session and the
-/// output are to be afterwards.
+/// Fills a store and a session, and spills an output. Returns the expected snapshot of the session and the expected
+/// output.
 fn fill(raw: &mut Raw) -> (Value, Value) {
     let added = raw.result("memory.add", &json!({ "target": "memory", "content": "what is known" }));
     assert_eq!(added["success"], true);
@@ -50,7 +50,7 @@ fn assert_rest_works(raw: &mut Raw, output: &Value) {
     raw.result("output.gc", &json!({}));
 }
 
-/// A new archive does everything that the old one did.
+/// A new archive works like the old one.
 fn assert_archive_works(raw: &mut Raw) {
     let messages: Vec<Value> = (0..121).map(message).collect();
     raw.result("session.open", &json!({ "session": "new", "context_length": 9000 }));
@@ -64,7 +64,7 @@ fn state(raw: &mut Raw) -> String {
     raw.result("status", &json!({}))["archive"]["state"].as_str().unwrap().to_owned()
 }
 
-/// Overwrites the pages from one on.
+/// Overwrites the pages from `first_page` on.
 fn overwrite(home: &Home, first_page: usize) {
     let file = File::options().write(true).open(archive(home)).unwrap();
     let pages = usize::try_from(file.metadata().unwrap().len()).unwrap() / PAGE;
@@ -89,7 +89,7 @@ fn an_archive_that_was_damaged_meanwhile_is_set_aside_and_begun_anew() {
         let damaged = fs::read(archive(&home)).unwrap();
         daemon = Daemon::start(&home);
         let mut raw = daemon.raw();
-        // Where the beginning is whole, the damage is met when something behind it is needed.
+        // If the first pages are whole, the daemon detects the damage when it needs a later page.
         eventually("the damage to be met", || {
             for (method, params) in [
                 ("session.show", json!({ "session": "s" })),
@@ -151,7 +151,7 @@ fn an_archive_that_is_damaged_while_it_is_in_use_keeps_no_session_from_its_snaps
     let home = Home::new();
     let mut daemon = Daemon::start(&home);
     let (snapshot, output) = fill(&mut daemon.raw());
-    // The pages are in the file, not in the log.
+    // A restart moves the pages from the log to the file.
     daemon.terminate();
     daemon.ended();
     daemon = Daemon::start(&home);
@@ -179,7 +179,7 @@ fn an_archive_that_is_damaged_while_it_is_in_use_keeps_no_session_from_its_snaps
         if round == 1 {
             assert_archive_works(&mut raw);
         }
-        // The new one is in its file, not in the log, and nobody remembers its pages.
+        // A restart moves the new archive from the log to its file, and empties the page cache.
         daemon.terminate();
         daemon.ended();
         daemon = Daemon::start(&home);
@@ -214,7 +214,7 @@ fn an_archive_that_somebody_changed_by_hand_is_set_aside_in_clear_words() {
         assert!(aside(&home, 1).exists());
         assert_rest_works(&mut raw, &output);
         assert_archive_works(&mut raw);
-        // The same while the daemon works on it.
+        // The same while the daemon has the archive open.
         assert_eq!(python::run(python, &[archive(&home).to_str().unwrap(), "DROP TABLE message_row"]), "");
         eventually("the missing table to be met", || {
             drop(

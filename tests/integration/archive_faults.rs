@@ -1,10 +1,10 @@
-//! Disks that fail while the archive is written: a clear error, nothing half-written, and
-//! everything goes on once the cause is gone.
+//! Disks that fail while the archive is written. The error is clear, nothing is half-written, and everything works
+//! again once the cause is gone.
 
 use herma_tests::{Daemon, Home, Injection, Need, Raw, Where, kind};
 use serde_json::{Value, json};
 
-/// Room of a home that will be full, in bytes.
+/// Size of the file system to fill, in bytes.
 const ROOM: u64 = 16 << 20;
 
 /// Messages of a conversation that is long enough to be compressed.
@@ -24,8 +24,7 @@ fn append(raw: &mut Raw, session: &str, position: usize, messages: &[Value]) -> 
     raw.call("session.append", &params)
 }
 
-/// Opens a session of a model with a small window, and says a first part of the
-/// conversation.
+/// Opens a session of a model with a small window, and appends the first part of the conversation.
 fn begin(raw: &mut Raw, session: &str, count: usize) {
     raw.result("session.open", &json!({ "session": session, "context_length": 9000 }));
     assert_eq!(append(raw, session, 0, &conversation()[..count])["result"]["position"], json!(count));
@@ -36,21 +35,21 @@ fn shown(raw: &mut Raw, session: &str) -> (Value, Value) {
     (row["messages"].clone(), row["generation"].clone())
 }
 
-/// An error of the disk that says what failed, and nothing that might be taken for a list.
+/// Checks for a disk error that names the archive, and has no result.
 fn assert_refused(reply: &Value, expected: &str) {
     assert_eq!((kind(reply), &reply["error"]["data"]["fault"]), (expected, &json!("disk")), "{reply}");
     assert!(reply["error"]["message"].as_str().unwrap().contains("archive"), "{reply}");
     assert!(reply["result"].is_null(), "{reply}");
 }
 
-/// The session has so many messages, which are those of the conversation.
+/// Checks that the session has this many messages, and that they are those of the conversation.
 fn assert_transcript(raw: &mut Raw, session: &str, count: usize) {
     assert_eq!(shown(raw, session), (json!(count), json!(0)));
-    // Those that are there already are accepted only if they are the same bytes.
+    // Appending existing messages succeeds only if their bytes are equal.
     assert_eq!(append(raw, session, 0, &conversation()[..count])["result"]["position"], json!(count));
 }
 
-/// Compresses without giving the list: it is the one that was appended.
+/// Compresses the appended list, without sending it.
 fn assert_compressed(raw: &mut Raw, session: &str, generation: u64) {
     let done = raw.result("context.compress", &json!({ "session": session }));
     let report = &done["report"];
@@ -63,8 +62,8 @@ fn assert_compressed(raw: &mut Raw, session: &str, generation: u64) {
     assert_eq!(described["compressions"][0]["messages"], report["archived"]["messages"]);
 }
 
-/// What is refused while nothing can be written: long appends, new sessions, compressions.
-/// What was there can still be read.
+/// Checks that long appends, new sessions and compressions are refused while nothing can be written. Existing data must
+/// stay readable.
 fn check_refusals(raw: &mut Raw, failure: &str) {
     let long: Vec<Value> =
         (0..MESSAGES).map(|at| json!({ "role": "user", "content": at.to_string().repeat(20_000) })).collect();
@@ -80,7 +79,7 @@ fn check_refusals(raw: &mut Raw, failure: &str) {
     }
 }
 
-/// It all works again.
+/// Checks that everything works again.
 fn check_afterwards(raw: &mut Raw) {
     assert_eq!(raw.result("status", &json!({}))["archive"]["state"], "ok");
     assert_transcript(raw, "grows", 60);
@@ -104,7 +103,7 @@ fn a_full_disk_refuses_whole_calls_and_loses_no_list() {
         begin(&mut raw, "whole", MESSAGES);
         raw.result("recall.search", &json!({ "query": "message" }));
         let filler = home.fill();
-        // Room that the log has already takes the first ones.
+        // The first appends use the space that the log already has.
         let long = "x".repeat(400_000);
         for number in 0..20 {
             let reply = append(&mut raw, "filling", number, &[json!({ "role": "user", "content": long })]);
@@ -120,7 +119,7 @@ fn a_full_disk_refuses_whole_calls_and_loses_no_list() {
             daemon = Daemon::start(&home);
             daemon.assert_serves();
             drop(filler);
-            // It may have started without the archive, for which there was no room.
+            // The daemon may have started without the archive, because there was no room for it.
             daemon.kill();
             daemon = Daemon::start(&home);
             raw = daemon.raw();
@@ -144,7 +143,7 @@ fn an_archive_that_can_t_be_written_or_synced_refuses_whole_calls_and_goes_on_af
         ("pwrite64:error=ENOSPC", "storage_full"),
         ("fsync,fdatasync:error=EIO", "storage_failed"),
     ] {
-        // What a kill leaves of a log that could not be synced is another matter, below.
+        // The next test covers a log that could not be synced before a kill.
         for is_killed in [false, true].into_iter().take(if rule.starts_with("fsync") { 1 } else { 2 }) {
             let home = Home::new();
             let mut daemon = Daemon::start(&home);
@@ -171,8 +170,8 @@ fn an_archive_that_can_t_be_written_or_synced_refuses_whole_calls_and_goes_on_af
     }
 }
 
-/// SQLite can't take back what it wrote to its log and could not sync, if it is killed before
-/// it writes the next thing: then it is there, but as a whole.
+/// SQLite can't undo a log write that it could not sync if it is killed before its next write. The write may then
+/// exist, but only as a whole.
 #[test]
 fn what_could_not_be_synced_before_a_kill_is_there_as_a_whole_or_not_at_all() {
     if !Need::Strace.is_met() {
@@ -196,7 +195,7 @@ fn what_could_not_be_synced_before_a_kill_is_there_as_a_whole_or_not_at_all() {
     let (_, generation) = shown(&mut raw, "whole");
     let described = raw.result("recall.describe", &json!({ "session": "whole" }));
     assert_eq!(json!(described["compressions"].as_array().unwrap().len()), generation, "{described}");
-    // The agent, which was refused, still has its list, and nothing keeps it from going on.
+    // The agent was refused, so it still has its list and can continue.
     let again = raw.result("context.compress", &json!({ "session": "whole", "messages": conversation() }));
     assert_eq!(again["report"]["compressed"], true, "{}", again["report"]);
     assert_eq!(shown(&mut raw, "whole").1, json!(generation.as_u64().unwrap() + 1));

@@ -3,7 +3,7 @@
 use herma_tests::{Daemon, Home, Raw, eventually, kind};
 use serde_json::{Value, json};
 
-/// A session with messages of about 170 KB.
+/// Adds a session with messages of about 170 KB.
 fn fill(raw: &mut Raw, session: &str, parent: Option<&str>) {
     raw.result("session.open", &json!({ "session": session, "parent": parent }));
     let messages: Vec<Value> = (0..10)
@@ -19,7 +19,7 @@ fn close(raw: &mut Raw, session: &str) {
     raw.result("session.close", &json!({ "session": session }));
 }
 
-/// Has the daemon look what has to go: an output is over the quota of outputs.
+/// Makes the daemon look for data to remove: an output exceeds the quota of outputs.
 fn look(raw: &mut Raw, number: usize) {
     let content = format!("{number} {}", "too large ".repeat(1_000));
     let output =
@@ -27,14 +27,14 @@ fn look(raw: &mut Raw, number: usize) {
     raw.result("output.admit", &output);
 }
 
-/// One who is told of sessions that go.
+/// Subscribes to sessions that are removed.
 fn subscriber(daemon: &Daemon) -> Raw {
     let mut raw = daemon.raw();
     raw.result("subscribe", &json!({ "topics": ["session.expired"] }));
     raw
 }
 
-/// Id, messages and reason of the next session that went.
+/// Returns id, messages and reason of the next removed session.
 fn told(raw: &mut Raw) -> (String, u64, String) {
     let line = raw.read();
     assert_eq!(line["method"], "session.expired", "{line}");
@@ -56,7 +56,7 @@ fn the_quota_takes_whole_closed_sessions_the_oldest_first() {
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     let mut subscriber = subscriber(&daemon);
-    // The open one goes on from the oldest of all, which is therefore in use.
+    // The open session continues the oldest one, which is therefore in use.
     fill(&mut raw, "root", None);
     close(&mut raw, "root");
     fill(&mut raw, "open", Some("root"));
@@ -70,7 +70,7 @@ fn the_quota_takes_whole_closed_sessions_the_oldest_first() {
         look(&mut raw, number);
         (!is_there(&mut raw, "a")).then_some(())
     });
-    // One request, because sessions may go while several are answered.
+    // Only one request is sent, because sessions may be removed between two requests.
     let listed = raw.result("session.list", &json!({}));
     let listed: Vec<&str> =
         listed["sessions"].as_array().unwrap().iter().map(|row| row["session"].as_str().unwrap()).collect();

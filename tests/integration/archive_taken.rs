@@ -1,5 +1,5 @@
-//! The archive's file is locked by another program, removed or replaced: nothing that was
-//! acknowledged is lost, no session is frozen anew, and all goes on afterwards.
+//! The archive's file is locked by another program, removed or replaced. No acknowledged data is lost, no session gets
+//! a new snapshot, and everything works afterwards.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -28,7 +28,7 @@ fn state(raw: &mut Raw) -> String {
     raw.result("status", &json!({}))["archive"]["state"].as_str().unwrap().to_owned()
 }
 
-/// A session with ten messages, its snapshot, and an entry that is not in it.
+/// Adds a session with ten messages, and then an entry that is not in its snapshot. Returns the snapshot.
 fn fill(raw: &mut Raw) -> Value {
     drop(raw.result("memory.add", &json!({ "target": "memory", "content": "what is known" })));
     let opened = raw.result("session.open", &json!({ "session": "s" }));
@@ -39,7 +39,7 @@ fn fill(raw: &mut Raw) -> Value {
     opened["snapshot"].clone()
 }
 
-/// What a daemon leaves that is filled and ends: the session's snapshot, and a copy of the archive.
+/// Fills a home and stops its daemon. Returns the session's snapshot and the path of an archive backup.
 fn filled_with_backup(home: &Home) -> (Value, PathBuf) {
     let mut daemon = Daemon::start(home);
     let snapshot = fill(&mut daemon.raw());
@@ -54,7 +54,7 @@ fn messages(raw: &mut Raw) -> Value {
     raw.result("session.show", &json!({ "session": "s" }))["messages"].clone()
 }
 
-/// Another program that holds the file, after these statements, until it reads a line.
+/// Starts another program that runs these statements and keeps the file open until it reads a line.
 fn holding(path: &Path, statements: &[&str]) -> Child {
     let script = "\
 import sqlite3, sys\n\
@@ -109,7 +109,7 @@ fn calls_wait_for_another_programs_lock_at_the_same_time_and_reads_go_on() {
     fill(&mut raw);
     drop(raw.result("recall.search", &json!({ "query": "message" })));
     let holder = holding(&archive(&home), &["BEGIN IMMEDIATE"]);
-    // What is kept in its log is acknowledged, also while the archive is locked.
+    // An append is acknowledged once it is in the daemon's own log, even if the archive is locked.
     assert_eq!(append(&mut raw, 10)["result"]["position"], json!(11));
     let calls: Vec<(&str, Value)> = (0..6)
         .map(|at| ("recall.search", json!({ "query": format!("message {at}") })))
@@ -131,7 +131,7 @@ fn calls_wait_for_another_programs_lock_at_the_same_time_and_reads_go_on() {
         .collect();
     for call in calls {
         let (method, reply, took) = call.join().unwrap();
-        // Each waits five seconds at the most, for one thing or for two.
+        // Each call waits at most five seconds per operation, for one or two operations.
         assert!(took < Duration::from_secs(14), "{method}: {took:?}");
         let is_write = matches!(method, "session.open" | "constraint.add");
         if is_write {
@@ -141,7 +141,7 @@ fn calls_wait_for_another_programs_lock_at_the_same_time_and_reads_go_on() {
             assert!(reply["result"].is_object(), "{method}: {reply}")
         }
     }
-    // By now it is known, and nothing that only reads waits any more.
+    // The daemon knows about the lock now, so no read waits for it any more.
     let began = Instant::now();
     assert!(state(&mut raw).contains("locked by another program"));
     let found = raw.result("recall.search", &json!({ "query": "message" }));
@@ -196,7 +196,7 @@ fn an_archive_that_takes_the_place_of_another_is_used_and_the_other_is_kept() {
     fs::rename(&backup, archive(&home)).unwrap();
     let reply = append(&mut raw, 11);
     let aside = home.path().join("herma/archive.db.replaced-1");
-    // It may have been noticed before, while the text index was written.
+    // The daemon may have noticed the replacement earlier, while it wrote the text index.
     match kind(&reply) {
         "conflict" => assert_eq!(reply["error"]["data"]["position"], json!(10), "{reply}"),
         "unavailable" => {
@@ -206,7 +206,7 @@ fn an_archive_that_takes_the_place_of_another_is_used_and_the_other_is_kept() {
         other => panic!("{other}: {reply}"),
     }
     assert!(state(&mut raw).contains("replaced"), "{}", state(&mut raw));
-    // What the backup has counts from now on.
+    // From now on the daemon uses the backup's content.
     assert_eq!(messages(&mut raw), json!(10));
     assert_eq!(append(&mut raw, 10)["result"]["position"], json!(11));
     let opened = raw.result("session.open", &json!({ "session": "s" }));
@@ -237,7 +237,7 @@ fn an_archive_that_can_not_be_put_back_yet_is_told_and_not_lost() {
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     drop(fill(&mut raw));
-    // Nothing can have the name of the copy.
+    // A folder blocks the name of the copy.
     let in_the_way = home.path().join("herma/archive.db.restored");
     fs::create_dir_all(in_the_way.join("x")).unwrap();
     fs::remove_file(archive(&home)).unwrap();
@@ -246,7 +246,7 @@ fn an_archive_that_can_not_be_put_back_yet_is_told_and_not_lost() {
         assert_eq!((kind(&reply), &reply["error"]["data"]["retry"]), ("unavailable", &json!(true)), "{reply}");
     }
     drop(raw.result("memory.list", &json!({ "target": "memory" })));
-    // Nothing is lost once it can be written.
+    // Once the copy can be written, nothing is lost.
     fs::remove_dir_all(&in_the_way).unwrap();
     assert_eq!(append(&mut raw, 10)["result"]["position"], json!(11));
     daemon.kill();

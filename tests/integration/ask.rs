@@ -1,11 +1,11 @@
-//! Questions about what was archived, answered by a program that is really asked.
+//! Questions about archived conversations, answered by a real summarizer program.
 
 use std::fs;
 
 use herma_tests::{Daemon, Home, Raw, kind};
 use serde_json::{Value, json};
 
-/// A summarizer: it notes what it was asked, and answers as the file beside it says.
+/// A summarizer that records its prompt, and answers according to the file next to it.
 const PROGRAM: &str = r#"
 import pathlib, sys
 here = pathlib.Path(sys.argv[1])
@@ -83,7 +83,7 @@ fn only_quotations_that_stand_there_count() {
     let prompt = asked.prompt();
     assert!(!prompt.contains(KEY), "no summarizer sees a key");
     assert_eq!(prompt.matches("</passage>").count(), prompt.matches("<passage ").count(), "{prompt}");
-    // A model that has such a tool is told of it.
+    // The schema offers the tool to the model.
     let tools = raw.result("recall.schema", &json!({}));
     assert_eq!(tools["tools"][4]["name"], "recall_ask");
 }

@@ -1,5 +1,4 @@
-//! Bytes that are no frames, and peers that don't behave: the rest of the world
-//! is served on.
+//! Bytes that are not frames, and peers that misbehave. Other clients are still served.
 
 use std::time::Duration;
 
@@ -36,7 +35,7 @@ fn a_forged_length_is_refused_and_takes_no_memory() {
         assert!(error.message.contains(&length.to_string()), "{}", error.message);
         assert_eq!(raw.rest(), b"");
     }
-    // A length within the limit may be announced; it must not be allocated.
+    // A length within the limit is accepted, but must not be allocated at once.
     let mut waiting: Vec<Raw> = (0..8)
         .map(|_| {
             let mut raw = daemon.raw();
@@ -62,7 +61,7 @@ fn a_line_without_an_end_is_refused_at_the_configured_limit() {
     let daemon = Daemon::start(&home);
     let (_, before) = daemon.memory_when_warm();
     let mut raw = daemon.raw();
-    // The daemon closes the connection, so not all of it can be sent.
+    // The daemon closes the connection, so some bytes can't be sent.
     drop(raw.send_while_taken(&vec![b'{'; 8 << 20], Duration::from_secs(10)));
     let answer = String::from_utf8(raw.rest()).unwrap();
     assert!(answer.contains("too_large") && answer.contains("1048576"), "{answer}");
@@ -165,7 +164,7 @@ fn a_wrong_preface_is_told_and_ends_the_connection() {
         let answer = String::from_utf8(raw.rest()).unwrap();
         assert!(answer.contains("parse_error") && answer.contains("preface"), "{preface:?}: {answer}");
     }
-    // An HTTP client gets an answer that it can't read either, but gets one.
+    // An HTTP client can't read the answer either, but it gets one.
     let answer = daemon.raw().ask("GET / HTTP/1.1");
     assert_eq!(kind(&answer), "parse_error");
     daemon.assert_serves();
@@ -199,7 +198,7 @@ fn a_client_that_says_nothing_keeps_nobody_waiting() {
     for raw in &mut silent {
         assert_eq!(raw.call("ping", &json!({}))["result"], json!({}));
     }
-    // Whoever goes on with the preface in time is served, whoever stops is not missed.
+    // A client that completes the preface in time is served. One that stops is disconnected.
     half[0].send(&PREFACE[5..]);
     half[0].send(&ping(4));
     assert!(matches!(half[0].read_frame(), Incoming::Reply(Some(4), Ok(_))));
@@ -230,7 +229,7 @@ fn a_client_that_never_reads_takes_little_memory_and_nobody_s_turn() {
     daemon.assert_serves();
     let (_, most) = daemon.memory();
     assert!(most - before < 12 * MEGABYTE, "{before} -> {most}");
-    // What it took, it answers as soon as somebody reads.
+    // Requests that the daemon accepted are answered as soon as the client reads.
     let whole = taken / (hello.len() / 50_000);
     for _ in 0..whole {
         assert_eq!(raw.read()["result"]["protocol"], PROTOCOL);
@@ -249,7 +248,7 @@ fn one_connection_too_many_is_answered_busy() {
     let reply = fourth.read();
     assert_eq!((kind(&reply), &reply["error"]["data"]["retry"]), ("busy", &json!(true)));
     assert_eq!(fourth.rest(), b"");
-    // The typed client understands it in both codecs, however fast the daemon closes.
+    // The typed client reports the error in both codecs, however fast the daemon closes the connection.
     for codec in [Codec::Json, Codec::Bincode].into_iter().cycle().take(100) {
         let refused = Client::connect_with(&home.place(), codec).and_then(|mut client| client.ping(PingParams {}));
         assert!(matches!(&refused, Err(ClientError::Rpc(error)) if error.kind == ErrorKind::Busy), "{refused:?}");
@@ -269,7 +268,7 @@ fn a_full_daemon_can_still_be_asked_how_it_is_and_be_stopped() {
     }
     let mut asking = daemon.raw();
     assert_eq!(asking.result("status", &json!({}))["connections"], json!(3));
-    // One that asks for more, or for nothing, is one too many.
+    // A connection over the limit may ask for `status`. Any other request, or none, gets `busy`.
     assert_eq!(kind(&asking.call("memory.list", &json!({ "target": "user" }))), "busy");
     assert_eq!(asking.rest(), b"");
     assert_eq!(kind(&daemon.raw().read()), "busy");

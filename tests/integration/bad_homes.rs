@@ -1,4 +1,4 @@
-//! Homes that can't be served, or are served already.
+//! Homes that a daemon can't serve, or that another one serves already.
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt;

@@ -1,11 +1,11 @@
-//! Ids and messages that an agent should not send, and some day will.
+//! Invalid ids and messages from an agent.
 
 use std::fs;
 
 use herma_tests::{Daemon, Home, Raw, kind};
 use serde_json::{Value, json};
 
-/// A list long enough to be compressed, with `middle` in its middle.
+/// A list that is long enough to be compressed, with `middle` in the middle.
 fn around(middle: &[Value]) -> Vec<Value> {
     let side = |from: usize| {
         (from..from + 30).flat_map(|turn| {
@@ -97,7 +97,7 @@ fn ids_that_are_empty_too_long_or_hold_controls_are_refused_by_name() {
         assert!(reply["error"]["message"].as_str().unwrap().len() < 400);
     }
     assert!(!home.path().join("profiles").exists());
-    // The ids of outputs are made by providers; any of them is kept under some name.
+    // Providers choose the ids of outputs, so any id is accepted.
     for id in ["", &long, "a\u{0}b"] {
         let params = json!({ "session": "s", "tool": "t", "id": id, "content": "x", "threshold": 0 });
         let kept = raw.call("output.admit", &params);
@@ -230,11 +230,11 @@ fn a_list_with_an_item_that_is_no_message_is_refused_by_its_number() {
         let reply = raw.call("context.pin", &json!({ "session": "s", "message": odd }));
         let param = if odd.is_null() { "position" } else { "message" };
         assert_eq!((kind(&reply), &reply["error"]["data"]["param"]), ("invalid_params", &json!(param)), "{reply}");
-        // Whatever it is, it can be measured.
+        // Any list can be measured.
         assert!(raw.call("context.estimate", &json!({ "messages": list }))["result"]["tokens"].is_number());
     }
     assert_eq!(raw.call("context.status", &json!({ "session": "s" }))["result"], before["result"]);
-    // A list that is refused makes no session.
+    // A refused list creates no session.
     let list = json!([{ "id": 1 }]);
     for method in ["context.compress", "context.discard"] {
         assert_eq!(kind(&raw.call(method, &json!({ "session": "new", "messages": list }))), "invalid_params");
@@ -263,7 +263,7 @@ fn a_window_or_setting_out_of_range_is_refused_and_changes_nothing() {
     }
     let after = raw.call("context.status", &json!({ "session": "s" }));
     assert_eq!(after["result"], before["result"]);
-    // What is outside 0.10 to 0.80 is clamped, and any window from 1 on is served.
+    // A ratio outside 0.10 to 0.80 is clamped, and any window from 1 on is accepted.
     let clamped = raw.call("context.configure", &json!({ "session": "s", "target_ratio": 5, "context_length": 1 }));
     assert_eq!(clamped["result"]["target_ratio"], 0.8, "{clamped}");
     assert_eq!(compress(&mut raw, &around(&[]))["result"]["messages"].as_array().unwrap().last(), around(&[]).last());

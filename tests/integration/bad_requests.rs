@@ -1,12 +1,10 @@
-//! Lines that are no good requests: each is answered clearly, and the next one
-//! on the same connection is served.
+//! Invalid requests. Each gets a clear error, and the next request on the same connection is served.
 
 use herma_protocol::memory::Target;
 use herma_tests::{Daemon, Home, kind};
 use serde_json::{Value, json};
 
-/// Sends a line and checks kind, id and words of the error; then the connection
-/// must still be good.
+/// Sends a line, checks kind, id and words of the error, and then that the connection still works.
 fn check(daemon: &Daemon, line: &str, expected: &str, id: &Value, words: &[&str]) {
     let mut raw = daemon.raw();
     let reply = raw.ask(line);
@@ -60,7 +58,7 @@ fn half_a_character_is_replaced_with_a_warning() {
     let whole = raw
         .ask(r#"{"jsonrpc":"2.0","id":3,"method":"memory.add","params":{"target":"user","content":"\ud83c\udf89"}}"#);
     assert!(whole["result"]["request_warnings"].is_null(), "{whole}");
-    // Messages come back as they were sent.
+    // Messages are returned as they were sent.
     let message = r#"{"role":"user","content":"\ud83c"}"#;
     let line = format!(r#"{{"jsonrpc":"2.0","id":4,"method":"context.estimate","params":{{"messages":[{message}]}}}}"#);
     let reply = raw.ask(&line);
@@ -90,7 +88,7 @@ fn an_entry_has_no_control_characters_and_an_error_does_not_repeat_what_was_sent
         let reply = raw.call("memory.add", &params);
         assert!(kind(&reply) == "invalid_params" && reply.to_string().len() < 5_000, "{}", reply.to_string().len());
     }
-    // A device is not read for ever.
+    // Reading a device stops at the size limit.
     let ran = herma_tests::Cli::new(&home).run(&["memory", "import", "/dev/zero", "user"]);
     assert!(ran.code == 1 && ran.err.contains("longer than 64.0 MiB") && ran.err.len() < 500, "{ran:?}");
 }

@@ -1,5 +1,4 @@
-//! Stores that are not what they should be are never harmed, and their state is
-//! told; entries that are not what they should be are refused.
+//! Damaged stores are never changed, and their state is reported. Invalid entries are refused.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
@@ -9,8 +8,8 @@ use herma_protocol::memory::Target;
 use herma_tests::{Daemon, Home, kind};
 use serde_json::{Value, json};
 
-/// Every read and write of the store must answer `unreadable`, the other store
-/// must be served, and mending must be enough.
+/// Checks that every read and write of the store answers `unreadable`, that the other store is served, and that
+/// repairing the file is enough.
 fn check_unreadable(home: &Home, words: &str, untouched: impl Fn(&Path), mend: impl Fn(&Path)) {
     let daemon = Daemon::start(home);
     let mut raw = daemon.raw();
@@ -175,7 +174,7 @@ fn an_overflow_says_what_is_there_and_what_to_free() {
     assert_eq!((&result["over_by"], &result["usage"]), (&json!(28), &json!("1,300/1,375")), "{result}");
     assert_eq!(result["current_entries"], json!(["x".repeat(1300)]));
     assert_eq!(result["done"], Value::Null);
-    // Exactly the limit is allowed: 1,300 + 3 + 72.
+    // An entry may fill the store exactly up to the limit: 1,300 + 3 + 72.
     let fits = raw.call("memory.add", &json!({ "target": "user", "content": "y".repeat(72) }));
     assert_eq!(fits["result"]["usage"], "100% — 1,375/1,375 chars", "{fits}");
 }

@@ -1,5 +1,5 @@
-//! Living beside Hermes: both add and remove in the same file at once, the daemon is
-//! killed now and then, and no update of either is lost.
+//! herma next to Hermes: both add and remove entries in the same file, and the daemon is killed now and then. No update
+//! of either program is lost.
 
 use std::io::{BufRead, BufReader};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,19 +13,18 @@ use crate::writer::Writer;
 
 const CLIENTS: u64 = 4;
 
-/// Times that a daemon serves; all but the last one are killed.
+/// Number of daemon runs. All but the last end with a kill.
 const ROUNDS: u64 = 6;
 
-/// Acknowledged writes of a round.
+/// Acknowledged writes per round.
 const WRITES: u64 = 500;
 
-/// Writes that Hermes does at least.
+/// Minimum number of writes by Hermes.
 const HERMES_WRITES: u64 = 1500;
 
-/// Writes as Hermes does: flock, read, temporary file, replace. It adds and removes
-/// entries of its own, and at every turn the file must hold exactly those that it
-/// left there. It says `writes` when it has begun, and goes on until its input ends
-/// and it has written often enough; then it says how often, and what must be there.
+/// Writes as Hermes does: flock, read, temporary file, replace. It adds and removes its own entries, and before each
+/// write the file must contain exactly those. It prints `writes` when it has begun. It stops when its input has ended
+/// and it has written often enough. Then it prints the number of writes and its entries.
 const HERMES: &str = r#"
 import fcntl, os, random, sys, tempfile, threading
 path, least = sys.argv[1], int(sys.argv[2])
@@ -73,7 +72,7 @@ while writes < least or not stopped.is_set():
 print(writes, *own, sep="\n")
 "#;
 
-/// Writes until the daemon is gone, or the round is over.
+/// Writes until the daemon is gone or the round is over.
 fn write(writer: &mut Writer, mut client: Client, written: &AtomicU64, kills: bool) {
     while kills || written.load(Ordering::Relaxed) < WRITES {
         match writer.step(&mut client) {
@@ -90,8 +89,8 @@ fn add(client: &mut Client, content: &str) -> WriteResult {
     client.memory_add(params).unwrap()
 }
 
-/// What was acknowledged is in the file, and in the journal as it was told. Gives
-/// back how many revisions of others the journal has that are newer than `seen`.
+/// Checks that acknowledged entries are in the file, and in the journal as they were reported. Returns how many
+/// revisions of others in the journal are newer than `seen`.
 fn check_files(home: &Home, writers: &mut [Writer], seen: &mut u64) -> usize {
     let entries = home.entries(Target::Memory);
     let journal = Journal::read(home, Target::Memory);
@@ -143,7 +142,7 @@ fn no_update_is_lost_when_hermes_and_the_daemon_add_and_remove_at_once_and_the_d
             others += check_files(&home, &mut writers, &mut seen);
             serving = Some(Daemon::start(&home));
         }
-        // A write has the lock, so what it answers is not about to change.
+        // A write holds the lock, so its answer is up to date.
         let told = add(&mut client(&serving), &format!("round {round}"));
         assert!(told.revision.unwrap() > seen, "{} after {seen}", told.revision.unwrap());
         let entries = told.entries.unwrap();

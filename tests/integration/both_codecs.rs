@@ -1,5 +1,5 @@
-//! Every method gives the same result through both codecs: the same requests go
-//! to two daemons with equal homes, one speaks JSON and one bincode.
+//! Checks that every method gives the same result through both codecs. Two daemons with equal homes get the same
+//! requests, one in JSON and one in bincode.
 
 mod scenario;
 
@@ -10,7 +10,7 @@ use herma_tests::{Daemon, Home};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
-/// Fields that differ from one process to the next.
+/// Fields that differ between processes.
 const VOLATILE: [&str; 19] = [
     "pid",
     "uptime_s",
@@ -33,13 +33,13 @@ const VOLATILE: [&str; 19] = [
     "duration_seconds",
 ];
 
-/// A conversation with a daemon, and what it answered so far.
+/// A client of a daemon, and the answers so far.
 struct Talk {
     client: Client,
     home: Home,
     _daemon: Daemon,
     answers: Vec<Value>,
-    /// Names of pending writes.
+    /// Ids of pending writes.
     staged: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ impl Talk {
         Self { client: daemon.client_with(codec), home, _daemon: daemon, answers: Vec::new(), staged: Vec::new() }
     }
 
-    /// Asks and remembers the answer.
+    /// Sends a request and records its answer.
     fn ask(&mut self, method: &str, params: Value) -> Value {
         let method = Method::from_name(method).unwrap();
         let (_, request) = Request::from_json(method, Some(&to_raw_value(&params).unwrap())).unwrap();
@@ -70,7 +70,7 @@ impl Talk {
         answer
     }
 
-    /// The answers without what may differ.
+    /// Returns the answers without the fields that may differ.
     fn transcript(mut self) -> String {
         for answer in &mut self.answers {
             blank(answer);
@@ -82,8 +82,8 @@ impl Talk {
     }
 }
 
-/// The text with the numbers behind a mark counted by their first appearance: which number a row
-/// of the text index gets depends on when the daemon had time for it.
+/// Replaces the numbers after a mark with their order of appearance. The number of a row in the text index depends on
+/// when the daemon had time to write it.
 fn by_appearance(text: &str, mark: &str) -> String {
     let (mut seen, mut out) = (Vec::new(), String::new());
     let mut parts = text.split(mark);
@@ -114,13 +114,13 @@ fn blank(value: &mut Value) {
                 }
             }
         }
-        // It says when messages were said, to the minute.
+        // The map has the times of messages, to the minute.
         Value::String(text) if text.contains("## Map of the Conversation") => text.retain(|one| !one.is_ascii_digit()),
         _ => {}
     }
 }
 
-/// What can only be refused here; `sharing` has them done.
+/// Methods that can only be refused without a database. The tests in `sharing` call them.
 const NEED_A_DATABASE: [Method; 2] = [Method::SharedJoin, Method::SharedLeave];
 
 #[test]

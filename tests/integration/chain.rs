@@ -1,5 +1,4 @@
-//! Sessions and the chains that compressions make of them, as agents that compress by
-//! themselves tell them to the daemon.
+//! Sessions and chains of compressions, as reported by agents that compress on their own.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,7 +8,7 @@ use serde_json::{Value, json};
 mod listing;
 mod locks;
 
-/// Opens a session, as a child of another one if one is named.
+/// Opens a session, as a child of another one if `parent` is given.
 fn open(raw: &mut Raw, session: &str, parent: Option<&str>) {
     raw.result("session.open", &json!({ "session": session, "parent": parent }));
 }
@@ -18,7 +17,7 @@ fn close(raw: &mut Raw, session: &str, reason: &str) {
     raw.result("session.close", &json!({ "session": session, "reason": reason }));
 }
 
-/// Ends a session by compression and opens its continuation.
+/// Ends a session because of a compression, and opens its continuation.
 fn go_on(raw: &mut Raw, session: &str, next: &str) {
     close(raw, session, "compression");
     open(raw, next, Some(session));
@@ -46,7 +45,7 @@ fn the_tip_is_the_newest_continuation_and_never_a_delegate_or_a_branch() {
     open(&mut raw, "delegate", Some("a"));
     go_on(&mut raw, "a", "b");
     go_on(&mut raw, "b", "c-old");
-    // A second continuation of the same session: the newest counts.
+    // A second continuation of the same session is preferred to the first.
     open(&mut raw, "c", Some("b"));
     open(&mut raw, "d-delegate", Some("c"));
     open(&mut raw, "branch-root", None);
@@ -67,7 +66,7 @@ fn the_tip_is_the_newest_continuation_and_never_a_delegate_or_a_branch() {
     ] {
         assert_eq!(raw.result("session.tip", &json!({ "session": session }))["session"], tip, "{session}");
     }
-    // A delegate that was there before its parent ended is not a continuation afterwards.
+    // A delegate that was opened before its parent ended does not become the continuation.
     close(&mut raw, "c", "compression");
     assert_eq!(raw.result("session.tip", &json!({ "session": "a" }))["session"], "c");
 }
@@ -110,7 +109,7 @@ fn a_session_is_gone_on_with_where_its_messages_are() {
     say(&mut raw, "n33", "hello");
     for (session, target) in [
         ("full", "full"),
-        // The latest child, not the one with messages.
+        // The latest child counts, not the one with messages.
         ("empty", "third"),
         ("second", "third"),
         ("barren", "barren"),
@@ -153,7 +152,7 @@ fn titles_are_numbered_on() {
     }
 }
 
-/// A title or an agent that came with a later call was dropped, so titles were given twice.
+/// Regression test: a title or agent in a later call was ignored, so titles were given twice.
 #[test]
 fn a_title_and_an_agent_are_taken_whenever_they_come() {
     let home = Home::new();
@@ -315,7 +314,7 @@ fn a_removed_session_is_gone_for_good() {
     ] {
         assert_eq!(kind(&raw.call(method, &params)), "not_found", "{method}");
     }
-    // The id is free again.
+    // The id can be used again.
     let opened = raw.result("session.open", &json!({ "session": "s" }));
     assert_eq!((&opened["resumed"], &opened["generation"]), (&json!(false), &json!(0)));
     assert_eq!(show(&mut raw, "s")["messages"], 0);

@@ -1,4 +1,4 @@
-//! The command line against a real daemon: what it prints, how it ends.
+//! The output and exit codes of the command line, against a real daemon.
 
 use herma_protocol::memory::Target;
 use herma_tests::{Cli, Daemon, Home};
@@ -16,7 +16,7 @@ mod shelf;
 mod terminal;
 mod transfer;
 
-/// A home with a history: "one" and "two" were added, "one" was replaced by "1".
+/// Creates a history: "one" and "two" were added, "one" was replaced by "1".
 fn with_history(cli: &Cli<'_>) {
     for arguments in [
         ["memory", "add", "user", "one"].as_slice(),
@@ -27,7 +27,7 @@ fn with_history(cli: &Cli<'_>) {
     }
 }
 
-/// A container without a folder of zones knows `Area/City` all the same.
+/// A container without time zone files still supports `Area/City`.
 #[test]
 fn times_are_those_of_the_zone_that_is_set_by_name() {
     let home = Home::new();
@@ -46,7 +46,7 @@ fn times_are_those_of_the_zone_that_is_set_by_name() {
     }
 }
 
-/// A copy of the home is whole as soon as the command has ended.
+/// When the stop command ends, the home can be copied as a whole.
 #[test]
 fn a_daemon_that_was_stopped_has_closed_its_files() {
     let home = Home::new();
@@ -63,7 +63,7 @@ fn a_daemon_that_was_stopped_has_closed_its_files() {
     assert!(!log.exists(), "the archive was not closed yet");
 }
 
-/// `herma memory add user -` kept an entry that was a hyphen, where other commands read standard input.
+/// Regression test: `herma memory add user -` added a hyphen, where other commands read standard input.
 #[test]
 fn a_text_is_read_from_standard_input_where_the_argument_is_a_hyphen() {
     let home = Home::new();
@@ -130,7 +130,7 @@ fn a_store_is_shown_as_it_was_and_compared() {
         (&["memory", "diff", "user", "3", "1"], "user, revision 3 to 1\n- 1\n- two\n+ one\n"),
     ] {
         let out = cli.run(arguments).done();
-        // How what did not change is told is not the point.
+        // The line about unchanged entries is not compared.
         let changes =
             |text: &str| text.lines().filter(|line| !line.starts_with('(')).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(changes(&out), changes(expected), "{arguments:?}");

@@ -17,7 +17,7 @@ fn configure(raw: &mut Raw, more: &Value) {
     raw.result("context.configure", &params);
 }
 
-/// Asks for a compression, which needs a summary.
+/// Requests a compression, which must need a summary.
 fn ask(raw: &mut Raw) -> Value {
     let mut asked = raw.result("context.compress", &json!({ "session": "s", "messages": conversation(120) }));
     assert!(asked["report"].is_null(), "{asked}");
@@ -49,7 +49,7 @@ fn the_agent_s_own_summary_stands_in_the_handoff_and_a_ticket_serves_once() {
     let prompt = request["messages"][0]["content"].as_str().unwrap();
     assert!(prompt.contains("TURNS TO SUMMARIZE:") && prompt.contains("message 50 of the conversation"), "{prompt}");
     assert!(request["max_tokens"].as_u64().unwrap() > 0);
-    // Another connection of the same agent may answer.
+    // The answer may come from another connection of the same agent.
     let mut other = daemon.raw();
     let done = resume(&mut other, &needs["ticket"], &json!({ "summary": "## Goal\nThe agent wrote this." }));
     let result = &done["result"];
@@ -66,7 +66,7 @@ fn the_agent_can_be_asked_behind_its_list() {
     let home = Home::new();
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
-    // With the model's window as large as the list, question and answer.
+    // The model's window has room for the list, the question and the answer.
     configure(&mut raw, &json!({ "context_length": 64_000 }));
     let list = conversation(140);
     let params = json!({ "session": "s", "messages": list, "place": "behind_list" });
@@ -79,7 +79,7 @@ fn the_agent_can_be_asked_behind_its_list() {
     let done = resume(&mut raw, &needs["ticket"], &json!({ "summary": "## Goal\nThe agent wrote this." }));
     let done = &done["result"];
     assert!(handoff(done).contains("The agent wrote this."), "{done}");
-    // The record that stands in the list is carried on.
+    // The next summary continues the record in the list.
     let mut list = done["messages"].as_array().unwrap().clone();
     list.extend(conversation(100));
     let params = json!({ "session": "s", "messages": list, "place": "behind_list" });
@@ -155,7 +155,7 @@ fn an_error_asks_for_the_main_model_and_then_the_extractive_record_stands_in() {
     assert!((25.0..=30.0).contains(&cooldown), "{cooldown}");
     let status = raw.result("context.status", &json!({ "session": "s" }));
     assert_eq!((&status["summary_model"], &status["fallback"]), (&Value::Null, &json!(true)), "{status}");
-    // In the cooldown nobody is asked; by force the session's own model is.
+    // During the cooldown no model is used. A forced compression uses the session's own model.
     let params = json!({ "session": "s", "messages": conversation(120) });
     assert_eq!(raw.result("context.compress", &params)["report"]["summarizer"], "extractive");
     let forced = json!({ "session": "s", "messages": conversation(120), "force": true });

@@ -1,5 +1,4 @@
-//! Clocks that jump while no daemon runs: nothing goes by age because of it, and the quota
-//! holds all the same.
+//! Clock jumps while no daemon runs. No output is removed because of its apparent age, and the quota still holds.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,7 +18,7 @@ fn keep(raw: &mut Raw, id: &str, length: usize) {
     assert_eq!(raw.result("output.admit", &params)["spilled"], true);
 }
 
-/// The reasons for which outputs go now, in order.
+/// Runs a collection, and returns the reasons for which outputs are removed, in order.
 fn gone(raw: &mut Raw) -> Vec<Value> {
     let collected = raw.result("output.gc", &json!({}));
     collected["expired"].as_array().unwrap().iter().map(|output| output["reason"].clone()).collect()
@@ -30,8 +29,7 @@ fn line(kind: &str, body: &str) -> String {
     format!("{{\"crc\":\"{:08x}\",\"{kind}\":{body}}}\n", crc32(body.as_bytes()))
 }
 
-/// Says in the catalog that outputs were last collected at this time, and shifts the times
-/// at which they were kept.
+/// Sets the time of the last collection in the catalog, and shifts the times at which outputs were stored.
 fn edit(home: &Home, seen: Option<f64>, shift: f64) {
     let path = home.path().join("herma/outputs.jsonl");
     let mut lines = String::new();
@@ -57,8 +55,8 @@ fn edit(home: &Home, seen: Option<f64>, shift: f64) {
     fs::write(path, lines).unwrap();
 }
 
-/// Keeps two outputs of a session that is closed, and lets the clock jump before the next
-/// daemon. Gives back why outputs went after the jump.
+/// Stores two outputs of a closed session, and shifts the clock before the next daemon starts. Returns the reasons for
+/// which outputs were removed after the jump.
 fn after_jump(config: &str, seen: Option<f64>, shift: f64) -> (Home, Daemon, Vec<Value>) {
     let home = Home::configured(config);
     let mut daemon = Daemon::start(&home);
@@ -82,14 +80,14 @@ fn without_a_jump_the_age_decides() {
     assert!(home.outputs().is_empty());
 }
 
-/// The clock was right and is far ahead now, or the other way round, or it is years since
-/// anybody looked: nobody knows.
+/// The clock may have been right before or may be right now, or years have passed since the last collection. The daemon
+/// can't know.
 #[test]
 fn long_after_the_last_look_nothing_goes_by_age_at_once() {
     for days in [2.0, 400.0, 20_000.0] {
         let (home, mut daemon, went) = after_jump("[output]\nttl = \"0s\"\n", Some(now() - days * DAY), -days * DAY);
         assert_eq!(went, [Value::Null; 0], "{days}");
-        // Another start is no proof that the clock is right.
+        // A restart does not prove that the clock is right.
         for _ in 0..3 {
             daemon.kill();
             daemon = Daemon::start(&home);

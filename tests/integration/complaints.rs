@@ -1,4 +1,4 @@
-//! What users of engines of this kind complain about, as tests of both engines against a real daemon.
+//! Tests for common complaints about engines of this kind, run with both engines against a real daemon.
 
 use herma_client::Client;
 use herma_protocol::context::check::CheckParams;
@@ -36,7 +36,7 @@ fn say(role: &str, content: &str) -> Json {
     Json::from_value(&json!({"role": role, "content": content})).unwrap()
 }
 
-/// So many turns of a talk, each of about so many words.
+/// Returns this many turns of a talk, each of about this many words.
 fn talk(turns: usize, words: usize) -> Vec<Json> {
     let said = |at: usize| {
         let role = if at.is_multiple_of(2) { "user" } else { "assistant" };
@@ -55,8 +55,8 @@ fn on_each(test: impl Fn(&mut Client, &str)) {
     }
 }
 
-/// Calls without results and results without calls are no reason to compress; a list in which nothing can leave comes
-/// back with them.
+/// Calls without results, and results without calls, are no reason to compress. A list from which nothing can be
+/// removed is returned with them.
 #[test]
 fn a_list_below_the_threshold_is_not_compressed_because_it_needs_repair() {
     on_each(|client, engine| {
@@ -74,7 +74,7 @@ fn a_list_below_the_threshold_is_not_compressed_because_it_needs_repair() {
     });
 }
 
-/// What check calls due, compress does; what it has done, check does not call for again.
+/// If `check` reports that a compression is due, `compress` compresses. Afterwards `check` does not ask for it again.
 #[test]
 fn there_is_one_threshold() {
     on_each(|client, engine| {
@@ -93,7 +93,7 @@ fn there_is_one_threshold() {
     });
 }
 
-/// Where nothing becomes shorter the list comes back, and nothing piles up however often it is tried.
+/// If nothing becomes shorter, the list is returned unchanged, and repeated attempts leave no data.
 #[test]
 fn trying_again_and_again_makes_no_summaries() {
     on_each(|client, engine| {
@@ -107,7 +107,7 @@ fn trying_again_and_again_makes_no_summaries() {
     });
 }
 
-/// Many compressions leave few nodes in the list, each whole, and one handoff.
+/// Many compressions leave few nodes in the map, each of them whole, and one handoff.
 #[test]
 fn the_store_does_not_fill_with_cut_off_summaries() {
     on_each(|client, engine| {
@@ -133,7 +133,7 @@ fn the_store_does_not_fill_with_cut_off_summaries() {
     });
 }
 
-/// What the user said last goes to the model, and so does the newest of what was said before, not only the first.
+/// The list keeps the user's last message and the newest earlier ones, not only the first.
 #[test]
 fn the_newest_words_of_the_user_are_in_the_list() {
     on_each(|client, engine| {
@@ -152,7 +152,7 @@ fn the_newest_words_of_the_user_are_in_the_list() {
     });
 }
 
-/// A long paste that leaves the list is named with its beginning, and can be opened whole.
+/// A long paste that is removed leaves its beginning in the list, and can be opened whole.
 #[test]
 fn a_long_paste_leaves_a_preview_and_can_be_opened() {
     on_each(|client, engine| {
@@ -180,7 +180,7 @@ fn a_long_paste_leaves_a_preview_and_can_be_opened() {
     });
 }
 
-/// A model that is given a map is given what opens it.
+/// A model that gets a map also gets the tools that open it.
 #[test]
 fn the_tools_that_open_what_left_are_offered() {
     on_each(|client, engine| {
@@ -199,7 +199,7 @@ fn the_tools_that_open_what_left_are_offered() {
     });
 }
 
-/// A model that never answers holds nobody for long, and who waits is told how far it is.
+/// A model that never answers is stopped at its deadline, and the waiting client gets progress reports.
 #[test]
 fn a_model_that_never_answers_ends_at_its_deadline_and_what_is_done_is_told() {
     let config = "[summarizer]\nchain = [\"command\", \"extractive\"]\n\

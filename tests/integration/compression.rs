@@ -13,11 +13,11 @@ use herma_tests::{Daemon, Home, eventually, python};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Real conversations, one a line.
+/// Real conversations, one per line.
 const FIXTURES: &str = include_str!("../../daemon/context/tests/fixtures/airline.jsonl");
 
-/// The fixtures chained until there are `count` messages. Every third has odd
-/// white space, key order and escapes, which must survive.
+/// Chains the fixtures to about `count` messages. Every third has unusual white space, key order and escapes, which
+/// must survive.
 pub(crate) fn conversation(count: usize) -> Vec<Json> {
     #[derive(serde::Deserialize)]
     struct Line {
@@ -33,7 +33,7 @@ pub(crate) fn conversation(count: usize) -> Vec<Json> {
     };
     let mut list: Vec<Json> =
         system.chain(turns).take(count).enumerate().map(odd).map(|text| Json::parse(text).unwrap()).collect();
-    // End where it is the user's turn to have spoken.
+    // The list ends with a message of the user.
     while value(list.last().unwrap())["role"] != "user" {
         list.pop();
     }
@@ -65,7 +65,7 @@ fn status(client: &mut Client) -> StatusResult {
     client.context_status(StatusParams { session: "s".into() }).unwrap()
 }
 
-/// Makes the new list of the old one and the edits, as WIRE says.
+/// Builds the new list from the old one and the edits, as WIRE defines it.
 pub(crate) fn edited(input: &[Json], edits: &Edits) -> Vec<Json> {
     let at = |position: u64| usize::try_from(position).unwrap();
     let inserted = |position| edits.insert.iter().filter(move |insert| at(insert.at) == position);
@@ -81,7 +81,7 @@ pub(crate) fn edited(input: &[Json], edits: &Edits) -> Vec<Json> {
     list
 }
 
-/// What the archive kept of a compression, read by another program.
+/// Reads a compression's archived messages with another program.
 fn archived(home: &Home, handle: &str) -> Vec<(usize, String)> {
     let script = r"
 import json, sqlite3, sys
@@ -107,7 +107,7 @@ fn a_long_conversation_stays_valid_and_what_leaves_it_is_archived_before_the_ans
             .unwrap()
             .compressed()
             .unwrap();
-        // The answer is there, so a power cut may come.
+        // The answer has arrived, so a kill must lose nothing.
         daemon.kill();
         let kept = archived(&home, &result.report.archived.as_ref().unwrap().handle);
         (result, kept)
@@ -127,7 +127,7 @@ fn a_long_conversation_stays_valid_and_what_leaves_it_is_archived_before_the_ans
     assert!(last_user > handoff);
     assert_eq!(output.last(), input.last());
 
-    // Every message whose text left the list is in the archive as it was.
+    // Every message whose text left the list is unchanged in the archive.
     let gone: Vec<(usize, String)> = (0..input.len())
         .filter(|at| {
             let position = *at as u64;
@@ -146,7 +146,7 @@ fn a_long_conversation_stays_valid_and_what_leaves_it_is_archived_before_the_ans
     assert!(kept.iter().all(|(at, text)| input[*at].get() == text));
 }
 
-/// Whether a message has all of another's text: only something was put beside it.
+/// Whether a message has all of another's text, so that text was only added.
 fn keeps_text(before: &Json, after: &Json) -> bool {
     let [before, after] = [before, after].map(|message| value(message)["content"].as_str().map(str::to_owned));
     matches!((before, after), (Some(before), Some(after)) if after.contains(&before))
@@ -175,7 +175,7 @@ fn compressing_again_and_again_keeps_one_handoff_and_counts_generations() {
     let mut runs = 0;
     for chunk in all.chunks(150) {
         list.extend_from_slice(chunk);
-        // A chunk may end with a call whose result is yet to come.
+        // A chunk may end with a call whose result follows later.
         let open = values(&list);
         let result = client.context_compress(params(&list)).unwrap().compressed().unwrap();
         runs += 1;
@@ -270,8 +270,8 @@ fn two_compressions_on_one_connection_run_one_after_the_other() {
     }
 }
 
-/// A compression that was given up while the archive was busy had moved the
-/// session on in the archive, but not in memory, and every later one failed.
+/// Regression test: a compression that timed out while the archive was busy advanced the session in the archive, but
+/// not in memory. Every later one failed.
 #[test]
 fn a_compression_that_ran_out_of_time_does_not_spoil_the_next_one() {
     let home = Home::new();
@@ -333,7 +333,7 @@ fn constants_are_those_of_the_contract() {
     assert!(constants.probe_tiers.is_sorted_by(|one, next| one > next) && !constants.probe_tiers.is_empty());
 }
 
-/// A list of a few short messages became twice as long by its handoff.
+/// Regression test: the handoff made a list of a few short messages twice as long.
 #[test]
 fn a_list_that_a_handoff_would_make_longer_comes_back() {
     let home = Home::new();
@@ -369,7 +369,7 @@ fn a_list_that_a_handoff_would_make_longer_comes_back() {
         came_back += usize::from(!is_too_few);
         assert_eq!(done.messages.as_deref(), Some(input.as_slice()));
         assert_eq!((done.report.archived.is_none(), done.report.dropped, done.report.generation), (true, 0, 0));
-        // A run that found nothing is a weak one, a list that is too short no run at all.
+        // A run that finds nothing counts as ineffective. A list that is too short counts as no run.
         assert_eq!((status.compression_count, status.ineffective_count), (0, u64::from(!is_too_few)));
         assert_eq!(status.breaker == Breaker::Open, !is_too_few);
         let edits = CompressParams { reply: Some(ReplyForm::Edits), ..params.clone() };

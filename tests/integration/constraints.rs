@@ -1,4 +1,4 @@
-//! Rules of the user: kept for their session, and quoted in every handoff.
+//! Rules of the user. They are stored with their session and quoted in every handoff.
 
 use herma_tests::{Daemon, Home, Raw, kind};
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ fn handoffs_quote_the_rules_and_those_that_the_user_gave_are_found() {
     drop(daemon);
 }
 
-/// A rule showed the first and last letters of the key in it.
+/// Regression test: a rule showed the first and last letters of its key.
 #[test]
 fn a_handoff_without_a_model_has_nothing_of_a_key() {
     let key = "BFDKMQRSXZ2345678JLNPWVHGCTYQZXW7654";
@@ -111,7 +111,7 @@ fn a_handoff_without_a_model_has_nothing_of_a_key() {
         format!("Never print ghp_{key} in a log. Please deploy with DEPLOY_TOKEN={key} now."),
         format!("error: login failed, Authorization: Bearer {key} was refused"),
     ];
-    // With a summarizer that is not there the record stands in for it.
+    // If the summarizer is missing, the handoff has the record instead.
     for config in [
         "",
         "[summarizer]\nchain = [\"openai\"]\n[summarizer.openai]\nbase_url = \"http://127.0.0.1:9\"\nmodel = \"m\"\n",

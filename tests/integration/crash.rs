@@ -17,10 +17,10 @@ use crate::writer::Writer;
 const AGENTS: u64 = 8;
 const ROUNDS: u64 = 200;
 
-/// Revisions that the journals keep: few, so that they are often shortened.
+/// Number of revisions that the journals keep. It is small, so that they are often shortened.
 const KEPT: usize = 150;
 
-/// One client that writes to both stores, and what it was promised.
+/// A client that writes to both stores, and the answers that it got.
 #[derive(Debug)]
 struct Agent {
     number: u64,
@@ -41,7 +41,7 @@ impl Agent {
     fn write(&mut self, mut client: Client, told: &Sender<()>) {
         loop {
             match self.step(&mut client) {
-                // The test may have heard enough.
+                // The receiver may be gone already.
                 Ok(()) => drop(told.send(())),
                 Err(ClientError::Lost(_) | ClientError::Unreachable { .. }) => return,
                 Err(error) => panic!("{error}"),
@@ -72,7 +72,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Asks the next daemon for what was promised since the last time.
+    /// Checks the outputs and snapshots that were acknowledged since the last check.
     fn check_served(&mut self, client: &mut Client) {
         for (handle, text) in self.outputs.drain(..) {
             let limit = Some(1_000_000);
@@ -87,9 +87,8 @@ impl Agent {
     }
 }
 
-/// Waits for some acknowledged steps, and then for a bit more: nothing, until a
-/// file is just being written, or as long as it takes to count. False when there
-/// is nothing to wait for.
+/// Waits for some acknowledged steps. Then returns at once, when a temporary file exists, or after a random delay.
+/// Returns false if no step is acknowledged any more.
 fn right_moment(told: &Receiver<()>, home: &Home, random: &mut Random) -> bool {
     for _ in 0..=random.below(40) {
         if told.recv().is_err() {
@@ -110,16 +109,15 @@ fn right_moment(told: &Receiver<()>, home: &Home, random: &mut Random) -> bool {
     true
 }
 
-/// Looks at the files of a store, without any daemon: what was acknowledged is in
-/// them, nothing is torn but the journal's last line, and nothing is left out. `last` is the
-/// highest revision that was acknowledged.
+/// Checks the files of a store without a daemon. Acknowledged entries are in them, only the journal's last line may be
+/// torn, and no revision is missing. `last` is the highest acknowledged revision.
 fn check_files(home: &Home, target: Target, agents: &mut [Agent], last: &mut u64) -> Journal {
     let text = home.read_store(target);
     let entries = home.entries(target);
     assert_eq!(entries.join("\n§\n"), text);
     let journal = Journal::read(home, target);
     let (newest, after) = journal.newest();
-    // The file is at the newest revision, or at one just before it that nobody was told.
+    // The file is at the newest revision, or at an older one if no client got an answer since.
     let is_behind = after != entries;
     let before = *last;
     let kept_from = journal.rows.first().map_or(0, |row| row.revision);
@@ -142,7 +140,7 @@ fn check_files(home: &Home, target: Target, agents: &mut [Agent], last: &mut u64
     journal
 }
 
-/// Asks the next daemon, which must need no help. Gives back the store's revision.
+/// Checks the store of the next daemon, which must need no repair. Returns the store's revision.
 fn check_store(home: &Home, client: &mut Client, target: Target, agents: &mut [Agent], journal: Journal) -> u64 {
     let listed = client.memory_list(ListParams { target: Some(target), raw: Some(true) }).unwrap();
     let view = listed.memory.or(listed.user).unwrap();

@@ -1,4 +1,4 @@
-//! Vectors beside words: a real endpoint on the loopback, a program, and what either may do wrong.
+//! Vector search in addition to words: a real endpoint on the loopback interface, a program, and their failures.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -12,8 +12,8 @@ use herma_protocol::session::transcript::AppendParams;
 use herma_tests::{Daemon, Home, eventually, python};
 use serde_json::json;
 
-/// A model that knows two things, by several words each. The file of its second argument says how it behaves;
-/// what it is asked is added to that of the third.
+/// A model that knows two things, by several words each. The file in its second argument controls its behaviour. It
+/// logs requests to the file in its third.
 const MODEL: &str = r#"
 import http.server, json, sys, time
 THINGS = [("car", "automobile", "vehicle"), ("bird", "heron", "stork")]
@@ -48,7 +48,7 @@ else:
     print(answer(texts, open(sys.argv[2]).read().strip()))
 "#;
 
-/// Files beside a home, by which the model is told what to do.
+/// Files that control the model.
 struct Model {
     folder: tempfile::TempDir,
     server: Option<(Child, u16)>,
@@ -81,7 +81,7 @@ impl Model {
         fs::read_to_string(self.path("asked")).unwrap_or_default()
     }
 
-    /// The configuration that names it.
+    /// Returns the configuration that uses the model.
     fn config(&self, wait: &str) -> String {
         let head = |kind: &str| format!("[recall]\nembedder = \"{kind}\"\nwait = \"{wait}\"\n[recall.{kind}]\n");
         match &self.server {
@@ -134,7 +134,7 @@ fn what_is_said_in_other_words_is_found() {
         says(&daemon, &TEXTS);
         let first = |query: &str| eventually("its vector is there", || found(&daemon, query).first().cloned());
         assert_eq!((first("automobile"), first("heron")), (TEXTS[0].to_owned(), TEXTS[2].to_owned()), "{serves}");
-        // What words find stays in front, and what is quoted must occur.
+        // Hits by words come first, and quoted words must occur.
         assert_eq!(found(&daemon, "the stork")[0], TEXTS[2]);
         assert_eq!(found(&daemon, "\"bought\" automobile"), [TEXTS[0]]);
         drop(daemon);
@@ -162,7 +162,7 @@ fn words_decide_alone_where_the_embedder_fails_and_it_is_asked_again() {
     model.behaves("well");
     assert_eq!(search(&daemon, "car").notice, None);
     drop(daemon);
-    // Without waiting for the pause after a failure.
+    // A restart skips the pause after a failure.
     let daemon = Daemon::start(&home);
     eventually("vectors are made", || found(&daemon, "automobile").first().cloned());
 }

@@ -19,7 +19,7 @@ fn say(role: &str, text: &str) -> Json {
     Json::from_value(&json!({"role": role, "content": text})).unwrap()
 }
 
-/// What was said in a sub-task: twenty calls with their results and an answer.
+/// The messages of a sub-task: twenty calls with their results, and an answer.
 fn sub_task() -> Vec<Json> {
     let exchange = |at: usize| {
         let id = format!("leak-{at}");
@@ -35,7 +35,7 @@ fn sub_task() -> Vec<Json> {
     all
 }
 
-/// A session with its list, which is appended or sent.
+/// A session with its list, which is appended to it or sent with each call.
 struct Talk {
     client: Client,
     appends: bool,
@@ -53,7 +53,7 @@ impl Talk {
         }
     }
 
-    /// Goes on with the list that a compression made.
+    /// Continues with the list of a compression.
     fn go_on(&mut self, list: Vec<Json>) {
         self.list = list;
         self.generation += 1;
@@ -137,7 +137,7 @@ fn a_closed_sub_task_leaves_the_end_of_the_list_and_what_is_around_it_stays() {
         let new = done.messages.unwrap();
         let line = "## Finished Episodes\n- find the leak (40 messages): the pool kept its connections\n";
         assert!(handoff(&new).contains(line), "{engine}: {}", handoff(&new));
-        // The answer stands between what the user said before and after it.
+        // The answer is between the user's messages before and after it.
         assert!(new.contains(&sub_task[40]) && !sub_task[..40].iter().any(|one| new.contains(one)), "{engine}");
         assert!(new.ends_with(&after), "{engine}");
         let before_it = say("assistant", "I look for it in the pools.");

@@ -1,4 +1,4 @@
-//! Who has subscribed is told of every change, whoever made it, without asking.
+//! Subscribers get a notification of every change, by any program, without polling.
 
 use herma_client::{Client, ClientError, Codec};
 use herma_protocol::ErrorKind;
@@ -25,7 +25,7 @@ fn subscriber(daemon: &Daemon) -> Raw {
     raw
 }
 
-/// The next notification's params.
+/// Returns the params of the next notification.
 fn told(raw: &mut Raw) -> Value {
     let mut line = raw.read();
     assert_eq!(
@@ -40,12 +40,12 @@ fn changed(profile: &str, target: Target, revision: u64, cause: Cause, session: 
     MemoryChanged { profile: profile.into(), target, revision, cause, session: session.map(str::to_owned) }
 }
 
-/// Writes, an edit by hand, an undo and a restore, and what is told of them.
+/// Makes writes, an edit by hand, an undo and a restore. Returns the expected notifications.
 fn make_changes(home: &Home, daemon: &Daemon) -> Vec<MemoryChanged> {
     let mut client = daemon.client();
     client.memory_add(add(Target::Memory, "one", Some("s1"))).unwrap();
     client.memory_add(add(Target::User, "two", None)).unwrap();
-    // What changes nothing is told to nobody, and neither is what was refused.
+    // A write without effect and a refused write cause no notification.
     client.memory_add(add(Target::User, "two", Some("s1"))).unwrap();
     client.memory_add(add(Target::User, "", Some("s1"))).unwrap();
     let (target, session) = (Target::Memory, Some("s2".to_owned()));
@@ -80,7 +80,7 @@ fn a_client_is_told_of_every_change_in_both_codecs() {
             };
             assert_eq!(told, expected, "{codec:?}");
         }
-        // It can still be asked.
+        // The client can still send requests.
         assert!(client.memory_add(add(Target::Memory, "mine", None)).unwrap().success);
         let Notification::MemoryChanged(told) = client.next_notification().unwrap() else { panic!("another topic") };
         assert_eq!(told, changed("default", Target::Memory, 4, Cause::Write, None));
@@ -104,7 +104,7 @@ fn an_edit_by_another_program_is_told_without_any_request() {
     home.write_store(Target::Memory, b"before");
     let daemon = Daemon::start(&home);
     let mut raw = subscriber(&daemon);
-    // A store is known when it was opened; that is no change.
+    // Opening a store is not a change.
     assert_eq!(daemon.raw().result("memory.list", &json!({}))["memory"]["revision"], 1);
     let folder = home.path().join("memories");
     for (round, revision) in (2..12).enumerate() {
@@ -162,7 +162,7 @@ fn an_unknown_topic_is_refused_with_the_nearest_one() {
             "{refused:?}"
         );
     }
-    // What was subscribed before goes on.
+    // Earlier subscriptions stay.
     daemon.raw().result("memory.add", &json!({ "target": "user", "content": "one" }));
     assert_eq!(told(&mut raw)["revision"], 1);
 }
@@ -176,7 +176,7 @@ fn another_list_takes_the_place_of_the_first_and_an_empty_one_ends_it() {
     for (number, topics) in [json!([]), json!(["compression.done", "output.expired"])].into_iter().enumerate() {
         assert_eq!(raw.result("subscribe", &json!({ "topics": topics })), json!({ "topics": topics }));
         writer.result("memory.add", &json!({ "target": "user", "content": number.to_string() }));
-        // `call` fails when a notification comes before the answer.
+        // `call` fails if a notification arrives before the answer.
         assert_eq!(raw.result("memory.list", &json!({}))["user"]["revision"], number + 1);
         let revision = raw.result("memory.add", &json!({ "target": "memory", "content": number.to_string() }));
         assert_eq!(revision["revision"], number + 1);
@@ -247,8 +247,7 @@ fn a_store_that_is_mended_is_told_although_a_write_to_it_failed_before() {
     let mut raw = subscriber(&daemon);
     let refused = daemon.raw().call("memory.add", &json!({ "target": "user", "content": "one" }));
     assert_eq!(kind(&refused), "unreadable", "{refused}");
-    // The store's thread has done what the failed write left to it: it takes one job
-    // after the other.
+    // The store's thread runs one job after the other. So it has now finished the work that the failed write left.
     let seen = daemon.raw().call("memory.list", &json!({ "target": "user" }));
     assert_eq!(kind(&seen), "unreadable", "{seen}");
     home.write_store(Target::User, b"by hand");

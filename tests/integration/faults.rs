@@ -1,5 +1,5 @@
-//! Disks that fail: nothing that was there is harmed, nothing that was refused is
-//! there, and once the cause is gone the same daemon goes on.
+//! Disks that fail. Existing data is not harmed, refused data does not appear, and the same daemon works again once the
+//! cause is gone.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// The thread that owns MEMORY.md.
 const STORE: Where<'static> = Where::Thread("store-memory");
 
-/// Room of a home that will be full, in bytes.
+/// Size of the file system to fill, in bytes.
 const ROOM: u64 = 4 << 20;
 
 fn add(raw: &mut Raw, content: &str) -> Value {
@@ -30,7 +30,7 @@ fn assert_added(raw: &mut Raw, content: &str, revision: u64) {
     );
 }
 
-/// What is served, what is in the file and what is in the journal must agree.
+/// Checks that the daemon, the file and the journal agree.
 fn assert_holds(home: &Home, raw: &mut Raw, entries: &[&str], revision: u64) {
     let reply = raw.call("memory.list", &json!({ "target": "memory" }));
     let view = &reply["result"]["memory"];
@@ -50,7 +50,7 @@ fn assert_holds(home: &Home, raw: &mut Raw, entries: &[&str], revision: u64) {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// The answer must be an error of this kind that names a file or folder.
+/// Checks for an error of this kind that names a file or folder.
 fn assert_failed(reply: &Value, expected: &str, path: &str) {
     let error = &reply["error"];
     assert_eq!((kind(reply), &error["data"]["fault"]), (expected, &json!("disk")), "{reply}");
@@ -58,8 +58,7 @@ fn assert_failed(reply: &Value, expected: &str, path: &str) {
     assert!(named.contains(path) && error["message"].as_str().unwrap().contains(named), "{path} in {reply}");
 }
 
-/// Asks for a write that has to wait, and so is done by the store's thread, to which
-/// strace is attached.
+/// Requests a write that has to wait. So the store's thread does it, to which strace is attached.
 fn ask_while_held(home: &Home, raw: &mut Raw) -> Held {
     let held = home.hold(Target::Memory);
     raw.request("memory.add", &json!({ "target": "memory", "content": "refused" }));
@@ -68,8 +67,8 @@ fn ask_while_held(home: &Home, raw: &mut Raw) -> Held {
     held
 }
 
-/// Has one kind of call fail, twice: the first time the daemon goes on, the second
-/// time it is killed right after its answer.
+/// Makes one kind of call fail, twice. The first time the daemon keeps running, the second time it is killed right
+/// after its answer.
 fn check_failing_call(place: impl Fn(&Path) -> Where<'_>, rule: &str, file: &str) {
     if !Need::Strace.is_met() {
         return;
@@ -107,7 +106,7 @@ fn check_failing_call(place: impl Fn(&Path) -> Where<'_>, rule: &str, file: &str
 
 #[test]
 fn a_store_that_can_t_be_written_keeps_what_it_has() {
-    // Files are written at a place; what wakes other threads is written without one.
+    // Files are written with `pwrite64`. Wake-ups of other threads use another call.
     check_failing_call(|_| STORE, "pwrite64:error=EIO", "memories/");
 }
 
@@ -131,7 +130,7 @@ fn a_journal_that_can_t_be_synced_keeps_what_it_has() {
     check_failing_call(|path| Where::File(path), "fdatasync:error=EIO", "memory.jsonl");
 }
 
-/// A row that can't even be taken back is taken back before the next write.
+/// A row that can't be cut off at once is cut off before the next write.
 #[test]
 fn a_journal_that_can_t_be_cut_either_is_cut_before_the_next_write() {
     if !Need::Strace.is_met() {
@@ -157,7 +156,7 @@ fn a_journal_that_can_t_be_cut_either_is_cut_before_the_next_write() {
     assert_holds(&home, &mut Daemon::start(&home).raw(), &["one", "two"], 2);
 }
 
-/// The file is renamed first and its folder synced after it.
+/// The file is renamed first, and then its folder is synced.
 #[test]
 fn a_new_store_whose_folder_can_t_be_synced_does_not_keep_what_was_refused() {
     if !Need::Strace.is_met() {
@@ -179,7 +178,7 @@ fn a_new_store_whose_folder_can_t_be_synced_does_not_keep_what_was_refused() {
     assert_holds(&home, &mut raw, &[], 2);
 }
 
-/// What keeps a home from being written, until it is ended.
+/// A cause for failing writes, until it is ended.
 enum Cause<'a> {
     Filler(PathBuf),
     ReadOnly(&'a Home),
@@ -197,7 +196,7 @@ impl<'a> Cause<'a> {
         let mut file = File::create(&path).unwrap();
         let mut fill = || (0..ROOM).find_map(|_| file.write(&[0; 4096]).err()).unwrap().kind();
         assert_eq!(fill(), std::io::ErrorKind::StorageFull);
-        // Once the daemon has been quiet for a while, it gives back what it kept open.
+        // A daemon that is idle for a while frees the space that it reserved.
         let given_back = Instant::now() + Duration::from_secs(1);
         while Instant::now() < given_back {
             assert_eq!(fill(), std::io::ErrorKind::StorageFull);
@@ -225,8 +224,7 @@ impl<'a> Cause<'a> {
     }
 }
 
-/// Runs mount on the folder of the stores, as the home's daemon sees it; on itself
-/// when it is given twice.
+/// Runs `mount` on the folder of the stores in the daemon's namespace. With `twice`, the folder is also the source.
 fn mount(home: &Home, options: &[&str], twice: bool) {
     let folder = home.path().join("memories");
     let mut command = home.command("mount".as_ref());
@@ -234,8 +232,8 @@ fn mount(home: &Home, options: &[&str], twice: bool) {
     assert!(command.status().unwrap().success(), "{command:?}");
 }
 
-/// A home on a file system of its own, or an ordinary one whose calls must be made
-/// to fail; `None` where that can't be done either.
+/// A home on its own file system, or an ordinary home whose calls must be made to fail. Returns `None` if neither is
+/// possible.
 fn small_home() -> Option<(Home, bool)> {
     match Home::small(ROOM) {
         Some(home) => Some((home, true)),
@@ -270,7 +268,7 @@ fn a_full_disk_refuses_writes_harms_nothing_and_is_written_again_once_there_is_r
     assert_added(&mut raw, "three", 3);
     assert_holds(&home, &mut raw, &["one", "two", "three"], 3);
 
-    // Killed and started again while it is full.
+    // The daemon is killed and started again while the disk is full.
     let cause = Cause::full(&home, &daemon, is_mounted);
     assert_failed(&add(&mut raw, "refused"), "storage_full", &home.path().display().to_string());
     daemon.kill();
@@ -324,8 +322,8 @@ fn a_stores_folder_that_is_removed_is_an_edit_that_can_be_undone() {
     assert_holds(&home, &mut Daemon::start(&home).raw(), &["three"], 6);
 }
 
-/// Removes the journal's folder under a running daemon, `prepare` being done first.
-/// Gives back the revision of the next write; the last one before it is 2.
+/// Calls `prepare`, and then removes the journal's folder of a running daemon. Returns the revision of the next write.
+/// The last one before it is 2.
 fn check_removed_journal(prepare: impl Fn(&Home, &mut Raw)) -> u64 {
     let home = Home::new();
     let daemon = Daemon::start(&home);
@@ -348,7 +346,7 @@ fn check_removed_journal(prepare: impl Fn(&Home, &mut Raw)) -> u64 {
     revision
 }
 
-/// Makes the store look written at this time, which is read once more then.
+/// Sets the store's modification time, and reads the store once.
 fn date(home: &Home, raw: &mut Raw, time: SystemTime) {
     File::options().append(true).open(home.store(Target::Memory)).unwrap().set_modified(time).unwrap();
     assert_holds(home, raw, &["one", "two"], 2);
@@ -356,7 +354,7 @@ fn date(home: &Home, raw: &mut Raw, time: SystemTime) {
 
 #[test]
 fn a_journal_that_is_removed_while_the_store_is_written_is_begun_anew_and_keeps_every_later_write() {
-    // A file that has just been written is read again, and its journal looked at.
+    // A file that has just been written is read again, and its journal is checked.
     let revision = check_removed_journal(|home, raw| date(home, raw, SystemTime::now() + Duration::from_hours(1)));
     assert!(revision > 0);
 }
@@ -382,7 +380,7 @@ fn what_sed_takes_out_after_a_kill_stays_out() {
     assert_added(&mut raw, "one", 1);
     assert_added(&mut raw, "two", 2);
     daemon.kill();
-    // The file holds again what it held before the last change, and is another file.
+    // The file has the content from before the last change, but it is another file.
     let file = home.store(Target::Memory);
     let status = std::process::Command::new("sed").args(["-i", "/^§$/,$d"]).arg(&file).status().unwrap();
     assert!(status.success());

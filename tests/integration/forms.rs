@@ -1,4 +1,4 @@
-//! Lists in the forms of other providers, through every door that takes a list.
+//! Lists in the forms of other providers, with every method that accepts a list.
 
 use herma_tests::{Daemon, Home, Raw};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn assistant(form: &str, text: &str) -> Value {
     }
 }
 
-/// A call with its result, as the items of a form.
+/// Returns a call with its result, as items of a form.
 fn step(form: &str, id: &str, result: &str) -> Vec<Value> {
     let input = json!({ "path": format!("/srv/{id}.txt") });
     match form {
@@ -77,7 +77,7 @@ fn list_of(result: &Value) -> Vec<Value> {
     result["messages"].as_array().unwrap().clone()
 }
 
-/// Where a list calls tools and where it has results: as many of each, and none of chat completions.
+/// Checks that a list has as many results as calls, and nothing in the form of chat completions.
 fn assert_form(form: &str, list: &[Value]) {
     let text = json!(list).to_string();
     let count = |word: &str| text.matches(word).count();
@@ -117,7 +117,7 @@ fn a_list_comes_back_in_its_form_from_both_engines_again_and_again() {
             assert_eq!(handoffs, 1, "{session} {round}");
             list.extend(day(form, 30 * round..30 * round + 30));
         }
-        // What left is found again.
+        // A removed message is found by search.
         let found = raw.call("recall.search", &json!({ "query": "topic-3", "session": session }));
         assert!(found["result"]["hits"][0]["snippet"].as_str().is_some_and(|text| text.contains("topic-3")), "{found}");
     }
@@ -217,7 +217,7 @@ fn nodes_are_opened_and_folded_in_the_form_of_the_list() {
         let session = format!("{form}-nodes");
         configured(&mut raw, &session, "lossless");
         let mut list = list_of(&compress(&mut raw, &session, &day(form, 0..30)));
-        // A larger window, which has room for all of it.
+        // The larger window has room for the whole list.
         let params = json!({ "session": session, "context_length": 60_000 });
         assert!(raw.call("context.configure", &params)["result"].is_object());
         let map = raw.call("recall.describe", &json!({ "session": session }))["result"]["map"].clone();
@@ -262,7 +262,7 @@ fn what_was_appended_in_another_form_is_compressed_in_it() {
         let new = list_of(&reply);
         assert_form(form, &new);
         assert_eq!(new.last(), list.last());
-        // The session goes on in its form.
+        // The session continues in its form.
         let (said, position) = (day(form, 40..70), new.len());
         let append = json!({ "session": session, "generation": 1, "position": position, "messages": said });
         let appended = raw.call("session.append", &append);

@@ -1,8 +1,8 @@
-//! What was said on the wire of protocol 2 is understood for good: one request and one
-//! reply of each method, in both codecs, as they were when it was new.
+//! Checks that protocol 2 stays readable for good. The golden files have one request and one reply of each method, in
+//! both codecs, as they were when the method was new.
 //!
-//! A later version reads every file; what it writes itself has all that stands in them. New
-//! optional fields change no file.
+//! A later version must read every file, and its own output must have every field in them. New optional fields change
+//! no file.
 
 pub(crate) mod files;
 pub(crate) mod samples;
@@ -23,7 +23,7 @@ use files::{assert_grown, folder, golden};
 /// Id of all samples.
 const ID: u64 = 7;
 
-/// Golden files that belong to no method.
+/// Golden files that do not belong to a method.
 const OTHERS: [&str; 9] = [
     "error",
     "notification",
@@ -57,10 +57,10 @@ fn requests_and_replies_of_every_method_are_read_from_their_lines() {
         ];
         let file = text(golden(&format!("{name}.json"), &today.join(&b'\n')));
         let [sent, answered] = lines(&file);
-        // What this build writes has everything that was written then.
+        // The output of this build has every field of the golden file.
         assert_same_or_grown(sent, &today[0], name);
         assert_same_or_grown(answered, &today[1], name);
-        // And it reads everything that was written then.
+        // And this build reads the golden file.
         let Line::One(Item { reply_to, request: Ok((told, request)) }) = jsonrpc::read_line(sent.as_bytes()) else {
             panic!("{name}: {sent}")
         };
@@ -106,7 +106,7 @@ fn attachments_are_read_from_their_frames() {
     assert!(Envelope::take(rest).attachments.len() > 1 && !Envelope::take(rest).attachments.is_empty());
 }
 
-/// Reads the frames of a golden file, and holds what is written today against them.
+/// Reads the frames of a golden file, and compares them with those of this build.
 fn keeps_its_frames(name: &str, header: &Header, request: &Request, outcome: &Result<Reply, RpcError>) {
     let mut today = binary::write_request(ID, header, request).unwrap();
     binary::append_reply(ID, outcome, &mut today).unwrap();
@@ -216,7 +216,7 @@ fn every_method_has_its_heading_in_the_docs() {
     assert!(missing.is_empty(), "no heading for {missing:?}");
 }
 
-/// Where nothing was added, the bytes are those of the golden file too.
+/// Checks that no field is lost. If no field is new, the bytes must be equal, too.
 #[track_caller]
 fn assert_same_or_grown(before: &str, after: &[u8], name: &str) {
     let (then, now) = (value(before.as_bytes()), value(after));
@@ -245,7 +245,7 @@ fn value(json: &[u8]) -> Value {
     serde_json::from_slice(json).unwrap()
 }
 
-/// Where a null is, if there is one.
+/// Returns the path of the first null.
 fn unset(value: &Value, path: &str) -> Option<String> {
     match value {
         Value::Null => Some(path.to_owned()),

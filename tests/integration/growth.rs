@@ -1,5 +1,5 @@
-//! The wire can grow: an answer with more in it is read, a request with more in it is told
-//! so, and which fields may travel beside their JSON is settled.
+//! Checks that the protocol can grow. A reply with new fields is read, a request with new fields gets a warning, and
+//! the set of fields that may be attached is fixed.
 
 use herma_protocol::binary::{self, ClientFrame};
 use herma_protocol::daemon::{PingParams, PingResult};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::golden::files::{assert_grown, golden};
 use crate::golden::samples;
 
-/// Objects whose members are names of things, not fields.
+/// Objects whose keys are names of things, not fields.
 const MAPS: [&str; 1] = ["by_method"];
 
 #[test]
@@ -74,8 +74,8 @@ fn an_unknown_param_of_a_newer_client_is_the_same_error_in_both_codecs() {
     }
 }
 
-/// Fields that may be attached are read by everybody who speaks this version; one more of
-/// them, among the fields that there are, would be read by nobody.
+/// Every client of this version reads the attachable fields of today. No such client could read an existing field that
+/// becomes attachable later.
 #[test]
 fn the_fields_that_may_be_attached_are_settled() {
     let mut today = Vec::new();
@@ -152,7 +152,7 @@ fn from_hex(digits: &str) -> Vec<u8> {
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
 
-/// A result as today's client reads it, from a line and from a frame.
+/// Parses a result as today's client does, from a line and from a frame.
 fn answers(method: Method, result: &Value) -> [Result<Reply, String>; 2] {
     let line = json!({ "jsonrpc": "2.0", "id": 7, "result": result }).to_string();
     let in_line = jsonrpc::read_reply(line.as_bytes(), method).map_err(|error| error.to_string());
@@ -164,7 +164,7 @@ fn answers(method: Method, result: &Value) -> [Result<Reply, String>; 2] {
     [in_line.map(|(_, outcome)| outcome.unwrap()), in_frame]
 }
 
-/// Adds a field to every object, in front and behind.
+/// Adds a field at the start and one at the end of every object.
 fn add_fields(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(add_fields),
@@ -182,7 +182,7 @@ fn add_fields(value: &mut Value) {
     }
 }
 
-/// The JSON pointers of everything in a value but itself.
+/// Returns the JSON pointers to everything inside a value.
 fn places(value: &Value) -> Vec<String> {
     let inner: Vec<(String, &Value)> = match value {
         Value::Object(fields) => fields.iter().map(|(name, field)| (format!("/{name}"), field)).collect(),
@@ -196,8 +196,8 @@ fn places(value: &Value) -> Vec<String> {
     inner.into_iter().flat_map(below).collect()
 }
 
-/// What may be attached in a place: the number of an attachment is read there, and the number
-/// of one that is not there is not.
+/// Returns the kinds of attachments that a place accepts. A place accepts a kind if it reads the number of an
+/// attachment and rejects the number of a missing one.
 fn attachable(method: Method, kind: Kind, value: &Value, place: &str) -> Vec<&'static str> {
     let reads = |form, bytes: &[u8], number: u64| {
         let mut value = value.clone();

@@ -1,4 +1,4 @@
-//! Every change of a store is listed, and every one can be taken back.
+//! Every change of a store is listed and can be undone.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,7 +19,7 @@ fn log(raw: &mut Raw, params: &Value) -> Value {
     raw.result("memory.log", params)
 }
 
-/// The revisions of the rows, and whether older ones are kept.
+/// Returns the revisions of the rows, and whether there are older ones.
 fn revisions(log: &Value) -> (Vec<u64>, bool) {
     let rows = log["rows"].as_array().unwrap();
     (rows.iter().map(|row| row["revision"].as_u64().unwrap()).collect(), log["more"].as_bool().unwrap())
@@ -84,7 +84,7 @@ fn the_log_tells_what_changed_and_who_did_it_newest_first() {
         json!(["one"]),
     ];
     assert_eq!(after, texts.iter().collect::<Vec<_>>());
-    // Each row begins where the one before it ended.
+    // Each row starts where the older one ended.
     for pair in rows.windows(2) {
         assert_eq!(pair[0]["before"], pair[1]["after"]);
         assert!(pair[0]["time"].as_f64() >= pair[1]["time"].as_f64(), "{pair:?}");
@@ -92,7 +92,7 @@ fn the_log_tells_what_changed_and_who_did_it_newest_first() {
     assert_eq!(rows[8]["before"], json!([]));
     for row in rows {
         let time = row["time"].as_f64().unwrap();
-        // The clock of a file system may lag behind a little.
+        // The clock of a file system may lag slightly.
         assert!(row["target"] == "memory" && (began - 1.0..=now() + 1.0).contains(&time), "{row}");
     }
 }
@@ -201,7 +201,7 @@ fn the_journal_keeps_what_the_configuration_says_and_no_more_than_twice_that() {
     }
     let (kept, _) = revisions(&log(&mut raw, &json!({ "target": "memory" })));
     let oldest = *kept.last().unwrap();
-    // The text before the oldest row that is kept is known too.
+    // The text before the oldest kept row can be restored, too.
     let gone = raw.call("memory.restore", &json!({ "target": "memory", "revision": oldest - 2 }));
     let words = gone["error"]["message"].as_str().unwrap();
     assert!(kind(&gone) == "not_found" && words.contains(&(oldest - 1).to_string()), "{gone}");

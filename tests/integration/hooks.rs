@@ -1,5 +1,4 @@
-//! `herma hook`, as agent clients call it at the events of a session. The clients themselves are played in
-//! `tests/agents`.
+//! `herma hook`, as agents call it at the events of a session. `tests/agents` runs the real agents.
 
 mod compactions;
 mod failures;
@@ -17,14 +16,14 @@ use serde_json::{Value, json};
 
 const ID: &str = "0b5f1c1e-0000-4000-8000-000000000001";
 
-/// A client's session: its home, and its transcript.
+/// A session of an agent: its home and its transcript.
 struct Client<'a> {
     home: &'a Home,
     transcript: PathBuf,
     said: usize,
-    /// Milliseconds that a hook may take: many, for other tests run beside this one.
+    /// Milliseconds that a hook may take. There are many, because other tests run at the same time.
     timeout: &'static str,
-    /// What is started where no daemon is there, instead of the one that is tested.
+    /// The program to start if no daemon runs, instead of the tested one.
     hermad: Option<&'static str>,
 }
 
@@ -48,7 +47,7 @@ impl<'a> Client<'a> {
         answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
     }
 
-    /// Adds to the transcript: what the user says, and what the model answers.
+    /// Adds a message of the user and the model's answer to the transcript.
     fn say(&mut self, words: &str) {
         for (role, text) in [("user", words.to_owned()), ("assistant", format!("done: {words}"))] {
             self.said += 1;
@@ -70,7 +69,7 @@ impl<'a> Client<'a> {
         log.lines().filter(|line| line.contains("herma::hook")).collect::<Vec<_>>().join("\n")
     }
 
-    /// The conversation as the rows that Claude Code gives its plugin.
+    /// Returns the conversation as the rows that Claude Code gives its plugin.
     fn rows(&self) -> Vec<Value> {
         let lines = fs::read_to_string(&self.transcript).unwrap();
         let records = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -149,7 +148,7 @@ fn a_session_that_is_too_short_to_be_compressed_has_rules_too() {
     assert_eq!(row(&daemon, &format!("claude-code:{ID}")).generation, 0);
     let context = client.context("session-start", &json!({ "source": "compact" }));
     assert!(context.contains("never push to main"), "{context}");
-    // One that the user takes back is not found again in what was said before.
+    // A rule that the user removed is not extracted from earlier messages again.
     let rules = Cli::new(&home).run(&["constraint", "list", &format!("claude-code:{ID}"), "--json"]).json();
     let rule = rules["constraints"][0]["id"].as_str().unwrap().to_owned();
     drop(Cli::new(&home).run(&["constraint", "rm", &format!("claude-code:{ID}"), &rule]).done());

@@ -1,5 +1,5 @@
-//! `herma hooks install`, `status` and `uninstall`: what they write into the files of clients, and that these files
-//! are byte for byte what they were once it is taken out.
+//! `herma hooks install`, `status` and `uninstall`: their changes to the files of clients, which an uninstall restores
+//! byte for byte.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -41,7 +41,7 @@ fn hooks_are_shown_written_once_and_taken_back() {
     assert!(!user.join(".claude/skills/herma").exists());
 }
 
-/// Codex hands a variable on to its hooks and not to its MCP servers.
+/// Codex passes an environment variable to its hooks, but not to its MCP servers.
 #[test]
 fn what_the_environment_says_is_written_down() {
     let home = Home::new();
@@ -57,7 +57,7 @@ fn what_the_environment_says_is_written_down() {
     assert!(answer.contains(&format!("args = [\"mcp\", \"--home\", \"{}\"]", home.path().display())), "{answer}");
 }
 
-/// A user who has nothing yet but a home, and the command line for it.
+/// A user who has only a home, and the command line for it.
 struct User {
     home: Home,
     folder: PathBuf,
@@ -133,7 +133,7 @@ fn what_a_user_changed_since_stays_and_only_ours_goes() {
     let left = user.read(name).unwrap();
     assert!(left.contains("// mine") && left.contains("Bash(ls)"), "{left}");
     assert!(!left.contains("herma"), "{left}");
-    // Files that were not there are not there again.
+    // Files that did not exist before are removed.
     assert!(user.read(".claude.json").is_none() && !user.folder.join(".claude/skills").join("herma").exists());
 }
 
@@ -177,7 +177,7 @@ fn status_says_of_no_file_that_it_is_installed_that_is_not_there() {
     let said = user.cli().with("PATH", "/nonexistent").run(&["hooks", "status", "claude-code"]);
     assert!(said.out.contains("installed") && !said.out.contains("skills"), "{said:?}");
     assert!(said.code == 0 && !said.out.contains("SWITCHED OFF"), "{said:?}");
-    // One word in the settings has no hook run; also where an editor wrote a byte order mark.
+    // `disableAllHooks` in the settings stops all hooks, also in a file with a byte order mark.
     let before = user.read(".claude/settings.json").unwrap();
     for mark in ["", "\u{feff}"] {
         let off = format!("{mark}{}", before.replacen('{', "{ \"disableAllHooks\": true,", 1));
@@ -213,7 +213,7 @@ fn doctor_says_of_each_client_when_an_event_came_and_whether_its_program_is_ther
     assert!(dead[0].contains("\"error\"") && dead[0].contains("/gone/herma"), "{dead:?}");
 }
 
-/// Calls the program by a path, or by a name on the search path.
+/// Runs the program by its path, or by a name on the search path.
 fn installed_by(user: &User, program: &Path, path: &Path) -> String {
     let folder = user.folder.join("bin");
     let ran = std::process::Command::new(program)
@@ -237,7 +237,7 @@ fn hooks_name_the_program_by_the_path_that_it_was_called_by() {
         fs::create_dir_all(&version).unwrap();
         fs::create_dir_all(&bin).unwrap();
         let (real, link) = (version.join("herma"), bin.join("herma"));
-        // Another process copies it: a program that this one has open for writing can't be started by another thread.
+        // `cp` makes the copy, because no thread can start a program that this process has open for writing.
         let copied = std::process::Command::new("cp").arg(herma_tests::cli::program()).arg(&real).status().unwrap();
         assert!(copied.success());
         symlink(&real, &link).unwrap();
@@ -270,13 +270,13 @@ fn the_user_is_told_of_a_program_that_is_gone_when_a_session_begins() {
         assert!(ran.status.success(), "{shell}: {ran:?}");
         serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{shell}: {error}: {ran:?}"))
     };
-    // All is well.
+    // Everything is in place.
     let answer = begin("sh");
     assert!(
         answer["hookSpecificOutput"]["additionalContext"].is_string() && answer.get("systemMessage").is_none(),
         "{answer}"
     );
-    // The server's program is gone, that of the hooks is not.
+    // The server's program is missing, but not the program of the hooks.
     let servers = user.read(".claude.json").unwrap();
     user.write(".claude.json", &servers.replace("/herma\"", "/gone/herma\""));
     let event = r#"{"session_id":"b","source":"startup"}"#;
@@ -286,11 +286,11 @@ fn the_user_is_told_of_a_program_that_is_gone_when_a_session_begins() {
         "{answer}"
     );
     assert!(answer["hookSpecificOutput"]["additionalContext"].is_string(), "{answer}");
-    // After a compaction it is no news.
+    // After a compaction the message is not repeated.
     let event = r#"{"session_id":"b","source":"compact"}"#;
     let answer = user.cli().run_with(&["hook", "claude-code", "session-start"], event).json();
     assert!(answer.get("systemMessage").is_none(), "{answer}");
-    // The program of the hooks is gone.
+    // The program of the hooks is missing.
     fs::remove_file(&link).unwrap();
     for shell in ["sh", "bash"] {
         let answer = begin(shell);

@@ -1,4 +1,4 @@
-//! What most refers to stays word for word, and comes back whole when it leaves later.
+//! A result that many messages refer to stays word for word. If it leaves later, it is found whole.
 
 use herma_client::Client;
 use herma_protocol::Json;
@@ -25,7 +25,7 @@ fn exchange(at: usize, given: &Value, found: &str) -> [Json; 2] {
     ]
 }
 
-/// A session over the threshold, in whose beginning the customers stand which all later calls are given.
+/// A session over the threshold. One of its first results names customers, and a later call uses the names.
 fn session() -> Vec<Json> {
     let mut list = vec![parsed(&json!({ "role": "system", "content": "you help" }))];
     for at in 0..80 {
@@ -67,13 +67,13 @@ fn what_later_calls_used_stays_word_for_word_and_is_archived_once_it_leaves() {
     let kept: Vec<u64> = report.verbatim.iter().map(|scored| scored.index).collect();
     assert_eq!(kept, [of_result as u64 - 1, of_result as u64], "{report:?}");
     assert!(report.tokens_after < WINDOW / 2, "{report:?}");
-    // Behind the handoff, byte for byte, the call before its result.
+    // After the handoff come the call and its result, byte for byte.
     let place = shorter.iter().position(|message| message.get() == list[of_result].get()).unwrap();
     assert_eq!(shorter[place - 1].get(), list[of_result - 1].get());
     assert!(shorter[..place].iter().any(|message| message.get().contains("CONTEXT COMPACTION")));
     assert!(place < shorter.len() / 2);
 
-    // When other things are referred to it leaves, too, and is found once.
+    // Once newer messages refer to other results, it leaves too, and is found once.
     let mut grown = shorter;
     for at in 100..160 {
         grown.push(parsed(&json!({ "role": "user", "content": format!("Then number {at}.") })));

@@ -1,4 +1,4 @@
-//! `herma import`: what other programs keep of conversations, once and nothing twice.
+//! `herma import`: conversations of other programs are imported, and no message is imported twice.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -20,7 +20,7 @@ fn record(role: &str, content: &Value, second: usize) -> String {
     json!({ "type": role, "cwd": "/work/app", "timestamp": time, "message": message }).to_string()
 }
 
-/// A file with messages that say their numbers.
+/// Writes a file with numbered messages.
 fn write(path: &Path, numbers: std::ops::Range<usize>) {
     let lines = numbers.map(|number| {
         let role = if number % 2 == 0 { "user" } else { "assistant" };
@@ -64,14 +64,14 @@ fn a_second_run_adds_nothing_and_a_grown_file_its_new_part() {
     let first = import(&home, "claude-code", &file, &[]);
     assert_eq!((first.code, added(&first)), (0, (5, 1, 0)), "{first:?}");
     assert_eq!(added(&import(&home, "claude-code", &file, &[])), (0, 0, 0));
-    // A line that somebody is just writing waits for its end.
+    // An incomplete line waits for its end.
     let cut = record("user", &json!("the heron says 5"), 5);
     fs::OpenOptions::new().append(true).open(&file).unwrap().write_all(&cut.as_bytes()[..40]).unwrap();
     assert_eq!(added(&import(&home, "claude-code", &file, &[])), (0, 0, 0));
     fs::OpenOptions::new().append(true).open(&file).unwrap().write_all(&cut.as_bytes()[40..]).unwrap();
     write(&file, 6..6);
     assert_eq!(added(&import(&home, "claude-code", file.parent().unwrap(), &[])), (1, 0, 1));
-    // Without a record of what was read everything is read again.
+    // Without the record of files that were read, everything is read again.
     fs::remove_dir_all(home.path().join("herma/imports")).unwrap();
     assert_eq!(added(&import(&home, "claude-code", &file, &[])), (0, 0, 0));
     let row = daemon.client().session_show(ShowParams { session: "claude-code:s1".into() }).unwrap();
@@ -102,7 +102,7 @@ fn what_was_rewritten_is_another_session_and_what_was_removed_stays_so() {
     let ran = import(&home, "claude-code", &file, &[]);
     assert_eq!((added(&ran), &ran.json()["sessions"]["removed"]), ((0, 0, 0), &json!(1)));
     assert_eq!(messages(&daemon, "claude-code:s1~2"), None);
-    // Nor does it come back under the next name.
+    // The removed session does not return under the next name either.
     fs::remove_file(&file).unwrap();
     write(&file, 30..50);
     assert_eq!(added(&import(&home, "claude-code", &file, &[])), (0, 0, 0));
@@ -151,7 +151,7 @@ fn what_can_not_be_read_is_told_and_the_rest_is_there() {
         let ran = import(&home, "chatgpt", &text, &[]);
         assert!(ran.code == 1 && ran.err.contains(words), "{words}: {ran:?}");
     }
-    // What no number can be, or lies too deep, hides nothing beside it.
+    // Invalid numbers and deep nesting do not hide the entries next to them.
     let content = json!({ "content_type": "text", "parts": ["which port?"] });
     let node = json!({ "message": { "author": { "role": "user" }, "content": content } });
     let good = json!({ "id": "g1", "current_node": "a", "mapping": { "a": node } });
@@ -163,7 +163,7 @@ fn what_can_not_be_read_is_told_and_the_rest_is_there() {
     fs::write(&database, "no database, but long enough to be looked at").unwrap();
     let ran = import(&home, "hermes", &database, &[]);
     assert!(ran.code == 1 && ran.err.contains("not a database"), "{ran:?}");
-    // A view may compute for ever, or a value of any size; a column of a table as well.
+    // A view may compute forever or return huge values. A computed column may, too.
     let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)
         SELECT x AS id, 's' AS session_id, 1.0 AS timestamp, 'user' AS role, 'm' AS content FROM c";
     let columns = "id INTEGER PRIMARY KEY, session_id TEXT, timestamp REAL, role TEXT";
@@ -197,7 +197,7 @@ fn secrets_are_masked_when_told_so_and_a_folder_has_its_profile() {
         .unwrap();
     let dry = import(&home, "claude-code", &file, &["--dry-run"]);
     assert_eq!((added(&dry), messages(&daemon, "claude-code:s1")), ((2, 1, 0), None), "{dry:?}");
-    // What was refused is tried again.
+    // A refused session is tried again.
     let ran = import(&home, "claude-code", &file, &["--profile-for", "/work=no profile"]);
     assert!(ran.code == 1 && ran.err.contains("session s1"), "{ran:?}");
     let ran =
@@ -269,7 +269,7 @@ fn an_export_is_read_from_standard_input_and_says_only_what_is_new() {
     };
     let ran = Cli::new(&home).run_with(&["import", "--json", "chatgpt", "-"], &export(false));
     assert_eq!((ran.code, added(&ran)), (0, (2, 1, 0)), "{ran:?}");
-    // What comes by standard input is another export each time.
+    // Standard input counts as a new export each time.
     let ran = Cli::new(&home).run_with(&["import", "--json", "chatgpt", "-"], &export(true));
     assert_eq!((ran.code, added(&ran)), (0, (1, 0, 1)), "{ran:?}");
     let file = home.path().join("conversations.json");
@@ -279,7 +279,7 @@ fn an_export_is_read_from_standard_input_and_says_only_what_is_new() {
     }
     let row = daemon.client().session_show(ShowParams { session: "chatgpt:g1".into() }).unwrap();
     assert_eq!((row.title.as_deref(), row.messages, row.started_at), (Some("Ports"), 3, 1.7e9));
-    // A shorter conversation goes on from an edited message: it is another one.
+    // A shorter conversation continues from an edited message, so it is another one.
     assert_eq!(messages(&daemon, "chatgpt:g1~2"), Some(2));
 }
 
@@ -322,7 +322,7 @@ fn a_profile_that_is_not_there_is_made_only_where_a_rule_names_it() {
     daemon.assert_serves();
 }
 
-/// Makes a database as Hermes does, or goes on with one.
+/// Creates a database as Hermes does, or extends one.
 const STATE: &str = r#"
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
@@ -349,7 +349,7 @@ fn a_database_of_hermes_is_read_while_it_is_written() {
         assert_eq!(line, "written\n");
         agent
     };
-    // Each of them has the database open until the end, so that its log stays.
+    // Each of these processes keeps the database open until the end, so that the log file stays.
     let mut first = state(&[
         "INSERT INTO sessions VALUES ('h1', 'cli', 'm-1', NULL, 1.0, 'Ports'), ('live', 'cli', 'm-1', NULL, 2.0, NULL)",
         "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('h1', 'system', 'be kind', 1.0), ('h1', 'user', 'which port?', 2.0), ('h1', 'assistant', '5150', 3.0), ('live', 'user', 'x', 4.0)",
@@ -359,7 +359,7 @@ fn a_database_of_hermes_is_read_while_it_is_written() {
     daemon.raw().ask(&open.to_string());
     let ran = import(&home, "hermes", &path, &[]);
     assert_eq!((added(&ran), &ran.json()["sessions"]["live"]), ((2, 1, 0), &json!(1)), "{ran:?}");
-    // A compaction keeps the old rows beside the new ones.
+    // A compaction keeps the old rows next to the new ones.
     let mut second = state(&[
         "UPDATE messages SET active = 0, compacted = 1 WHERE session_id = 'h1' AND active = 1",
         "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('h1', 'user', 'a summary', 6.0), ('h1', 'assistant', '5150', 3.0), ('h1', 'user', 'thanks', 7.0)",
@@ -385,7 +385,7 @@ fn a_killed_run_goes_on_and_nothing_is_there_twice() {
     }
     for round in 0..4 {
         let mut running = Cli::new(&home).start(&["import", "claude-code", folder.to_str().unwrap()]);
-        // Killed at once when it is dropped, the later the further it is.
+        // Dropping the process kills it, in each round at a later point.
         let wanted = format!("claude-code:s{:02}", round * 10);
         eventually("some sessions are there", || {
             (running.ended().is_some() || messages(&daemon, &wanted).is_some()).then_some(())
@@ -415,7 +415,7 @@ fn what_is_written_while_somebody_watches_is_taken_in() {
     has("claude-code:s2", 2);
     write(&folder.join("s1.jsonl"), 4..9);
     has("claude-code:s1", 9);
-    // Another text in the same file, as long as before and longer.
+    // Another, longer text in the same file.
     fs::write(folder.join("s1.jsonl"), "").unwrap();
     write(&folder.join("s1.jsonl"), 40..60);
     has("claude-code:s1~2", 20);
@@ -438,7 +438,7 @@ fn a_session_that_was_imported_and_goes_on_under_hooks_is_no_failure() {
     assert_eq!(messages(&daemon, "claude-code:s1"), Some(4));
     write(&file, 4..5);
     for live in [1, 0] {
-        // A file that is as it was is not looked at again.
+        // An unchanged file is not read again.
         let ran = import(&home, "claude-code", &folder, &[]);
         let report = ran.json();
         assert_eq!(

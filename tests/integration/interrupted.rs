@@ -1,5 +1,5 @@
-//! Sessions that were open when the daemon was killed are marked as ended by a crash, and
-//! are open again as soon as their agent comes back.
+//! Sessions that were open when the daemon was killed are marked as ended by a crash. They are open again as soon as
+//! their agent returns.
 
 use herma_protocol::memory::Target;
 use herma_tests::{Daemon, Home, Raw, eventually};
@@ -9,14 +9,14 @@ fn open(raw: &mut Raw, session: &str) -> Value {
     raw.result("session.open", &json!({ "session": session }))
 }
 
-/// What is said of a session, without using it.
+/// Returns the row of a session without using the session.
 fn row(raw: &mut Raw, session: &str) -> Value {
     let sessions = raw.result("session.list", &json!({ "raw": true, "limit": 100 }));
     let is_it = |row: &&Value| row["session"] == json!(session);
     sessions["sessions"].as_array().unwrap().iter().find(is_it).cloned().unwrap()
 }
 
-/// Waits for the mark, which a daemon makes beside its first answers.
+/// Waits for the mark, which a daemon makes while it gives its first answers.
 fn assert_marked(raw: &mut Raw, session: &str) {
     let marked = eventually("the mark of a crash", || {
         let row = row(raw, session);
@@ -25,7 +25,7 @@ fn assert_marked(raw: &mut Raw, session: &str) {
     assert!(marked["ended_at"].as_f64() >= marked["started_at"].as_f64(), "{marked}");
 }
 
-/// Opens a session again, which gives its old snapshot.
+/// Opens a session again, and checks that it has its old snapshot.
 fn assert_opens(raw: &mut Raw, session: &str, first: &Value) {
     let again = open(raw, session);
     assert_eq!((&again["resumed"], &again["snapshot"]), (&json!(true), &first["snapshot"]));
@@ -62,7 +62,7 @@ fn sessions_that_a_kill_left_open_are_marked_and_open_again_with_the_old_snapsho
     assert!(home.read_store(Target::Memory).contains("what came later"));
 }
 
-/// An agent that comes back at once meets the daemon while it still makes its marks.
+/// An agent that returns at once opens its session while the daemon still makes its marks.
 #[test]
 fn a_session_that_comes_back_at_once_stays_open() {
     let home = Home::new();
@@ -73,14 +73,14 @@ fn a_session_that_comes_back_at_once_stays_open() {
         daemon = Daemon::start(&home);
         let mut raw = daemon.raw();
         assert_eq!(open(&mut raw, "s")["snapshot"], first["snapshot"]);
-        // The marks are made before anything is found.
+        // The marks are made before a search is answered.
         raw.result("recall.search", &json!({ "query": "nothing" }));
         let row = raw.result("session.show", &json!({ "session": "s" }));
         assert_eq!((&row["ended_at"], &row["end_reason"]), (&Value::Null, &Value::Null), "round {round}: {row}");
     }
 }
 
-/// Emptying SQLite's log, as a removal does, hid that the daemon was killed.
+/// Regression test: emptying SQLite's log, as a removal does, hid that the daemon was killed.
 #[test]
 fn a_kill_is_noticed_right_after_the_log_of_the_archive_was_emptied() {
     let home = Home::new();
@@ -111,7 +111,7 @@ fn after_a_stop_in_peace_no_session_is_marked() {
         assert!(daemon.ended().success());
         daemon = Daemon::start(&home);
         raw = daemon.raw();
-        // What is done at the start has been done once something is found.
+        // The daemon finishes its start before it answers a search.
         raw.result("recall.search", &json!({ "query": "nothing" }));
         let row = row(&mut raw, "open");
         assert_eq!((&row["ended_at"], &row["end_reason"]), (&Value::Null, &Value::Null), "{row}");

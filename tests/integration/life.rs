@@ -1,4 +1,4 @@
-//! How the daemon starts, waits, gives up and ends.
+//! How the daemon starts, waits, times out and ends.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,14 +14,13 @@ fn add(content: &str) -> Value {
     json!({ "target": "memory", "content": content })
 }
 
-/// The same with more params.
+/// Returns the params extended with others.
 fn with(mut params: Value, more: &Value) -> Value {
     params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     params
 }
 
-/// Sends a request and returns once the daemon has read it: what is sent after
-/// it on the same connection is answered.
+/// Sends a request and returns once the daemon has read it. A later request on the same connection is answered by then.
 fn under_way(raw: &mut Raw, method: &str, params: &Value) -> u64 {
     let id = raw.request(method, params);
     let reply = raw.call("ping", &json!({}));
@@ -33,9 +32,8 @@ fn memory(raw: &mut Raw) -> Value {
     raw.call("memory.list", &json!({ "target": "memory" }))["result"]["memory"]["entries"].clone()
 }
 
-/// A line that could not be written to the log was told on standard error, which
-/// nobody reads any more when the one who started the daemon has gone; that ended
-/// the daemon right after it was ready.
+/// Regression test: a log line that could not be written went to standard error. Nobody reads that once the daemon's
+/// parent process is gone. This ended the daemon right after it was ready.
 #[test]
 fn a_log_on_a_full_disk_does_not_end_the_daemon() {
     let Some(home) = Home::small(4 << 20) else { return };
@@ -80,7 +78,7 @@ fn a_shutdown_is_answered_and_leaves_nothing_behind() {
     assert_eq!(idle.rest(), b"");
     assert_eq!(daemon.ended().code(), Some(0));
     assert!(!home.socket().exists());
-    // The archive was closed in order.
+    // The archive was closed cleanly.
     assert!(!home.path().join("herma/archive.db-wal").exists());
     Daemon::start(&home).assert_serves();
 }
@@ -100,8 +98,8 @@ fn a_shutdown_waits_no_longer_than_it_is_told_to() {
     assert_eq!(memory(&mut Daemon::start(&home).raw()), json!([]));
 }
 
-/// The answer could come before the write was called off, so the lock is given
-/// back at once, some times.
+/// Releases the lock right after the answer, several times, because the answer could arrive before the write is
+/// cancelled.
 #[test]
 fn a_write_that_ran_out_of_time_is_told_and_never_done() {
     let home = Home::new();
@@ -132,7 +130,7 @@ fn what_a_dead_connection_asked_for_is_never_done() {
     let mut dead = daemon.raw();
     under_way(&mut dead, "memory.add", &add("from the dead"));
     drop(dead);
-    // The daemon has noticed when there is room for another connection.
+    // Once there is room for another connection, the daemon has noticed the closed one.
     eventually("the dead connection's place", || daemon.has_room().then_some(()));
     for _ in 0..200 {
         assert_eq!(other.call("ping", &json!({}))["result"], json!({}));
@@ -178,7 +176,7 @@ fn a_repeated_key_gives_the_first_result_across_reconnects() {
         assert_eq!(daemon.raw().call("memory.add", &with(add("once"), &key))["result"], first);
     }
     assert_eq!(home.entries(Target::Memory), [""; 0]);
-    // The same key for anything else is refused.
+    // The same key with any other request is refused.
     for (method, params) in [
         ("memory.add", add("twice")),
         ("memory.add", json!({ "target": "user", "content": "once" })),
@@ -188,7 +186,7 @@ fn a_repeated_key_gives_the_first_result_across_reconnects() {
         let reply = daemon.raw().call(method, &with(params, &key));
         assert_eq!(kind(&reply), "conflict", "{method}: {reply}");
     }
-    // Reads don't care, and a refusal is a result too.
+    // Reads ignore the key, and a refusal is a result too.
     assert!(daemon.raw().call("memory.list", &key)["result"].is_object());
     let refused = with(add(""), &json!({ "idempotency_key": "k2" }));
     let [one, two] = [(), ()].map(|()| daemon.raw().call("memory.add", &refused)["result"].clone());
@@ -203,7 +201,7 @@ fn a_keyed_write_whose_caller_gave_up_is_done_once() {
     let held = home.hold(Target::Memory);
     let params = with(add("once"), &json!({ "idempotency_key": "k", "deadline_ms": 50 }));
     assert_eq!(kind(&raw.call("memory.add", &params)), "deadline_exceeded");
-    // It is still under way; whoever comes with its key waits for it.
+    // The write still runs. Another request with its key waits for it.
     let mut again = daemon.raw();
     let patient = with(add("once"), &json!({ "idempotency_key": "k" }));
     let id = under_way(&mut again, "memory.add", &patient);
@@ -214,8 +212,7 @@ fn a_keyed_write_whose_caller_gave_up_is_done_once() {
     assert_eq!(home.entries(Target::Memory), ["once"]);
 }
 
-/// Answers of one session could overtake each other by a hair, so it is tried
-/// some times.
+/// Several rounds, because answers of one session could overtake each other only by chance.
 #[test]
 fn requests_of_one_session_are_answered_in_order_and_others_overtake() {
     let home = Home::new();
@@ -249,8 +246,7 @@ fn requests_of_one_session_are_answered_in_order_and_others_overtake() {
     assert_eq!(home.entries(Target::Memory), expected);
 }
 
-/// A request that was given up while it stood in line let the ones behind it
-/// overtake the ones before it.
+/// Regression test: a request that timed out in the queue let later requests overtake earlier ones.
 #[test]
 fn a_request_that_ran_out_of_time_in_line_lets_nobody_overtake() {
     let home = Home::new();
@@ -276,7 +272,7 @@ fn requests_of_one_connection_are_read_ahead_up_to_a_bound() {
     let ids: Vec<u64> =
         (0..64).map(|at| raw.request("memory.add", &with(add("x"), &json!({ "session": at.to_string() })))).collect();
     let ping = raw.request("ping", &json!({}));
-    // The 65th is not read before one of the 64 is answered.
+    // The 65th request is not read before one of the 64 is answered.
     drop(held);
     let mut answered: Vec<u64> = (0..65).map(|_| raw.read()["id"].as_u64().unwrap()).collect();
     assert_ne!(answered[0], ping);
@@ -306,7 +302,7 @@ fn a_full_store_is_busy_and_what_it_took_is_done() {
             });
         }
         drop(tell);
-        // Nothing but a full queue can be answered while the lock is held.
+        // While the lock is held, the only possible answer is that the queue is full.
         let first = told.recv().unwrap();
         assert_eq!((kind(&first), &first["error"]["data"]["retry"]), ("busy", &json!(true)), "{first}");
         daemon.assert_serves();
@@ -349,7 +345,7 @@ except OSError as error:
         String::from_utf8(output.stdout).unwrap()
     };
     assert_eq!(ask().trim(), "error PermissionError");
-    // Even if somebody opens the way to the socket.
+    // Even if the permissions on the path to the socket are open.
     open(home.path(), 0o755);
     open(&home.path().join("herma"), 0o755);
     open(&home.socket(), 0o666);

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a line is written with. Levels below `info` are for people who read the code.
+/// The macros that write a line. Levels below `info` are for developers.
 const MACROS: [&str; 3] = ["tracing::info!(", "tracing::warn!(", "tracing::error!("];
 
-/// Words of a line that are always there, in chars. A shorter part says too little to look for.
+/// Minimum length of a line's constant part, in chars. A shorter part is not specific enough to search for.
 const LEAST: usize = 6;
 
-/// The sources of the daemon and its rooms, without tests.
+/// Collects the sources of the daemon and its crates, without tests.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
@@ -22,8 +22,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The words of a call of such a macro that are in every line it writes: its longest part between
-/// values. `None` where a line is all values.
+/// Returns the longest constant part of a macro call's text, which is in every line it writes. Returns `None` if all
+/// constant parts are too short.
 fn words(call: &str) -> Option<String> {
     let (_, text) = call.split_once('"')?;
     let (text, _) = text.split_once('"')?;

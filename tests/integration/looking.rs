@@ -1,5 +1,5 @@
-//! Reads change nothing: each method that only reads is called with the ids of its golden file, of which nothing is
-//! there or all of it, and the home is the same afterwards.
+//! Checks that reads change nothing. Each method that only reads is called with the ids of its golden file, in an empty
+//! home and in a filled one. Afterwards the home must be the same.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 const SESSION: &str = "s-1";
 const PROFILE: &str = "work";
 
-/// Methods that are answered by a connection itself, or end the daemon.
+/// Methods that a connection answers itself, or that end the daemon.
 const LEFT_OUT: [&str; 2] = ["shutdown", "subscribe"];
 
 /// Prints the rows of all tables of an archive.
@@ -29,7 +29,7 @@ for (name,) in sorted(db.execute(\"select name from sqlite_master where type = '
         print(name, row)
 ";
 
-/// The params of a method's golden request, for the profile that is given.
+/// Returns the params of a method's golden request, for this profile.
 fn params(method: Method, profile: &str) -> Value {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("golden/v2/{}.json", method.name()));
     let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -38,7 +38,8 @@ fn params(method: Method, profile: &str) -> Value {
     let fields = params.as_object_mut().unwrap();
     fields.remove("idempotency_key");
     fields.remove("deadline_ms");
-    // The settings of a list that is of no session, a model that is not configured, and what can't be there with a session.
+    // Removes the settings of a list without a session, an unconfigured summarizer, and a node, which excludes a
+    // session.
     for name in ["config", "summarizer", "node"] {
         fields.remove(name);
     }
@@ -54,7 +55,7 @@ fn image(home: &Home) -> BTreeMap<String, String> {
         let is_of_runs =
             ["archive.db", "hermad.log", "hermad.lock", "hermad.sock"].iter().any(|part| name.contains(part));
         let text = fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-        // The catalog notes each start.
+        // The catalog records each start.
         let text = text.lines().filter(|line| !line.contains("\"opened\"") && !line.contains("\"seen\""));
         let text = text.collect::<Vec<_>>().join("\n");
         let is_empty_catalog = text.is_empty() && name.ends_with("outputs.jsonl");
@@ -64,13 +65,13 @@ fn image(home: &Home) -> BTreeMap<String, String> {
     files.chain([("the rows of the archive".to_owned(), rows)]).collect()
 }
 
-/// Ends a daemon in order, so that nothing of it waits.
+/// Ends a daemon cleanly, so that no work is pending.
 fn stop(mut daemon: Daemon) {
     kill_process(Pid::from_raw(daemon.pid().cast_signed()).unwrap(), Signal::TERM).unwrap();
     daemon.ended();
 }
 
-/// A session that is over, with all that can be kept of one.
+/// Adds a closed session with all kinds of data.
 fn fill(home: &Home) {
     let daemon = Daemon::start(home);
     let mut raw = daemon.raw();
@@ -98,14 +99,15 @@ fn what_only_reads_changes_nothing() {
         if is_known {
             fill(&home);
         }
-        // What a start and a stop change is not what was asked.
+        // Changes by a start and a stop do not count.
         stop(Daemon::start(&home));
         let before = image(&home);
         let daemon = Daemon::start(&home);
         let read = Method::ALL.iter().filter(|method| method.effect() == Effect::Read);
         for method in read.filter(|method| !LEFT_OUT.contains(&method.name())) {
             let answer = daemon.raw().call(method.name(), &params(*method, profile));
-            // Of an unknown session these say that it is not there. The others add up, or answer with its own id.
+            // For an unknown session, these methods answer a sum, a search result or the session's own id. All others
+            // answer `not_found`.
             let asks_for_session = params(*method, profile).get("session").is_some_and(Value::is_string);
             let answers = [
                 Method::SessionUsage,

@@ -1,4 +1,4 @@
-//! The engine that loses nothing, against real processes that are killed.
+//! The lossless engine, against real daemons that are killed.
 
 use herma_client::{Client, ClientError};
 use herma_protocol::context::undo::UndoParams;
@@ -10,10 +10,10 @@ use herma_tests::{Daemon, Home};
 
 use crate::compression::conversation;
 
-/// Messages that are said between two compressions.
+/// Messages between two compressions.
 const ROUND: usize = 150;
 
-/// What a map begins with in a handoff.
+/// The heading of a map in a handoff.
 const MAP: &str = "## Map of the Conversation";
 
 struct Agent {
@@ -70,7 +70,7 @@ impl Agent {
         self.client.recall_expand(ExpandParams { handle: handle.into(), tokens, ..ExpandParams::default() })
     }
 
-    /// All messages behind a node, byte for byte, opened from above; those of leaves page by page.
+    /// Returns all messages of a node, byte for byte. Opens inner nodes from the top, and leaves page by page.
     fn messages(&mut self, id: &str) -> Vec<String> {
         let mut found = Vec::new();
         let mut next = Some(id.to_owned());
@@ -112,7 +112,7 @@ fn every_message_that_left_is_behind_the_map_byte_for_byte_after_kill_9() {
         }
         let mut there: Vec<String> = map.iter().flat_map(|node| agent.messages(&node.id)).collect();
         there.extend(agent.list.iter().map(|message| message.get().to_owned()));
-        // What stands in the list in a shorter form is whole under the handle that it became shorter with.
+        // A message that the list has in a shorter form is whole under the handle of the compression that shortened it.
         let known = agent.client.recall_describe(DescribeParams { session: "s".into() }).unwrap().compressions;
         for compression in known.iter().rev().take(2) {
             there.extend(agent.messages(&compression.handle));
@@ -168,7 +168,7 @@ fn an_undo_brings_the_map_of_before_back() {
     let Err(ClientError::Rpc(error)) = agent.expand(&newest.id, None) else { panic!() };
     assert_eq!(error.kind, ErrorKind::NotFound);
     assert!(error.message.contains("in the session's list again, by generation 3"), "{error}");
-    // And on from there.
+    // The session continues from there.
     agent.say(&all[2 * ROUND..]);
     agent.compress();
     let map = agent.map();

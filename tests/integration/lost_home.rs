@@ -1,4 +1,4 @@
-//! A daemon whose home is taken away under it ends, and takes nothing from the next one.
+//! A daemon whose home is removed ends, and does not disturb the next daemon.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use herma_tests::{Daemon, Home};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-/// Two seconds were promised; the rest is for a machine that has other things to do.
+/// The documented limit is two seconds. The rest is for a busy machine.
 const SOON: Duration = Duration::from_secs(8);
 
 fn signal(daemon: &Daemon, signal: Signal) {
@@ -18,7 +18,7 @@ fn signal(daemon: &Daemon, signal: Signal) {
     kill_process(pid, signal).unwrap();
 }
 
-/// Takes a file or folder away at once, also one in which the daemon is about to make files.
+/// Removes a file or folder at once, even a folder in which the daemon is about to create files.
 fn take_away(path: &Path) {
     let away = path.with_extension("away");
     fs::rename(path, &away).unwrap();

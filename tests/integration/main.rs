@@ -1,4 +1,4 @@
-//! The wiring, seen from outside: real processes, real sockets, real files.
+//! Integration tests from outside: real processes, real sockets, real files.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at the first surprise")]
 #![allow(clippy::disallowed_methods, reason = "tests put files there as other programs do")]
 

@@ -54,7 +54,7 @@ fn its_tools_have_the_schemas_of_the_wire() {
     for (tool, schema) in tools.iter().zip(std::iter::once(&memory).chain(&recall)) {
         let mut schema: Value = serde_json::from_str(schema.get()).unwrap();
         if matches!(tool["name"].as_str(), Some("recall_describe" | "recall_state" | "recall_ask")) {
-            // What looks at one session looks at this one, unless another one is named.
+            // A tool about one session defaults to this session.
             schema["parameters"]["required"].as_array_mut().unwrap().retain(|name| name != "session");
             let Some(Value::String(words)) = schema.pointer_mut("/parameters/properties/session/description") else {
                 panic!("{schema}")
@@ -65,7 +65,7 @@ fn its_tools_have_the_schemas_of_the_wire() {
     }
     for tool in tools {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
-        // No tool is named that isn't there.
+        // No description names a tool that does not exist.
         assert!(!tool["description"].as_str().unwrap().contains("session_search"), "{tool}");
         let looks = !matches!(tool["name"].as_str(), Some("memory" | "admit_output"));
         assert_eq!(tool["annotations"]["readOnlyHint"], json!(looks), "{tool}");
@@ -119,7 +119,7 @@ fn outputs_are_put_aside_and_read_back() {
     assert_eq!(mcp.done("recall_describe", &json!({ "session": "s1" })), json!({ "compressions": [] }));
     let short = mcp.done("admit_output", &json!({ "content": "short", "tool": "terminal" }));
     assert_eq!((&short["spilled"], &short["content"]), (&json!(false), &json!("short")));
-    // What was read back comes through the same door and stays as it is.
+    // A page that was read back is not spilled when it is admitted.
     let page = mcp.done("output_read", &json!({ "handle": handle, "offset": 0, "limit": 60_000 })).to_string();
     let again = mcp.done("admit_output", &json!({ "content": page }));
     assert_eq!((&again["spilled"], &again["content"]), (&json!(false), &json!(page)));
@@ -154,11 +154,11 @@ fn a_client_with_tools_only_sees_the_memory() {
     let tools = mcp.result("tools/list", &json!({}));
     let tool = tools["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "memory_read").unwrap();
     assert_eq!(tool["annotations"]["readOnlyHint"], json!(true));
-    // Long entries are read by the tool.
+    // Long entries are not in the instructions. The model reads them with the tool.
     (0..3).for_each(|at| add("memory", &format!("{at} {}", "note ".repeat(100))));
     let long = instructions("some");
     assert!(long.contains("memory_read") && !long.contains("likes tea"), "{long}");
-    // Hooks tell the model themselves.
+    // Hooks give the memory to the model themselves.
     let told = json!({ "session_id": "a", "source": "startup" }).to_string();
     drop(herma_tests::Cli::new(&home).run_with(&["hook", "claude-code", "session-start"], &told));
     let hooked = instructions("claude-code");

@@ -1,4 +1,4 @@
-//! One memory, several processes: nobody loses a write, and nobody is misled.
+//! One memory, several processes: no write is lost, and no client gets a wrong answer.
 
 use std::io::Write;
 
@@ -40,8 +40,8 @@ fn batch(operations: Vec<Operation>) -> BatchParams {
     }
 }
 
-/// Adds entries as Hermes does: flock, read, temporary file, replace. It begins
-/// with the first line of its input and prints what it wrote.
+/// Adds entries as Hermes does: flock, read, temporary file, replace. It starts at the first line of its input, and
+/// prints its entries.
 const HERMES: &str = r#"
 import fcntl, os, sys, tempfile
 path, count, limit = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
@@ -66,8 +66,7 @@ for number in range(count):
             print(entry)
 "#;
 
-/// Four clients and a Python process write at once; gives back what was
-/// acknowledged, and the answers of the daemon.
+/// Four clients and a Python process write at once. Returns the acknowledged entries and the daemon's answers.
 fn write_at_once(home: &Home, daemon: &Daemon, each: usize, limit: usize) -> (Vec<String>, Vec<WriteResult>) {
     drop(daemon.client().memory_add(add("first")).unwrap());
     let path = home.store(Target::Memory);
@@ -107,7 +106,7 @@ fn no_acknowledged_write_is_lost_when_threads_and_another_program_write_at_once(
     there.sort();
     assert_eq!(there, kept);
     assert_eq!(there.len(), 1 + 5 * 14);
-    // Every revision was given out once, and the other program's changes count too.
+    // Every revision was assigned once, and the other program's changes count too.
     let mut revisions: Vec<u64> = results.iter().map(|result| result.revision.unwrap()).collect();
     revisions.sort_unstable();
     revisions.dedup();
@@ -142,7 +141,7 @@ fn the_revision_grows_by_one_with_every_change_and_survives_a_restart() {
     for expected in 1..=3 {
         assert_eq!(client.memory_add(add(&format!("entry {expected}"))).unwrap().revision, Some(expected));
     }
-    // What changes nothing is no revision.
+    // A write without effect makes no revision.
     assert_eq!(client.memory_add(add("entry 3")).unwrap().revision, Some(3));
     assert!(!client.memory_add(add("")).unwrap().success);
     assert_eq!(list(&mut client).1, 3);
@@ -151,7 +150,7 @@ fn the_revision_grows_by_one_with_every_change_and_survives_a_restart() {
     daemon.kill();
     let daemon = Daemon::start(&home);
     assert_eq!(list(&mut daemon.client()), (vec!["by hand".into()], 4));
-    // An edit while nobody served counts too.
+    // An edit while no daemon runs counts too.
     daemon.kill();
     home.write_store(Target::Memory, b"by hand, again");
     let daemon = Daemon::start(&home);
@@ -209,13 +208,13 @@ fn the_fourth_refusal_in_a_row_is_final_for_its_session_until_a_write_succeeds()
     };
     let too_long = "x".repeat(3000);
     let (mut one, mut other) = (daemon.client(), daemon.client());
-    // A session's count goes on over connections.
+    // The count of a session continues across connections.
     assert_eq!(write(&mut one, Some("s"), &too_long), None);
     assert_eq!(write(&mut other, Some("s"), &too_long), None);
     assert_eq!(write(&mut one, Some("s"), POISON), None);
     assert_eq!(write(&mut other, Some("s"), &too_long), Some(true));
     assert_eq!(write(&mut other, Some("s"), ""), Some(true));
-    // Another session, and connections that name none, have counts of their own.
+    // Another session has its own count, and so has each connection that names no session.
     assert_eq!(write(&mut one, Some("t"), &too_long), None);
     for expected in [None, None, None, Some(true)] {
         assert_eq!(write(&mut one, None, &too_long), expected);
@@ -242,7 +241,7 @@ fn a_batch_is_applied_whole_or_not_at_all() {
         assert!(!refused.success && refused.error.as_ref().unwrap().contains(words), "{words}: {refused:?}");
         assert_eq!(home.read_store(Target::Memory), "one\n§\ntwo");
     }
-    // Only the size at the end counts.
+    // Only the final size counts.
     let full = vec![
         operation(Action::Add, &"x".repeat(2190), ""),
         operation(Action::Remove, "", "one"),
@@ -282,7 +281,7 @@ fn poison_is_refused_and_what_was_put_there_by_hand_reaches_no_model() {
     assert_eq!(added.entries.unwrap(), ["fine", placeholder.as_str(), "another"]);
     let missed = client.memory_remove(remove("nothing like it")).unwrap();
     assert!(!serde_json::to_string(&missed).unwrap().contains("mail the keys"), "{missed:?}");
-    // The file still has it, until the placeholder takes it out.
+    // The file has it until the placeholder is used to remove it.
     assert_eq!(home.entries(Target::Memory), ["fine", POISON, "another"]);
     let removed = client.memory_remove(remove(&placeholder)).unwrap();
     assert_eq!((removed.success, removed.removed_entry), (true, Some(placeholder)));

@@ -1,5 +1,5 @@
-//! The list of what was not run: it asks machines for what tests use, and where it is strict
-//! nothing stays on it that could have been run.
+//! The list of skipped tests. `tests/skips` detects what a machine offers. In strict mode the list must not contain a
+//! test that could have run.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -8,7 +8,7 @@ use herma_tests::mounts::Mounts;
 use herma_tests::{Daemon, Home, Injection, Need, Where};
 use tempfile::TempDir;
 
-/// Runs `tests/skips` on a list of the test's own.
+/// Runs `tests/skips` with a list of its own.
 fn skips(list: &TempDir, arguments: &[&str]) -> (Option<i32>, String) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("skips");
     let Output { status, stdout, .. } =

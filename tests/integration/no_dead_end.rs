@@ -1,4 +1,4 @@
-//! Lists that are over the threshold end below it, through the daemon.
+//! A compression of a list that is over the threshold brings it below.
 
 use herma_client::Client;
 use herma_protocol::Json;
@@ -35,7 +35,7 @@ impl Talk {
         self.list.push(json!({ "role": role, "content": content }));
     }
 
-    /// A call and its output; gives the output's id.
+    /// Adds a call and its output. Returns the output's id.
     fn output(&mut self, text: &str) -> String {
         self.calls += 1;
         let id = format!("call_{}_{}", self.session, self.calls);
@@ -50,7 +50,7 @@ impl Talk {
         self.list.iter().map(|message| Json::from_value(message).unwrap()).collect()
     }
 
-    /// Tokens, by the larger estimate.
+    /// Returns the tokens of the list, by the larger estimate.
     fn tokens(&mut self) -> u64 {
         let params = EstimateParams { messages: Some(self.messages()), ..EstimateParams::default() };
         let estimate = self.client.context_estimate(params).unwrap();
@@ -63,7 +63,7 @@ impl Talk {
         self.client.context_check(params).unwrap().reason
     }
 
-    /// Compresses; the list is the new one then.
+    /// Compresses the list and replaces it with the result.
     fn compress(&mut self) -> Compressed {
         let params = CompressParams {
             session: self.session.clone(),
@@ -82,19 +82,19 @@ impl Talk {
     }
 }
 
-/// An output of so many lines that no other one equals.
+/// Returns an output of this many lines that differs from all others.
 fn lines(count: u64, random: &mut Random) -> String {
     (0..count).map(|at| format!("{at}: part {} \"é\" took {} ms\n", random.next(), random.below(900))).collect()
 }
 
-/// The place that a preview names.
+/// Returns the path that a preview names.
 fn path(block: &str) -> &str {
     let after = block.split_once("Full output saved to: ").unwrap().1;
     after.split_once('\n').unwrap().0
 }
 
-/// Conversations whose outputs are all alike came to a list that was over the threshold and came
-/// back as it was: all but the handoff fitted into the tail, once it was pruned.
+/// Regression test: a list with equal outputs stayed over the threshold and was returned unchanged. After pruning,
+/// everything but the handoff fitted into the tail.
 #[test]
 fn equal_outputs_never_lead_to_a_list_that_comes_back_over_the_threshold() {
     let home = Home::new();
@@ -105,7 +105,7 @@ fn equal_outputs_never_lead_to_a_list_that_comes_back_over_the_threshold() {
         let mut talk = Talk::begin(&daemon, &format!("s{seed}"), 8_000 + 3_000 * seed);
         talk.say("user", "Please look after the tests.");
         talk.say("assistant", "I will.");
-        // From many to the threshold to more than all of it in one output.
+        // The sizes range from many outputs per threshold to one output that is larger than the threshold.
         let size = talk.threshold * (1 + 3 * seed) / 150;
         let mut texts: Vec<(String, String)> = Vec::new();
         for run in 1..=10 {
@@ -128,7 +128,7 @@ fn equal_outputs_never_lead_to_a_list_that_comes_back_over_the_threshold() {
             assert!(
                 talk.list.iter().any(|message| message["content"].as_str().is_some_and(|text| text.ends_with(said)))
             );
-            // What is a preview now can be read back whole.
+            // An output that is now a preview can be read back whole.
             let blocks: Vec<(String, String)> = talk
                 .list
                 .iter()
@@ -150,7 +150,7 @@ fn equal_outputs_never_lead_to_a_list_that_comes_back_over_the_threshold() {
                 previews += 1;
             }
         }
-        // Nothing that was said or done is lost: the first output is found by its words.
+        // No message or output is lost: the first output is found by its words.
         let line = texts[0].1.lines().next().unwrap();
         let number = line.split(' ').nth(2).unwrap().to_owned();
         let found = talk.client.recall_search(SearchParams { query: number, ..SearchParams::default() }).unwrap();
@@ -168,7 +168,7 @@ fn where_pruning_is_enough_nobody_writes_a_summary() {
     talk.say("user", "Please look after the tests.");
     talk.say("assistant", "I will.");
     talk.say("user", "Run them all.");
-    // Right behind the head: it stays, and nothing lies between.
+    // This message is right after the head, so it stays, and nothing is in between.
     talk.say("user", "Tell me what fails.");
     let whole: Vec<String> = (0..40).map(|_| lines(12, &mut random)).collect();
     whole.iter().for_each(|text| drop(talk.output(text)));
@@ -180,7 +180,7 @@ fn where_pruning_is_enough_nobody_writes_a_summary() {
     let changed = before.iter().zip(&talk.list).filter(|(one, other)| one != other).count() as u64;
     assert!(changed > 0 && report.archived.unwrap().messages == changed);
     assert_eq!(talk.list.iter().filter(|message| message["role"] == "user").count(), 3);
-    // With nothing new there is nothing to do.
+    // Without new messages there is nothing to do.
     assert_eq!(talk.check(), CheckReason::BelowThreshold);
     let found = talk.client.recall_search(SearchParams {
         query: whole[0].split(' ').nth(2).unwrap().to_owned(),
@@ -206,12 +206,12 @@ fn what_alone_is_too_large_is_named_once_and_not_tried_again() {
     assert!(report.reason.unwrap().contains("nothing in it can be made smaller"));
     assert!(report.warnings.iter().any(|warning| warning.contains("the system message takes")));
     assert_eq!(talk.check(), CheckReason::NothingToCompress);
-    // By its tokens alone nobody can tell, and the breaker holds.
+    // The token count alone does not show that, so the breaker stays open.
     let tokens = Some(over.tokens);
     let checked = talk.client.context_check(CheckParams { session: "s".into(), tokens, ..CheckParams::default() });
     let checked = checked.unwrap();
     assert!(checked.reason == CheckReason::BreakerOpen && checked.wait_s > 0.0, "{checked:?}");
-    // A long output on top of it can become smaller, whatever the breaker says.
+    // A long output after the list can be shortened, whatever the breaker says.
     talk.output(&lines(3_000, &mut Random::seeded(5)));
     assert_eq!(talk.check(), CheckReason::OverThreshold);
     assert!(talk.compress().report.compressed && talk.tokens() < over.tokens + 1_500);

@@ -1,4 +1,4 @@
-//! What was said in a session that is removed is nowhere on the disk any more.
+//! The content of a removed session is nowhere on the disk.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use herma_tests::{Daemon, Home, Raw, eventually, kind};
 use serde_json::{Value, json};
 
-/// A word that nobody else says; what is compressed of it in an index begins alike.
+/// A word that occurs nowhere else. Its prefix-compressed forms in an index begin with the same letters.
 const SECRET: &str = "xylophonquartz";
 
-/// Files of the home that have the secret, whatever the case of its letters.
+/// Returns the files of the home that contain the secret in any case.
 fn traces(home: &Home) -> Vec<PathBuf> {
     let files = home.files().into_iter().filter(|file| file.is_file());
     let has = |file: &PathBuf| {
@@ -19,7 +19,7 @@ fn traces(home: &Home) -> Vec<PathBuf> {
     files.filter(has).collect()
 }
 
-/// Says the secret in every way in which a session can.
+/// Adds the secret in every way in which a session can contain it.
 fn speak(raw: &mut Raw, session: &str) {
     let open = json!({ "session": session, "title": format!("On {SECRET}"), "agent": "a", "context_length": 9000 });
     raw.result("session.open", &open);
@@ -39,14 +39,14 @@ fn speak(raw: &mut Raw, session: &str) {
     assert!(found["hits"].as_array().unwrap().len() > 50, "{found}");
     let compressed = raw.result("context.compress", &json!({ "session": session }));
     assert_eq!(compressed["report"]["compressed"], true, "{}", compressed["report"]);
-    // Removed before its session is.
+    // This output is removed before its session.
     let admit = json!({ "session": session, "tool": "t", "id": "gone", "content": SECRET.repeat(9), "threshold": 0 });
     let gone = raw.result("output.admit", &admit);
     raw.result("recall.search", &json!({ "query": "anything" }));
     raw.result("output.remove", &json!({ "handle": gone["handle"] }));
 }
 
-/// Removes the session after `between`; nothing of it may be left.
+/// Removes the session after `between`, and checks that nothing of it is left.
 fn check(session: &str, between: impl Fn(&Home, Daemon) -> Daemon) {
     let home = Home::new();
     let daemon = Daemon::start(&home);
@@ -77,7 +77,7 @@ fn nothing_is_left_of_a_session_that_was_removed() {
     check("s", |_, daemon| daemon);
 }
 
-/// The id of a session, a call or a tool may tell something too.
+/// The ids of sessions, calls and tools may be secret too.
 #[test]
 fn nothing_is_left_of_the_name_of_a_session_that_was_removed() {
     check(SECRET, |_, daemon| daemon);
@@ -96,7 +96,7 @@ fn nothing_is_left_of_a_session_of_an_earlier_daemon() {
     });
 }
 
-/// Whoever asks for it may be gone before it is done.
+/// The client may disconnect before the removal is done.
 #[test]
 fn a_session_is_removed_whole_also_when_nobody_waits_for_the_answer() {
     let home = Home::new();
@@ -115,7 +115,7 @@ fn a_session_is_removed_whole_also_when_nobody_waits_for_the_answer() {
             (is_known == has_outputs).then_some(())
         });
         raw.call("session.remove", &json!({ "session": session }));
-        // The first one to ask may be overtaken, and still takes it away.
+        // The second request may overtake the first one, which then still removes the session.
         let append = json!({ "session": session, "generation": 0, "position": 0, "messages": [] });
         eventually("a new session of that name", || {
             (kind(&raw.call("session.append", &append)).is_empty()).then_some(())

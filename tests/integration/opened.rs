@@ -1,4 +1,4 @@
-//! Parts of a conversation that are opened in its list and closed again, against real processes that are killed.
+//! Parts of a conversation that are opened in the list and folded again, against real daemons that are killed.
 
 use herma_client::{Client, ClientError};
 use herma_protocol::context::opened::{FoldParams, FoldResult, OpenParams, OpenResult};
@@ -11,18 +11,18 @@ use herma_tests::{Daemon, Home};
 
 use crate::compression::conversation;
 
-/// Messages of a conversation.
+/// Number of messages of a conversation.
 const MESSAGES: usize = 900;
 
-/// A message that stands in one node only.
+/// A message that only one node has.
 const PLANTED: &str = r#"{"role":"user","content":"The heron nests at kilometre 4711 of the canal."}"#;
 
-/// An agent that keeps its list itself; one that appends never sends it.
+/// An agent with its own list. If it appends messages, it never sends the list.
 struct Agent {
     client: Client,
     appends: bool,
     generation: u64,
-    /// How much was appended of this generation's list.
+    /// Number of appended messages of this generation's list.
     appended: u64,
     list: Vec<Json>,
 }
@@ -88,7 +88,7 @@ impl Agent {
         Ok(folded)
     }
 
-    /// The leaves of the map, the oldest first.
+    /// Returns the leaves of the map, oldest first.
     fn leaves(&mut self) -> Vec<String> {
         let map = self.client.recall_describe(DescribeParams { session: "s".into() }).unwrap().map;
         map.into_iter().filter(|node| node.depth == 0).map(|node| node.id).collect()
@@ -116,7 +116,7 @@ fn refused<T>(answer: Result<T, ClientError>) -> Result<T, RpcError> {
     })
 }
 
-/// A daemon, and an agent whose conversation was compressed once.
+/// Starts a daemon, and an agent whose conversation was compressed once.
 fn compressed(home: &Home, appends: bool) -> (Daemon, Agent) {
     let daemon = Daemon::start(home);
     let mut agent = Agent::new(&daemon, appends);
@@ -157,7 +157,7 @@ fn what_is_opened_stands_in_the_list_word_for_word_until_it_is_closed() {
         let (mut daemon, mut agent) = compressed(&home, appends);
         let (before, leaves) = (agent.list.clone(), agent.leaves());
         assert!(leaves.len() > 1, "{leaves:?}");
-        // The newer one first: the older one goes in front of it all the same.
+        // The newer node is opened first. The older one is still inserted before it.
         for node in [&leaves[1], &leaves[0]] {
             let behind = agent.behind(node);
             let opened = agent.open(node).unwrap();
@@ -177,7 +177,7 @@ fn what_is_opened_stands_in_the_list_word_for_word_until_it_is_closed() {
         }
         assert_eq!(agent.is_open(), leaves[..2]);
         assert!(texts(&agent.list).contains(&PLANTED));
-        // What is said now stands behind all of it, and goes with neither.
+        // A new message comes after the opened parts, and stays when they are folded.
         let said = conversation(4).split_off(2);
         agent.say(&said);
         assert_eq!(agent.fold(Some(&leaves[1])).unwrap().open, leaves[..1]);

@@ -1,4 +1,4 @@
-//! Large tool results go to disk and come back, whole.
+//! Large tool results are spilled to disk and can be read back whole.
 
 use std::fs;
 
@@ -23,7 +23,7 @@ fn admit(id: &str, content: &str) -> AdmitParams {
     }
 }
 
-/// 150 KB with long and short lines, and chars of one to four bytes.
+/// Returns 150 KB with long and short lines, and chars of one to four bytes.
 fn large() -> String {
     let lines = (0..).map(|number: usize| format!("{number} {} ünï 日本 🪨\n", "word ".repeat(number % 37)));
     let mut text = String::new();
@@ -223,7 +223,7 @@ fn a_turn_is_settled_largest_first_until_it_fits() {
     let read = ReadParams { handle: replaced.handle.clone(), limit: Some(100_000), ..ReadParams::default() };
     assert_eq!(client.output_read(read).unwrap().text, "b".repeat(90_000));
 
-    // The same as chat messages; what was spilled before is left alone.
+    // The same results as chat messages. An output that was already spilled is left alone.
     let messages = results.iter().enumerate().map(|(at, result)| {
         let content = if at == 1 { replaced.content.clone() } else { result.content.clone() };
         Json::from_value(&serde_json::json!({ "role": "tool", "tool_call_id": result.id, "content": content })).unwrap()
@@ -262,7 +262,7 @@ fn an_output_that_can_not_be_kept_is_truncated_and_says_why() {
     assert_eq!(settled.replacements[0].handle, None);
     assert!(text(&settled.replacements[0].content).contains("[Truncated: tool response was 300,000 chars."));
     assert_eq!(fs::read_to_string(home.path().join("herma/outputs")).unwrap(), "a file");
-    // A small one needs no disk.
+    // A small output needs no disk.
     assert_eq!(client.output_admit(admit("call_2", "small")).unwrap().failure, None);
 }
 
@@ -280,7 +280,7 @@ fn thresholds_are_those_of_the_tool() {
     for (tool, length, expected) in [
         ("my_tool", 1000, false),
         ("my_tool", 1001, true),
-        // A tool that brings a limit keeps it.
+        // A tool that sends its own limit keeps it.
         ("terminal", 100_000, false),
         ("terminal", 100_001, true),
         ("grep", 10, false),

@@ -40,7 +40,7 @@ fn value(message: &Json) -> Value {
     serde_json::from_str(message.get()).unwrap()
 }
 
-/// A result with its call from the middle, of one line.
+/// A call from the middle and its result of one line.
 fn exchange() -> [Json; 2] {
     let call = json!({"role": "assistant", "content": null, "tool_calls": [{"id": "plan-1", "type": "function",
         "function": {"name": "read_file", "arguments": "{\"path\": \"PLAN.md\"}"}}]});
@@ -217,7 +217,7 @@ fn only_a_range_leaves_and_the_handoff_tells_more_or_less() {
     assert!(list[1..90] == all[1..90], "the messages before the range");
     assert!(list[list.len() - 590..] == all[all.len() - 590..], "the messages behind the range");
     assert!((95..=200).contains(&done.report.dropped), "{}", done.report.dropped);
-    // The first one changes the system message, the second nothing before the handoff.
+    // The first compression changes the system message. The second changes nothing before the handoff.
     assert_eq!(done.report.invalidated_tokens, done.report.tokens_before);
     let position = |at: usize| at as u64;
     let again = Some((position(list.len() - 400), position(list.len() - 100)));
@@ -238,7 +238,7 @@ fn a_discarded_output_becomes_a_line_at_the_next_compression_and_comes_back_with
         let mut list = conversation(600);
         let long = json!({"role": "tool", "tool_call_id": "plan-1", "content": "a long log\n".repeat(400)});
         let long = Json::from_value(&long).unwrap();
-        // Near the end, where it would stay whole.
+        // Near the end, where a message normally stays whole.
         let at = (list.len() - 6..list.len()).find(|at| value(&list[*at])["role"] == "user").unwrap();
         list.splice(at..at, [exchange()[0].clone(), long.clone()]);
         let mut params =
@@ -276,7 +276,7 @@ fn a_discarded_output_becomes_a_line_at_the_next_compression_and_comes_back_with
     }
 }
 
-/// How every handoff begins.
+/// The beginning of every handoff.
 const fn herma_protocol_prefix() -> &'static str {
     "[CONTEXT COMPACTION"
 }

@@ -1,4 +1,4 @@
-//! What other users own, may write or put in the place of herma's files is not used.
+//! herma does not use files that belong to other users, that they can write, or that replace its own files.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -10,7 +10,7 @@ use herma_tests::{Daemon, Home, Need, kind};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::json;
 
-/// A user who is neither root nor anybody of this machine.
+/// A user id that is neither root nor any user of this machine.
 const OTHER: u32 = 54_321;
 
 fn mode(path: &Path, mode: u32) {
@@ -22,7 +22,7 @@ fn names(home: &Home) -> Vec<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// A daemon that does not start, and says why with these words.
+/// Checks that a daemon does not start, and reports these words.
 #[track_caller]
 fn assert_refused(home: &Home, words: &[&str]) {
     let exit = Daemon::refused(home);
@@ -39,7 +39,7 @@ fn root_makes_nothing_in_another_users_home() {
     chown(home.path(), Some(OTHER), Some(OTHER)).unwrap();
     assert_refused(&home, &["belongs to user 54321", "sudo -u '#54321'"]);
     assert_eq!(names(&home), [""; 0]);
-    // A home that root would make in somebody's folder is the same.
+    // A home that root would create in another user's folder is refused, too.
     let below = Command::new(herma_tests::daemon::program()).arg("--home").arg(home.path().join(".hermes")).output();
     let below = below.unwrap();
     assert_eq!((below.status.code(), names(&home)), (Some(1), Vec::new()), "{below:?}");
@@ -47,7 +47,7 @@ fn root_makes_nothing_in_another_users_home() {
     assert!(ran.code == 1 && ran.out.contains("belongs to user 54321"), "{ran:?}");
 }
 
-/// What of the command line makes files in a home by itself, and a hook's event.
+/// Commands that create files in a home, each with its standard input.
 const MAKING: [(&[&str], &str); 7] = [
     (&["hook", "claude-code", "session-start"], r#"{"session_id":"a","source":"startup"}"#),
     (&["hook", "codex", "stop"], r#"{"session_id":"a"}"#),
@@ -77,7 +77,7 @@ fn no_command_of_root_makes_anything_in_another_users_home_or_folder() {
         };
         let ran = run(&home);
         assert_eq!((all(home.path()).as_str(), ran.out.as_str()), ("", ""), "{arguments:?}: {ran:?}");
-        // A folder that somebody put into a home where all may write, and a link behind it.
+        // A folder that another user put into a world-writable home, with links in it.
         let home = Home::new();
         mode(home.path(), 0o1777);
         let (folder, behind) = (home.path().join("herma"), Home::new());

@@ -1,5 +1,5 @@
-//! The rows of Claude Code's plugin are the list of the engine: row by row, over several compactions, for sessions of
-//! every form and for recorded ones.
+//! Checks that the rows of Claude Code's plugin equal the engine's list, row by row and over several compactions. The
+//! sessions have every form, and some are recorded.
 
 use std::fs;
 use std::io::Write;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 const ID: &str = "0b5f1c1e-0000-4000-8000-000000000002";
 
-/// A session as Claude Code has it: rows in memory, and records in a file.
+/// A session as Claude Code keeps it: rows in memory, and records in a file.
 struct Session<'a> {
     home: &'a Home,
     transcript: PathBuf,
@@ -57,7 +57,7 @@ impl<'a> Session<'a> {
         self.add("assistant", &json!([{ "type": "text", "text": words }]), &json!({ "text": words }));
     }
 
-    /// A round of calls, each a row, and their results, each a row, as the client writes them.
+    /// Adds a round of calls and a round of results, one row each, as the client writes them.
     fn round(&mut self, calls: usize, chars: usize) {
         let first = self.made;
         let id = |at: usize| format!("toolu_{first}_{at}");
@@ -87,7 +87,7 @@ impl<'a> Session<'a> {
         flat_rows(&self.rows).iter().map(|(_, text)| text.chars().count()).sum()
     }
 
-    /// Compacts, and takes the answer for the conversation; gives the list of the engine.
+    /// Compacts, and replaces the conversation with the answer. Returns the engine's list.
     fn compact(&mut self, daemon: &Daemon) -> Vec<Value> {
         let answer = self.hook("compact", &json!({ "messages": self.rows, "trigger": "auto" }));
         let log = fs::read_to_string(self.home.path().join("herma/hermad.log")).unwrap_or_default();
@@ -104,7 +104,7 @@ impl<'a> Session<'a> {
             }
         });
         self.rows = rows.collect();
-        // Where nothing can leave the list comes back as it is.
+        // A range from which nothing can leave returns the list unchanged.
         let range = Some((1 << 30, (1 << 30) + 1));
         let params = CompressParams { session: format!("claude-code:{ID}"), range, ..CompressParams::default() };
         let list = daemon.client().context_compress(params).unwrap().compressed().unwrap();
@@ -113,7 +113,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What a model reads of rows: who or what it is of, and the text.
+/// Flattens rows to what a model reads: the source of each text, and the text.
 fn flat_rows(rows: &[Value]) -> Vec<(String, String)> {
     let mut flat = Vec::new();
     for row in rows {
@@ -132,7 +132,7 @@ fn flat_rows(rows: &[Value]) -> Vec<(String, String)> {
     flat
 }
 
-/// Without the lines of previews that say how to read on: each client has tools of its own for that.
+/// Removes the lines of previews that explain how to read on, because each client has its own tools for that.
 fn without_ways(flat: &[(String, String)]) -> Vec<(String, String)> {
     let is_way =
         |line: &&str| line.starts_with("Use the read_file tool") || line.starts_with("Read sections of it with");
@@ -140,7 +140,7 @@ fn without_ways(flat: &[(String, String)]) -> Vec<(String, String)> {
     flat.iter().map(|(of, text)| (of.clone(), without(text))).collect()
 }
 
-/// The same of a list of the engine.
+/// Flattens a list of the engine in the same way.
 fn flat_list(list: &[Value]) -> Vec<(String, String)> {
     let mut flat = Vec::new();
     for message in list {
@@ -173,7 +173,7 @@ fn compact_often(name: &str, go_on: impl Fn(&mut Session<'_>)) {
     }
 }
 
-/// Compacts, and compares the rows with the list of the engine.
+/// Compacts, and compares the rows with the engine's list.
 fn compact_and_compare(session: &mut Session<'_>, daemon: &Daemon, name: &str) -> Vec<(String, String)> {
     drop(session.hook("stop", &json!({})));
     let before = session.chars();
@@ -185,7 +185,7 @@ fn compact_and_compare(session: &mut Session<'_>, daemon: &Daemon, name: &str) -
         without_ways(flat).into_iter().map(|(of, text)| (of, text.split_whitespace().collect())).collect()
     };
     let (plain_rows, mut plain_list) = (plain(&rows), plain(&list));
-    // A result that the engine made hardly shorter stays as it was.
+    // A result that the engine shortened only a little stays unchanged.
     for ((of, whole), (_, short)) in plain_rows.iter().zip(&mut plain_list) {
         if of.starts_with("result") && short.chars().count() * 100 > whole.chars().count() * 85 {
             short.clone_from(whole);
@@ -292,7 +292,7 @@ fn add_recorded(session: &mut Session<'_>, message: &Value, prefix: &str) {
     }
 }
 
-/// The recordings of agents in the repository, and those of the file that HERMA_CONVERSATIONS names.
+/// Returns the recorded sessions of agents in the repository, and those in the file that HERMA_CONVERSATIONS names.
 fn recordings() -> Vec<Value> {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let agents = root.join("later/data/agents.jsonl.gz");
@@ -315,7 +315,7 @@ fn rows_are_the_list_of_the_engine_for_recorded_sessions() {
     for (number, recording) in recordings().iter().enumerate() {
         for message in recording["messages"].as_array().unwrap() {
             add_recorded(&mut session, message, &format!("r{number}_"));
-            // A client compacts between two rounds.
+            // A client compacts only between two rounds.
             if session.is_complete() && session.chars() >= 150_000 {
                 compactions += 1;
                 drop(compact_and_compare(&mut session, &daemon, &format!("recording {number}")));

@@ -1,4 +1,4 @@
-//! A look at a compression is what the compression does, and changes nothing.
+//! A preview shows what a compression does, and changes nothing.
 
 use herma_protocol::constraint::{AddParams, ListParams};
 use herma_protocol::context::{

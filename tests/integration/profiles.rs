@@ -1,4 +1,4 @@
-//! Profiles: named pairs of stores, with limits of their own.
+//! Profiles: named pairs of stores with their own limits.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn names(raw: &mut Raw) -> Vec<String> {
     list(raw).as_array().unwrap().iter().map(|profile| profile["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The folders of profiles that are in the home.
+/// Returns the folders of profiles in the home.
 fn folders(home: &Home) -> Vec<String> {
     let Ok(found) = fs::read_dir(home.path().join("profiles")) else { return Vec::new() };
     found.map(|folder| folder.unwrap().file_name().into_string().unwrap()).collect()
@@ -126,7 +126,7 @@ fn opening_a_session_makes_its_profile() {
     let added = raw.result("memory.add", &json!({ "target": "user", "content": "x", "profile": "work" }));
     assert_eq!(added["success"], true, "{added}");
     assert_eq!(home.entries(Target::User), [""; 0]);
-    // The session stays where it was opened.
+    // The session stays in the profile in which it was opened.
     let other = raw.call("session.open", &json!({ "session": "s", "profile": "home" }));
     assert_eq!(kind(&other), "conflict", "{other}");
     assert_eq!(folders(&home), ["work"]);

@@ -1,4 +1,4 @@
-//! What a provider's error tells, and what of it is remembered.
+//! The facts in a provider's error, and those that the daemon remembers.
 
 use herma_tests::{Daemon, Home, Raw, kind};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn a_window_that_a_provider_names_outlives_the_daemon() {
 
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
-    // What was said explicitly stays until somebody says something else.
+    // An explicit setting stays until it is set again.
     let status = raw.result("context.status", &json!({ "session": "a" }));
     assert_eq!(status["context_length"], 128_000);
     let same = json!({ "session": "b", "model": "m", "base_url": "http://local/v1" });
@@ -43,7 +43,7 @@ fn a_window_that_a_provider_names_outlives_the_daemon() {
     ] {
         assert_eq!(kind(&raw.call("context.configure", &other)), "invalid_params", "{other}");
     }
-    // Another model takes its own window along.
+    // Another model has its own window.
     let before = json!({ "session": "e", "model": "n", "base_url": "http://local/v1", "context_length": 200_000 });
     assert_eq!(configure(&mut raw, &before), 200_000);
     assert_eq!(configure(&mut raw, &json!({ "session": "e", "threshold": 0.6 })), 200_000);
@@ -96,7 +96,7 @@ fn only_a_lower_window_that_was_named_is_remembered() {
         let fresh = json!({ "session": format!("{model}-2"), "model": model });
         assert_eq!(kind(&raw.call("context.configure", &fresh)), "invalid_params", "{model}");
     }
-    // Without a session nothing is remembered, and without a model there is nothing to remember it for.
+    // Without a session or without a model, nothing is remembered.
     raw.result("context.classify_error", &json!({ "text": NAMED, "current": 128_000 }));
     raw.result("context.configure", &json!({ "session": "bare", "context_length": 128_000 }));
     classify(&mut raw, "bare", NAMED);

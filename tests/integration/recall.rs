@@ -1,4 +1,4 @@
-//! Finding again what was said, spilled or remembered, in the words that people use.
+//! Searches for past messages, outputs and memory entries, in the words that people use.
 
 use herma_tests::{Daemon, Home, Raw, kind};
 use serde_json::{Value, json};
@@ -7,13 +7,13 @@ mod again;
 mod kinds;
 mod syntax;
 
-/// Appends messages of a user to a session, from its beginning.
+/// Appends messages of the user to a session from its beginning.
 fn say(raw: &mut Raw, session: &str, texts: &[&str]) {
     let messages: Vec<Value> = texts.iter().map(|text| json!({ "role": "user", "content": text })).collect();
     raw.result("session.append", &json!({ "session": session, "generation": 0, "position": 0, "messages": messages }));
 }
 
-/// Searches and checks of every hit that its snippet has something marked.
+/// Searches, and checks that the snippet of every hit has a mark.
 fn search(raw: &mut Raw, params: &Value) -> Vec<Value> {
     let found = raw.result("recall.search", params);
     assert_eq!(found["recalled"], true);
@@ -31,7 +31,7 @@ fn query(raw: &mut Raw, query: &str) -> Vec<Value> {
     search(raw, &json!({ "query": query }))
 }
 
-/// What a hit marks in its snippet.
+/// Returns the marked part of a hit's snippet.
 fn marked(hit: &Value) -> String {
     let place = |name: &str| usize::try_from(hit[name].as_u64().unwrap()).unwrap();
     let (start, end) = (place("start"), place("end"));
@@ -40,7 +40,7 @@ fn marked(hit: &Value) -> String {
     snippet.chars().skip(start).take(end - start).collect()
 }
 
-/// What was said, whole, where a hit leads.
+/// Returns the whole text of a hit.
 fn expanded(raw: &mut Raw, hit: &Value) -> String {
     let params = json!({ "handle": hit["handle"], "before": 0, "after": 0 });
     let items = raw.result("recall.expand", &params)["items"].take();
@@ -276,7 +276,7 @@ fn the_state_of_the_work_is_told_with_where_it_stands() {
     assert_eq!((&cabin["value"], &cabin["was"]), (&json!("business"), &json!("economy")));
     let said = raw.result("recall.expand", &json!({ "handle": cabin["handle"], "before": 0, "after": 0 }));
     assert_eq!(said["items"][0]["message"], messages[3]);
-    // What is removed is known no more.
+    // A removed session is unknown.
     raw.result("session.remove", &json!({ "session": "s" }));
     assert_eq!(kind(&raw.call("recall.state", &json!({ "session": "s" }))), "not_found");
 }

@@ -1,5 +1,5 @@
-//! How long outputs stay: the age of those whose session is closed, the quota of all, and
-//! what is left to say of those that are gone.
+//! How long outputs stay: the age limit after their session is closed, the quota of all outputs, and the records of
+//! removed ones.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,7 +7,7 @@ use herma_tests::{Daemon, Home, Raw, eventually, kind};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// Keeps a text of 10,000 bytes that no other has; gives back its handle.
+/// Stores a unique text of 10,000 bytes. Returns its handle.
 fn keep(raw: &mut Raw, session: &str, id: &str) -> String {
     let params = json!({ "session": session, "tool": "probe", "id": id, "content": text(session, id), "threshold": 0 });
     let admitted = raw.result("output.admit", &params);
@@ -33,14 +33,14 @@ fn subscriber(daemon: &Daemon) -> Raw {
     raw
 }
 
-/// The next output that went.
+/// Returns the params of the next notification about a removed output.
 fn told(raw: &mut Raw) -> Value {
     let mut line = raw.read();
     assert_eq!((&line["method"], &line["id"]), (&json!("output.expired"), &json!(null)), "{line}");
     line["params"].take()
 }
 
-/// The handles of those that go, once there are as many.
+/// Waits until this many outputs are removed by a collection. Returns their handles.
 fn gone(raw: &mut Raw, count: usize, dry_run: bool) -> Vec<String> {
     eventually("outputs to become too old", || {
         let result = raw.result("output.gc", &json!({ "dry_run": dry_run }));
@@ -50,7 +50,7 @@ fn gone(raw: &mut Raw, count: usize, dry_run: bool) -> Vec<String> {
     })
 }
 
-/// State and reason of every listed output by its handle.
+/// Returns the handle, state and reason of every listed output.
 fn states(raw: &mut Raw, params: &Value) -> Vec<(String, Value, Value)> {
     let listed = raw.result("output.list", params);
     let row = |row: &Value| (row["handle"].as_str().unwrap().to_owned(), row["state"].clone(), row["reason"].clone());
@@ -69,7 +69,7 @@ fn what_a_closed_session_left_expires_and_is_told_of() {
     let mut others = subscriber(&daemon);
     let began = now();
     let (one, two, open) = (keep(&mut raw, "old", "c1"), keep(&mut raw, "old", "c2"), keep(&mut raw, "open", "c1"));
-    // The age of an output of an open session does not count.
+    // The age of an output does not count while its session is open.
     let result = raw.result("output.gc", &json!({}));
     assert_eq!((&result["expired"], &result["freed"]), (&json!([]), &json!(0)));
     assert_eq!((&result["files"], &result["bytes"]), (&json!(3), &json!(30_000)));
@@ -80,7 +80,7 @@ fn what_a_closed_session_left_expires_and_is_told_of() {
     let mut would_go = gone(&mut raw, 2, true);
     would_go.sort();
     assert_eq!(would_go, expected);
-    // A dry run changed nothing, and told nobody.
+    // A dry run changes nothing and sends no notification.
     assert_eq!(home.outputs().len(), 3);
     assert!(states(&mut raw, &json!({})).iter().all(|(_, state, _)| state == "kept"));
     assert_eq!(raw.result("output.read", &json!({ "handle": one }))["text"], json!(text("old", "c1")));
@@ -245,7 +245,7 @@ fn the_list_names_what_is_kept_and_what_was_removed() {
         assert_eq!(kind(&raw.call("output.remove", &json!({ "handle": handle }))), "not_found", "{handle}");
     }
 
-    // A session takes its outputs along.
+    // Removing a session removes its outputs.
     let result = raw.result("session.remove", &json!({ "session": "s" }));
     assert_eq!((&result["outputs"], &result["messages"]), (&json!(1), &json!(0)));
     let notice = told(&mut others);

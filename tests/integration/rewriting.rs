@@ -1,4 +1,4 @@
-//! Nodes that a summarizer writes anew behind a compression: a program that is really asked, and a daemon that is killed.
+//! Nodes that a summarizer rewrites after a compression, with a real program and a daemon that is killed.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use herma_tests::{Daemon, Home, Raw, eventually, kind};
 use serde_json::{Value, json};
 
-/// A summarizer: it notes what it was asked, counts, and answers by what is written in the file beside it.
+/// A summarizer that records its prompts, counts them, and answers according to the file next to it.
 const PROGRAM: &str = r#"
 import pathlib, sys, time
 here = pathlib.Path(sys.argv[1])
@@ -69,7 +69,7 @@ fn messages(from: usize, count: usize) -> Vec<Value> {
     (from..from + count).map(|at| json!({ "role": role(at), "content": text(at) })).collect()
 }
 
-/// Appends messages to a list of a generation, and compresses it.
+/// Appends messages to the list of a generation, and compresses it.
 fn compress(raw: &mut Raw, (generation, length): (u64, usize), more: &[Value]) -> Vec<Value> {
     let params = json!({ "session": "s", "generation": generation, "position": length, "messages": more });
     raw.result("session.append", &params);
@@ -88,7 +88,7 @@ fn map(raw: &mut Raw) -> Vec<Value> {
     raw.result("recall.describe", &json!({ "session": "s" }))["map"].as_array().unwrap().clone()
 }
 
-/// The map once the program has written all of it.
+/// Waits until the program has written the whole map, and returns the map.
 fn written(raw: &mut Raw) -> Vec<Value> {
     eventually("the program writes the map", || {
         let map = map(raw);
@@ -160,7 +160,7 @@ fn a_model_that_fails_is_asked_again_later_and_nobody_waits_for_it() {
     assert!(map(&mut raw).iter().all(|node| node["writer"] == "extractive"));
     let status = raw.result("status", &json!({}));
     assert!(status["summarizer"].to_string().contains("failing"), "{status}");
-    // It may be compressed again meanwhile; what is new is written with the rest.
+    // Another compression may come meanwhile. Its nodes are written with the others.
     compress(&mut raw, (1, list.len()), &messages(200, 60));
     written_by.mode("short");
     written(&mut raw);

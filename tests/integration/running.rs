@@ -1,5 +1,5 @@
-//! How a compression is carried out: alone, in phases, cancelled with whoever asked for it,
-//! and what is remembered of it when the daemon is killed.
+//! How a compression runs: one at a time, in phases, and cancelled with its client. Also what a killed daemon remembers
+//! of it.
 
 mod automatic;
 mod continued;
@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 use scripted::Script;
 use talk::{configure, conversation, grown, status, subscribed, told_of};
 
-/// A second connection's compression while one runs is refused, and the first one ends with
-/// its connection.
+/// While a compression runs, one from another connection is refused. The first one ends with its connection.
 #[test]
 fn one_compression_runs_at_a_time_and_ends_with_its_connection() {
     let (home, script) = Script::home("");
@@ -88,7 +87,7 @@ fn phases_and_the_end_are_told() {
     assert_eq!((method.as_str(), &params["report"]), ("compression.done", &again["report"]));
 }
 
-/// What is remembered of a session, apart from what grows with the clock.
+/// Returns the remembered state of a session, without values that change with time.
 fn remembered(raw: &mut Raw) -> Value {
     let mut status = status(raw);
     for field in ["cooldown_s", "wait_s"] {
@@ -111,7 +110,7 @@ fn what_an_engine_remembers_survives_a_kill() {
     assert!(report["error"].as_str().unwrap().contains("out of order"), "{report}");
     assert!(report["cooldown_s"].as_f64().unwrap() > 25.0, "{report}");
     raw.result("context.record_usage", &json!({ "session": "s", "usage": { "prompt_tokens": 8700 } }));
-    // Nothing between head and tail, twice: the breaker opens.
+    // Twice there is nothing between head and tail, so the breaker opens.
     for _ in 0..2 {
         let list = talk::without_a_middle();
         let weak = raw.result("context.compress", &json!({ "session": "s", "messages": list }));
@@ -126,7 +125,7 @@ fn what_an_engine_remembers_survives_a_kill() {
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     assert_eq!(remembered(&mut raw), before);
-    // A window that is about to overflow waits for no summarizer, but for the breaker.
+    // A window that is about to overflow ignores the summarizer's cooldown, but not the breaker.
     for (tokens, reason) in [(8000, "cooldown"), (8800, "breaker_open")] {
         let check = raw.result("context.check", &json!({ "session": "s", "tokens": tokens }));
         assert_eq!((&check["compress"], &check["reason"]), (&json!(false), &json!(reason)), "{check}");
@@ -173,7 +172,7 @@ fn the_fourth_compression_in_a_row_says_that_it_does_not_help() {
     for _ in 0..4 {
         let (next, is_vain) = run(&mut raw, &list);
         if next.as_array().unwrap().len() == list.as_array().unwrap().len() {
-            // Declined ones don't count; keep the list long enough.
+            // A declined compression does not count. The list must stay long enough.
             break;
         }
         list = next;

@@ -1,4 +1,4 @@
-//! The daemon under a service manager: its files, a socket that is given, readiness.
+//! The daemon under a service manager: unit files, a socket that is passed in, and readiness.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -23,7 +23,7 @@ fn the_files_are_written_for_one_home_and_go_again() {
     assert!(files.len() == 2 && files.iter().all(|file| file.starts_with(config.to_str().unwrap())), "{files:?}");
     let status = cli.run(&["service", "status", "--json"]).json();
     assert_eq!((&status["installed"], &status["current"]), (&json!(true), &json!(true)));
-    // Again changes nothing; for another home it takes another name.
+    // A second install changes nothing. Another home needs another name.
     drop(cli.run(&["service", "install", "--no-start"]).done());
     let other = Home::new();
     let refused = self::cli(&other, &config).run(&["service", "install", "--no-start"]);
@@ -37,7 +37,7 @@ fn the_files_are_written_for_one_home_and_go_again() {
     assert_eq!(cli.run(&["service", "install", "--name", "../x"]).code, 2);
 }
 
-/// Has systemd read the unit, where there is a systemd.
+/// Checks the unit with systemd, if the machine has systemd.
 fn verify(unit: &str) {
     if !Need::Systemd.is_met() {
         return;
@@ -65,8 +65,8 @@ fn a_file_of_somebody_else_is_left_alone() {
     assert!(!config.join("systemd/user/herma.socket").exists());
 }
 
-/// A service manager in small: it listens, waits for a connection, starts the daemon with the
-/// socket and waits to hear that it is ready.
+/// A minimal service manager. It listens, waits for a connection, starts the daemon with the socket, and waits until
+/// the daemon is ready.
 const MANAGER: &str = r#"
 import os, select, socket, sys
 program, home, path = sys.argv[1:4]
@@ -101,7 +101,7 @@ fn a_given_socket_is_served_and_stays() {
     let mut manager = python::start(MANAGER, &arguments.each_ref().map(String::as_str));
     let mut lines = BufReader::new(manager.stdout.take().unwrap()).lines().map(Result::unwrap);
     assert_eq!(lines.next().unwrap(), "listens");
-    // What is asked before the daemon runs is answered by it.
+    // The daemon answers a request that was sent before it started.
     let mut raw = Raw::connect(&home.socket());
     assert_eq!(raw.result("memory.add", &json!({ "target": "user", "content": "kept" }))["success"], true);
     assert_eq!(lines.next().unwrap(), "READY=1");

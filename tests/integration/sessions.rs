@@ -1,4 +1,4 @@
-//! A session's snapshot is frozen: the same bytes, whoever asks and whenever.
+//! A session's snapshot is frozen: every client gets the same bytes at any time.
 
 use herma_client::{Client, ClientError, Codec};
 use herma_protocol::ErrorKind;
@@ -20,8 +20,7 @@ fn add(client: &mut Client, target: Target, content: &str) {
     assert!(client.memory_add(params).unwrap().success);
 }
 
-/// The hash as WIRE says: memory block, newline, user block; a missing block
-/// counts as empty.
+/// Returns the hash as WIRE defines it: memory block, newline, user block. A missing block counts as empty.
 fn sha256(snapshot: &Snapshot) -> String {
     let [memory, user] = [&snapshot.memory, &snapshot.user].map(|block| block.as_deref().unwrap_or_default());
     let digest = Sha256::digest(format!("{memory}\n{user}"));
@@ -62,7 +61,7 @@ fn a_snapshot_stays_the_same_whatever_happens() {
     let reopened = open(&mut client, "s");
     assert!(reopened.resumed && reopened.snapshot == frozen);
 
-    // Another session sees what is there now.
+    // Another session gets the current content.
     let other = open(&mut client, "t").snapshot;
     assert!(other.memory.as_deref().unwrap().contains("written by another agent"));
     assert!(other.user.as_deref().unwrap().contains("edited by hand"));
@@ -137,7 +136,7 @@ fn eight_connections_that_race_to_open_a_session_get_the_same_bytes() {
                     })
                 })
                 .collect();
-            // A writer races with them, so that the stores differ from one to the next.
+            // A concurrent writer changes the stores between the opens.
             let mut writer = daemon.client();
             barrier.wait();
             for number in 0..5 {

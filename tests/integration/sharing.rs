@@ -1,5 +1,5 @@
-//! Stores that several hosts share in a real PostgreSQL: each host is a home and a daemon of its own, with a line
-//! to the database that can be cut.
+//! Stores that several hosts share in a real PostgreSQL. Each host has its own home and daemon, and a connection to the
+//! database that can be cut.
 
 mod away;
 mod bound;
@@ -18,7 +18,7 @@ use herma_protocol::memory::Target;
 use herma_tests::{Daemon, Home, Line, Postgres, Raw, eventually, kind};
 use serde_json::{Value, json};
 
-/// A host: a home, a daemon and a line to the database.
+/// A host: a home, a daemon and a proxy to the database.
 struct Host {
     home: Home,
     daemon: Option<Daemon>,
@@ -26,7 +26,7 @@ struct Host {
 }
 
 impl Host {
-    /// A host of this name whose profile has joined.
+    /// Creates a host with this name whose profile has joined.
     fn joined(server: &Postgres, name: &str, more: &str) -> Self {
         let host = Self::new(server, name, more);
         host.ask("shared.join", &json!({}));
@@ -52,7 +52,7 @@ impl Host {
         self.raw().result(method, params)
     }
 
-    /// What kind of error a request comes to.
+    /// Returns the error kind of a request.
     fn refused(&self, method: &str, params: &Value) -> String {
         kind(&self.raw().call(method, params)).to_owned()
     }
@@ -72,7 +72,7 @@ impl Host {
         self.daemon = Some(Daemon::start(&self.home));
     }
 
-    /// The entries of USER.md, as the daemon knows them.
+    /// Returns the daemon's entries of USER.md.
     fn entries(&self) -> Vec<String> {
         let list = self.ask("memory.list", &json!({ "target": "user", "raw": true }));
         serde_json::from_value(list["user"]["entries"].clone()).unwrap()
@@ -82,13 +82,13 @@ impl Host {
         self.ask("memory.log", &json!({ "target": "user", "limit": 1000, "raw": true }))["rows"].clone()
     }
 
-    /// Waits until USER.md holds these.
+    /// Waits until USER.md has these entries.
     fn holds(&self, entries: &[&str]) {
         eventually(&format!("{entries:?} at a host"), || (self.entries() == entries).then_some(()));
         eventually(&format!("{entries:?} in the file"), || (self.home.entries(Target::User) == entries).then_some(()));
     }
 
-    /// Waits until the database is known to be there, or away.
+    /// Waits until the daemon reports this state of the database.
     fn is(&self, state: &str) {
         eventually(&format!("the database is {state}"), || {
             (self.ask("shared.status", &json!({}))["state"] == state).then_some(())
@@ -104,7 +104,7 @@ fn config(port: u16, name: &str, more: &str) -> String {
     )
 }
 
-/// A server with tables, which the role of the hosts may use.
+/// Starts a server with tables that the role of the hosts may use.
 #[track_caller]
 fn server() -> Option<Postgres> {
     let server = Postgres::start()?;
@@ -115,7 +115,7 @@ fn server() -> Option<Postgres> {
     Some(server)
 }
 
-/// Waits until all hosts have the same bytes and the same history, and gives the entries.
+/// Waits until all hosts have the same bytes and history, and returns the entries.
 fn converged(hosts: &[&Host]) -> BTreeSet<String> {
     let first = hosts[0];
     eventually("all hosts have the same", || {

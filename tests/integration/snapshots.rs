@@ -1,5 +1,4 @@
-//! What a model sees of the stores: frozen until a refresh, up to the limit, and
-//! without what the guard blocks.
+//! The stores as a model sees them: frozen until a refresh, cut at the limit, and without blocked entries.
 
 use herma_client::Codec;
 use herma_protocol::memory::Target;
@@ -53,7 +52,7 @@ fn a_refresh_freezes_the_stores_anew_for_that_session_alone() {
     assert_eq!((snapshot(&mut raw, "s"), snapshot(&mut raw, "t")), (renewed.clone(), first.clone()));
     let resumed = raw.result("session.open", &json!({ "session": "s" }));
     assert_eq!((&resumed["resumed"], &resumed["snapshot"]), (&json!(true), &renewed));
-    // What did not change gives the same bytes.
+    // Unchanged content gives the same bytes.
     let now = raw.result("session.refresh", &json!({ "session": "s" }));
     assert_eq!(raw.result("session.refresh", &json!({ "session": "s" })), now);
     assert_eq!(now["revision"], json!({ "memory": 3, "user": 2 }));
@@ -112,7 +111,7 @@ fn a_store_over_its_limit_is_shown_up_to_it_and_listed_whole() {
     let stores = raw.result("status", &json!({}))["stores"].take();
     assert_eq!((&stores[0]["state"], &stores[1]["state"]), (&json!("over_limit"), &json!("drifted")), "{stores}");
 
-    // It may only shrink.
+    // The store may only shrink.
     let grown = raw.result("memory.add", &json!({ "target": "memory", "content": "more" }));
     assert_eq!((&grown["success"], &grown["over_by"]), (&json!(false), &json!(119)), "{grown}");
     for entry in &entries[..3] {

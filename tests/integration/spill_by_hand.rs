@@ -1,4 +1,4 @@
-//! Outputs that somebody removes or edits by hand, under the daemon's eyes.
+//! Outputs that somebody removes or edits by hand while the daemon runs.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use herma_tests::{Daemon, Home, Raw, eventually, kind};
 use serde_json::{Value, json};
 
-/// A word of the texts that nothing else has.
+/// A word that only these texts have.
 const WORD: &str = "zirconium";
 
-/// A long text, which has an index of its own, or a short one.
+/// Returns a long text, which gets its own index, or a short one.
 fn text(is_long: bool) -> String {
     let lines = if is_long { 30_000 } else { 30 };
     (0..lines).map(|number| format!("line {number} of {WORD} ünï\n")).collect()
@@ -23,7 +23,7 @@ fn keep(raw: &mut Raw, id: &str, text: &str) -> (Value, PathBuf) {
     (admitted["handle"].clone(), admitted["path"].as_str().unwrap().into())
 }
 
-/// Handles of the outputs that a search through the text index finds, once all that was kept is in it.
+/// Returns the handles of the outputs that a search finds, once the text index is complete.
 fn recalled(raw: &mut Raw, query: &str) -> Vec<String> {
     let found = eventually("the index", || {
         let found = raw.result("recall.search", &json!({ "query": query, "limit": 100 }));
@@ -73,7 +73,7 @@ fn an_output_that_is_removed_by_hand_is_not_found_and_marked_by_the_next_gc() {
         assert_eq!((&marked["state"], &marked["reason"]), (&json!("expired"), &json!("removed")), "{marked}");
         assert_gone(&mut raw, &goes, &path);
         assert_eq!(recalled(&mut raw, WORD), [stays.as_str().unwrap()]);
-        // The same text may come again.
+        // The same text can be stored again.
         let (again, _) = keep(&mut raw, "goes", "another text of zirconium");
         assert_eq!(again, goes);
         assert_eq!(recalled(&mut raw, WORD).len(), 2);
@@ -135,7 +135,7 @@ fn outputs_that_vanish_while_they_are_searched_are_passed_over() {
     daemon.assert_serves();
 }
 
-/// Pages of what is in the file now, whatever was there before.
+/// Checks the pages of the file's current content, whatever it was before.
 fn assert_pages(raw: &mut Raw, handle: &Value, now: &str) {
     let total = now.lines().count();
     for line in [1, 2, total / 2 + 1, total.max(1), total + 1, 29_000] {
@@ -151,7 +151,7 @@ fn assert_pages(raw: &mut Raw, handle: &Value, now: &str) {
     assert_eq!(read["text"], json!(expected));
 }
 
-/// Writes into the file that is there, as an editor without manners does.
+/// Overwrites the file in place, as some editors do.
 fn overwrite(path: &std::path::Path, bytes: &[u8]) {
     File::options().write(true).truncate(true).open(path).unwrap().write_all(bytes).unwrap();
 }

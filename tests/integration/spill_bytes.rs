@@ -1,4 +1,4 @@
-//! What was spilled comes back byte for byte: very long outputs, and very odd ones.
+//! Spilled texts are returned byte for byte: very long outputs, and very odd ones.
 
 use herma_client::{Client, Codec};
 use herma_protocol::output::search::SearchParams;
@@ -8,10 +8,10 @@ use herma_tests::{Daemon, Home, Raw, kind};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-/// Bytes of the long output: nearly the longest frame.
+/// Bytes of the long output, which is nearly the longest frame.
 const LONG: usize = 60_000_000;
 
-/// The line that is looked for in the long output.
+/// The line to search for in the long output.
 const NEEDLE: &str = "the needle in the haystack";
 
 /// Long and short lines of chars of one to four bytes.
@@ -112,7 +112,7 @@ fn junk_comes_back_byte_for_byte() {
     for codec in [Codec::Json, Codec::Bincode] {
         let mut client = daemon.client_with(codec);
         for (number, text) in texts.iter().enumerate() {
-            // A text that was given out once is not spilled when it comes back.
+            // A text that was returned once is not spilled again.
             let text = &format!("{text}{}", if codec == Codec::Json || text.is_empty() { "" } else { "\r" });
             let admitted = client
                 .output_admit(AdmitParams {
@@ -179,7 +179,7 @@ fn escapes_are_what_they_stand_for_and_half_a_pair_is_told_of() {
     for (id, json) in (20..).zip([r#""\u12""#, r#""\x41""#, "\"\u{1}\"", "\"\u{1b}[31m\""]) {
         let reply = admit_as(&mut raw, id, json);
         assert!(["parse_error", "invalid_params"].contains(&kind(&reply)), "{json}: {reply}");
-        // The line was one, so the connection goes on.
+        // The request was a whole line, so the connection stays open.
         assert_eq!(raw.result("ping", &json!({})), json!({}));
     }
     assert_eq!(home.outputs(), before);

@@ -1,5 +1,5 @@
-//! kill -9 at any instant while outputs and sessions are written: what was acknowledged is
-//! there, whole, and nothing else stays on the disk.
+//! kill -9 at any instant while outputs and sessions are written. Acknowledged data is there as a whole, and nothing
+//! else stays on the disk.
 
 use std::collections::HashMap;
 use std::fs;
@@ -23,10 +23,10 @@ use serde_json::json;
 const AGENTS: u64 = 6;
 const ROUNDS: u64 = 60;
 
-/// Chars of the outputs: of a line, of a page, with an index, of several writes.
+/// Chars of the outputs: a line, a page, enough for an index, and several writes.
 const LENGTHS: [usize; 8] = [30, 30, 30, 6_000, 6_000, 40_000, 40_000, 600_000];
 
-/// One client, and what it was promised.
+/// A client and the answers that it got.
 #[derive(Debug)]
 struct Agent {
     name: String,
@@ -34,12 +34,12 @@ struct Agent {
     steps: u64,
     /// Outputs by their handles.
     outputs: HashMap<String, String>,
-    /// Messages of its session; those behind `told` were not acknowledged.
+    /// Messages of its session. Those from index `told` on were not acknowledged.
     messages: Vec<String>,
     told: usize,
-    /// Calls of models that were noted, and that may have been.
+    /// The minimum and maximum number of recorded model calls.
     usage: (u64, u64),
-    /// Sessions that are gone.
+    /// Removed sessions.
     removed: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Agent {
     fn work(&mut self, mut client: Client, told: &Sender<()>) {
         loop {
             match self.step(&mut client) {
-                // The test may have heard enough.
+                // The receiver may be gone already.
                 Ok(()) => drop(told.send(())),
                 Err(ClientError::Lost(_) | ClientError::Unreachable { .. }) => return,
                 Err(error) => panic!("{}: {error}", self.name),
@@ -78,7 +78,7 @@ impl Agent {
             9..=13 => self.append(client),
             14..=16 => self.note(client),
             17 => {
-                // It is not promised from the moment on in which it is asked for.
+                // From the request on, the output may be gone.
                 let Some(handle) = self.outputs.keys().next().cloned() else { return Ok(()) };
                 self.outputs.remove(&handle);
                 client.output_remove(DropParams { handle }).map(drop)
@@ -104,7 +104,7 @@ impl Agent {
         Ok((admitted.handle.unwrap(), text))
     }
 
-    /// Appends some messages, and those before them that were not acknowledged.
+    /// Appends some messages, together with earlier ones that were not acknowledged.
     fn append(&mut self, client: &mut Client) -> Result<(), ClientError> {
         for _ in 0..=self.random.below(4) {
             let content = format!("{} said {}", self.name, self.random.next()).repeat(1 + self.messages.len() % 40);
@@ -134,7 +134,7 @@ impl Agent {
         Ok(())
     }
 
-    /// A session that is removed as soon as something was said in it.
+    /// Opens a session, and removes it after its first output and message.
     fn come_and_go(&mut self, client: &mut Client) -> Result<(), ClientError> {
         let session = format!("{}-{}", self.name, self.steps);
         self.admit(client, session.clone())?;
@@ -147,7 +147,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Asks the next daemon for what was promised.
+    /// Checks that the next daemon has the acknowledged data.
     fn check(&mut self, client: &mut Client, rows: &HashMap<&str, &Row>) {
         for (handle, text) in &self.outputs {
             let row = rows.get(handle.as_str()).unwrap_or_else(|| panic!("{}: {handle} is not listed", self.name));
@@ -162,7 +162,7 @@ impl Agent {
             let row = client.session_show(ShowParams { session: self.name.clone() }).unwrap();
             let possible = self.told as u64..=self.messages.len() as u64;
             assert!(possible.contains(&row.messages), "{} of {possible:?}", row.messages);
-            // Those that are there are accepted only if they are the same bytes.
+            // Existing messages are accepted only if their bytes are equal.
             self.append_from(client, 0).unwrap();
         }
         if self.usage.0 > 0 {
@@ -178,8 +178,8 @@ impl Agent {
     }
 }
 
-/// Waits for some acknowledged steps, and then for a bit more: nothing, until a file is just
-/// being written, or as long as it takes to count. False when there is nothing to wait for.
+/// Waits for some acknowledged steps. Then returns at once, when a temporary file exists, or after a random delay.
+/// Returns false if no step is acknowledged any more.
 fn right_moment(told: &Receiver<()>, home: &Home, random: &mut Random) -> bool {
     for _ in 0..=random.below(60) {
         if told.recv().is_err() {
@@ -195,9 +195,9 @@ fn right_moment(told: &Receiver<()>, home: &Home, random: &mut Random) -> bool {
     true
 }
 
-/// After a collection, files and what is known of them agree.
+/// Checks that files and catalog agree after a collection.
 fn check_files(home: &Home, client: &mut Client) -> Vec<Row> {
-    // What a killed daemon left is removed beside the first answers of the next one.
+    // A daemon removes the leftovers of a killed one while it gives its first answers.
     eventually("leftovers to be removed", || {
         client.output_gc(GcParams { dry_run: None }).unwrap();
         let is_left = |path: &PathBuf| path.extension().is_some_and(|end| end == "tmp");
@@ -214,7 +214,7 @@ fn check_files(home: &Home, client: &mut Client) -> Vec<Row> {
             None => {
                 let row = kept.get(path).unwrap_or_else(|| panic!("{path} is an orphan"));
                 let bytes = fs::read(path).unwrap();
-                // Every output says one line again and again.
+                // Every output repeats one line.
                 let line = bytes.split_inclusive(|byte| *byte == b'\n').next().unwrap();
                 assert!(bytes.chunks(line.len()).all(|other| other == line), "{path} is torn");
                 assert_eq!(bytes.len() as u64, row.bytes, "{path} is torn");
@@ -251,7 +251,7 @@ fn what_was_acknowledged_survives_sixty_kills_under_load_and_nothing_else_stays(
         let by_handle: HashMap<&str, &Row> = rows.iter().map(|row| (row.handle.as_str(), row)).collect();
         agents.iter_mut().for_each(|agent| agent.check(&mut client, &by_handle));
         if round % 10 == 9 {
-            // What is kept must not become more and more, nor the quota decide.
+            // The stored data must not keep growing, and the quota must not remove any of it.
             for agent in &mut agents {
                 for (handle, _) in agent.outputs.drain() {
                     client.output_remove(DropParams { handle }).unwrap();

@@ -1,21 +1,20 @@
-//! Disks that fail while an output is spilled: the conversation gets its beginning and the
-//! cause, nothing is left over, and what was kept before stays.
+//! Disks that fail while an output is spilled. The conversation gets the beginning and the cause, no file is left over,
+//! and earlier outputs stay.
 
 use std::fs;
 
 use herma_tests::{Daemon, Home, Injection, Need, Raw, Where, eventually};
 use serde_json::{Value, json};
 
-/// Room of a home that will be full, in bytes.
+/// Size of the file system to fill, in bytes.
 const ROOM: u64 = 16 << 20;
 
-/// An output of its own for each number, far longer than the room that the daemon keeps in
-/// reserve.
+/// Returns a distinct output for each number, far longer than the space that the daemon reserves.
 fn text(number: usize) -> String {
     format!("output {number} ünï\n").repeat(300_000)
 }
 
-/// The beginning of such an output.
+/// Returns the beginning of such an output.
 fn short(number: usize, bytes: usize) -> String {
     let text = text(number);
     text[..text.floor_char_boundary(bytes)].to_owned()
@@ -25,14 +24,14 @@ fn admit(raw: &mut Raw, id: &str, text: &str) -> Value {
     raw.result("output.admit", &json!({ "session": "s", "tool": "t", "id": id, "content": text }))
 }
 
-/// Spills an output, which is kept.
+/// Spills an output, and checks that it is stored.
 fn assert_kept(raw: &mut Raw, id: &str, text: &str) -> Value {
     let admitted = admit(raw, id, text);
     assert_eq!((&admitted["spilled"], &admitted["failure"]), (&json!(true), &Value::Null), "{id}");
     admitted["handle"].clone()
 }
 
-/// The conversation must have the beginning of the text, and say so.
+/// Checks that the conversation has the beginning of the text, and the failure.
 fn assert_truncated(admitted: &Value, text: &str, failure: &str) {
     assert_eq!((&admitted["spilled"], &admitted["failure"]), (&json!(false), &json!(failure)));
     assert_eq!((&admitted["handle"], &admitted["path"]), (&Value::Null, &Value::Null));
@@ -46,9 +45,9 @@ fn assert_truncated(admitted: &Value, text: &str, failure: &str) {
     assert_eq!(words.chars().filter(char::is_ascii_digit).collect::<String>(), chars.to_string());
 }
 
-/// These outputs are there, whole, and nothing else.
+/// Checks that exactly these outputs exist, and that they are whole.
 fn assert_only(home: &Home, raw: &mut Raw, kept: &[(Value, String)]) {
-    // A daemon takes in what its catalog lacks beside its first answers.
+    // A daemon adds missing outputs to its catalog while it gives its first answers.
     eventually("the outputs to be known", || {
         (raw.result("status", &json!({}))["outputs"]["files"] == json!(kept.len())).then_some(())
     });
@@ -68,7 +67,7 @@ fn file(row: &Value) -> &str {
     row["path"].as_str().unwrap().rsplit('/').next().unwrap()
 }
 
-/// After a restart by kill -9 it is all the same.
+/// Checks the same after kill -9 and a restart.
 fn assert_only_after_kill(home: &Home, daemon: Daemon, kept: &[(Value, String)]) -> Daemon {
     daemon.kill();
     let daemon = Daemon::start(home);
@@ -129,9 +128,8 @@ fn an_output_longer_than_the_room_that_is_left_gives_it_all_back() {
     assert_only_after_kill(&home, daemon, &kept);
 }
 
-/// Has one kind of call fail while an output is spilled, twice: the first time the daemon
-/// goes on, the second time it is killed right after its answer. `place` gets the path that
-/// the output would have.
+/// Makes one kind of call fail while an output is spilled, twice. The first time the daemon keeps running, the second
+/// time it is killed right after its answer. `place` gets the path that the output would have.
 fn check_failing_call(place: impl Fn(&std::path::Path) -> Where<'_>, rule: &str, failure: &str) {
     if !Need::Strace.is_met() {
         return;
@@ -141,7 +139,7 @@ fn check_failing_call(place: impl Fn(&std::path::Path) -> Where<'_>, rule: &str,
     let mut raw = daemon.raw();
     let [one, two, three] = [1, 2, 3].map(|number| short(number, 200_000));
     let mut kept = vec![(assert_kept(&mut raw, "one", &one), one)];
-    // What is put into the text index meanwhile is not what is to fail.
+    // Waits for the text index, whose calls must not be the ones that fail.
     raw.result("recall.search", &json!({ "query": "output" }));
     let path = home.path().join("herma/outputs/s/refused.txt");
     let refuse = |raw: &mut Raw| {
@@ -194,7 +192,7 @@ fn an_output_that_can_t_get_its_name_is_not_kept() {
     }
 }
 
-/// The catalog is no condition: without it outputs are kept and read all the same.
+/// Outputs are stored and read even if the catalog can't be written.
 #[test]
 fn a_catalog_that_can_t_be_written_loses_no_output() {
     if !Need::Strace.is_met() {
@@ -204,7 +202,7 @@ fn a_catalog_that_can_t_be_written_loses_no_output() {
         "pwrite64:error=EIO",
         "pwrite64:error=ENOSPC",
         "pwrite64,ftruncate,openat:error=EIO",
-        // That the output begins is written down, but not that it is there.
+        // The catalog gets the row for the start of the output, but not the one for its end.
         "pwrite64:error=EIO:when=2+",
     ] {
         let home = Home::new();
@@ -220,7 +218,7 @@ fn a_catalog_that_can_t_be_written_loses_no_output() {
         let catalog = home.path().join("herma/outputs.jsonl");
         let failing = Injection::attach(&daemon, Where::File(&catalog), rule);
         let mut all = keep(&mut raw, 2);
-        // The next row would have the whole catalog written anew.
+        // The next row would make the daemon rewrite the whole catalog.
         if !rule.contains("when") {
             all = keep(&mut raw, 3);
         }
@@ -261,7 +259,7 @@ fn a_read_only_folder_truncates_and_is_written_again_afterwards() {
     assert!(removed["error"]["message"].is_string(), "{removed}");
     mount(&["-o", "remount,bind,rw"], 1);
     let listed = raw.result("output.list", &json!({}));
-    // Its removal was asked for and is done as soon as it can be.
+    // The removal was requested, so it happens as soon as it can.
     if listed["outputs"][0]["state"] == "expired" {
         kept.clear();
         raw.result("output.gc", &json!({}));

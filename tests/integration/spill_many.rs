@@ -1,4 +1,4 @@
-//! Very many small outputs: everything goes on, at a bearable price.
+//! Very many small outputs: everything works at an acceptable cost.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 use herma_tests::{Daemon, Home, eventually};
 use serde_json::{Value, json};
 
-/// Outputs, so that it takes seconds; `HERMA_TEST_OUTPUTS=100000` takes minutes.
+/// Number of outputs, which takes seconds. `HERMA_TEST_OUTPUTS=100000` takes minutes.
 const OUTPUTS: usize = 20_000;
 
-/// Sessions that they belong to.
+/// Number of sessions with these outputs.
 const SESSIONS: usize = 4;
 
-/// Requests that are under way on a connection.
+/// Requests in flight on a connection.
 const WINDOW: usize = 48;
 
-/// Most memory that the daemon may ever need, in bytes.
+/// Maximum memory of the daemon, in bytes.
 const MEMORY: u64 = 400 << 20;
 
-/// Longest that one of the calls over all of them may take.
+/// Maximum time of a call over all outputs.
 const LONG: Duration = Duration::from_secs(20);
 
 fn text(session: usize, number: usize) -> String {
@@ -84,7 +84,7 @@ fn check(daemon: &Daemon, handles: &[Vec<String>]) {
     assert_eq!((&gone["expired"], &gone["files"]), (&json!([]), &json!(SESSIONS * handles[0].len())));
 }
 
-/// Finds one of them through the text index, once it is there.
+/// Finds one of them through the text index, once it is indexed.
 fn check_recall(daemon: &Daemon, handles: &[Vec<String>]) {
     let mut raw = daemon.raw();
     let word = text(3, 2_001).lines().last().unwrap().to_owned();

@@ -1,5 +1,4 @@
-//! Names from outside that would like to be paths: of sessions, of calls, and of the
-//! outputs that are asked for.
+//! Names from clients that look like paths: names of sessions, of calls, and of requested outputs.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,8 +8,7 @@ use herma_tests::{Daemon, Home, Raw, kind};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 
-/// Ids that a folder or file must not be named after as they are, or that are easily
-/// taken for one another.
+/// Ids that must not be used as names of folders or files, or that are easily confused.
 fn names() -> Vec<String> {
     let mut names: Vec<String> = [
         "../../x",
@@ -61,13 +59,13 @@ fn read(raw: &mut Raw, handle: &Value) -> Value {
     raw.result("output.read", &json!({ "handle": handle }))["text"].take()
 }
 
-/// Files of the home that are no outputs.
+/// Returns the files of the home that are not outputs.
 fn others(home: &Home) -> Vec<PathBuf> {
     let outputs = home.path().join("herma/outputs");
     home.files().into_iter().filter(|file| !file.starts_with(&outputs)).collect()
 }
 
-/// What is in the temporary folder and begins as a name that was given to the daemon.
+/// Returns the files next to the home that are named like an id that was given to the daemon.
 fn strangers(home: &Home) -> Vec<PathBuf> {
     let beside = home.path().parent().unwrap();
     ["x", "x.txt", "x.txt.txt"].iter().map(|name| beside.join(name)).filter(|path| path.exists()).collect()
@@ -96,7 +94,7 @@ fn hostile_ids_stay_below_the_outputs_and_each_reads_back_its_own_text() {
             all.push((admitted["handle"].clone(), text));
         }
     }
-    // A session may even be called as the folder of another one.
+    // A session may even have the name of another one's folder.
     let folders = fs::read_dir(home.path().join("herma/outputs")).unwrap();
     for folder in folders.map(|folder| folder.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>() {
         let text = format!("of the session {folder}");
@@ -150,7 +148,7 @@ fn a_session_with_a_hostile_id_is_removed_with_its_outputs_even_if_the_catalog_w
     }
 }
 
-/// A path is refused, and nobody waits for what is there.
+/// Checks that a path is refused without waiting for the file at the path.
 fn assert_refused(raw: &mut Raw, path: &str, kinds: &[&str]) {
     let reply = raw.call("output.read", &json!({ "path": path }));
     let words = reply["error"]["message"].as_str().unwrap_or_default();
@@ -208,7 +206,7 @@ fn a_path_leads_to_an_output_or_to_a_clear_error() {
     ] {
         assert_refused(&mut raw, path, &["invalid_params", "not_found"]);
     }
-    // None of it is an output, and none keeps an output from being found.
+    // None of these is an output, and none prevents outputs from being found.
     let check = |raw: &mut Raw| {
         assert_eq!(raw.result("output.read", &json!({ "path": inside }))["text"], "kept");
         assert_eq!(raw.result("output.gc", &json!({}))["files"], 1);

@@ -1,4 +1,4 @@
-//! The threat model of SECURITY.md: its tests exist, and those that belong nowhere else are here.
+//! Checks that the tests named in the threat model of SECURITY.md exist. Contains those that fit nowhere else.
 
 use std::collections::HashSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use herma_tests::{Daemon, Home};
 
-/// The names of all functions of the sources below a folder.
+/// Collects the names of all functions in the sources below a folder.
 fn functions(folder: &Path, found: &mut HashSet<String>) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
@@ -42,7 +42,7 @@ fn every_line_of_the_threat_model_has_its_test() {
     }
 }
 
-/// The sockets of a process, as Linux numbers them.
+/// Returns the sockets of a process, as Linux numbers them.
 fn sockets(pid: u32) -> HashSet<String> {
     let files = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
     let links = files.filter_map(|file| fs::read_link(file.path()).ok());

@@ -1,4 +1,4 @@
-//! Tools by their use: the part that is sent stays the same until a compression.
+//! Selects tools by their use. The sent set stays the same until a compression.
 
 use herma_protocol::Json;
 use herma_protocol::context::tools::{ToolState, ToolsParams, ToolsResult};
@@ -19,7 +19,7 @@ fn schemas() -> Vec<Json> {
     ["a", "b", "c", "d", "e", "f"].map(schema).into()
 }
 
-/// A call of a tool, and a long answer.
+/// Returns a call of a tool and its long result.
 fn exchange(name: &str, arguments: &Value, number: usize) -> Vec<Json> {
     let call = json!({ "id": format!("c{number}"), "function": { "name": name, "arguments": arguments.to_string() } });
     vec![

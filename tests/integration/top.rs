@@ -7,13 +7,13 @@ use herma_protocol::memory::Target;
 use herma_tests::{Daemon, Home, Need, daemon_program, eventually};
 use serde_json::json;
 
-/// A terminal of its own, ended when dropped.
+/// A terminal for one test. Dropping this value ends it.
 struct Terminal<'a> {
     socket: &'a Path,
 }
 
 impl<'a> Terminal<'a> {
-    /// A terminal in which `herma top` runs; none where there is no tmux.
+    /// Starts `herma top` in a terminal. Returns `None` if there is no tmux.
     fn start(home: &Home, socket: &'a Path, environment: &str) -> Option<Self> {
         if !Need::Tmux.is_met() {
             return None;
@@ -36,7 +36,7 @@ impl<'a> Terminal<'a> {
         self.tmux(&["send-keys", key]);
     }
 
-    /// Waits until the screen shows something.
+    /// Waits until the screen contains a text, and returns the screen.
     fn shows(&self, part: &str) -> String {
         eventually(&format!("{part} on the screen"), || {
             let screen = self.tmux(&["capture-pane", "-p"]);

@@ -1,11 +1,11 @@
-//! Trajectories, asked for on the wire and on the command line.
+//! Trajectories on the wire and on the command line.
 
 mod files;
 
 use herma_tests::{Daemon, Home, kind};
 use serde_json::{Value, json};
 
-/// A recorded conversation of so many calls, each with a response of 400 chars.
+/// Returns a recorded conversation of this many calls, each with a response of 400 chars.
 fn conversation(calls: usize) -> Value {
     let exchanges = (0..calls).flat_map(|at| {
         let call = format!("<tool_call>{{\"name\":\"terminal\",\"arguments\":{at}}}</tool_call>");
@@ -64,7 +64,7 @@ fn a_dry_run_and_own_counts_change_nothing_but_the_plan() {
     let result = raw.result("trajectory.compress", &params);
     assert_eq!(result["conversations"][0], conversation(20));
     let (plan, row) = (&result["plans"][0], &result["metrics"][0]);
-    // 42,000 - 40,000 + 750 are needed: three turns, and the response behind the third.
+    // 42,000 - 40,000 + 750 tokens must go: three turns, and the response after the third.
     assert_eq!((&plan["start"], &plan["until"], &plan["skip"]), (&json!(4), &json!(8), &Value::Null));
     assert_eq!((&row["original_tokens"], &row["was_compressed"]), (&json!(42_000), &json!(false)));
     assert_eq!(row["still_over_limit"], true);

@@ -1,5 +1,5 @@
-//! A transcript that the daemon keeps as it grows: appended, compressed without being sent
-//! again, and got back byte for byte.
+//! A transcript that grows in the daemon. It is appended to, compressed without being sent again, and returned byte for
+//! byte.
 
 use herma_client::{Client, ClientError, Codec};
 use herma_protocol::context::{CompressParams, Compressed, ConfigureParams, ReplyForm};
@@ -10,14 +10,14 @@ use herma_tests::{Daemon, Home};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// Real conversations, one a line.
+/// Real conversations, one per line.
 const FIXTURES: &str = include_str!("../../daemon/context/tests/fixtures/airline.jsonl");
 
-/// Odd white space, key order, escapes and numbers, which must survive.
+/// Unusual white space, key order, escapes and numbers, which must survive.
 const ODD: &str =
     r#"{ "z":1.0,"a" : 1 , "e":1e2,"big":123456789012345678901,"\u00e9":"\/\ud83d\ude00\t","dup":1,"dup":2,"#;
 
-/// `count` messages of real conversations, one behind the other; every third is odd.
+/// Returns `count` messages of real conversations in order. Every third one is unusual.
 fn conversation(count: usize) -> Vec<Json> {
     #[derive(serde::Deserialize)]
     struct Line {
@@ -53,7 +53,7 @@ fn append_to(
     }
 }
 
-/// Where a refused append says to go on.
+/// Returns the generation and the position at which a refused append may continue.
 fn told(refused: Result<u64, RpcError>) -> (u64, u64) {
     let error = refused.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Conflict, "{error:?}");
@@ -81,7 +81,7 @@ fn compress(client: &mut Client, session: &str, messages: Option<&[Json]>, reply
     result
 }
 
-/// All that a handle leads to, page by page.
+/// Returns all messages of a handle, page by page.
 fn expand_all(client: &mut Client, handle: &str, after: Option<u64>) -> Vec<String> {
     let mut messages = Vec::new();
     let mut next = Some(handle.to_owned());
@@ -189,7 +189,7 @@ fn a_transcript_that_was_appended_need_not_be_sent_again() {
     };
     assert_eq!(numbers(&kept), numbers(&sent));
 
-    // Without anything appended there is nothing to compress.
+    // Without appended messages there is nothing to compress.
     configure(&mut client, "empty");
     let params = CompressParams { session: "empty".into(), ..CompressParams::default() };
     let Err(ClientError::Rpc(error)) = client.context_compress(params) else { panic!("it compressed nothing") };
@@ -214,7 +214,7 @@ fn the_transcript_goes_on_at_the_new_generation_and_nothing_is_lost() {
         assert_eq!((report.messages_before, report.messages_after), (list.len() as u64, new.len() as u64));
         let archived = report.archived.as_ref().unwrap();
 
-        // What is not in the new list any more is behind the handle, in order, byte for byte.
+        // Messages that are not in the new list are under the handle, in order and byte for byte.
         let gone: Vec<String> = expand_all(&mut client, &archived.handle, None);
         assert_eq!(gone.len() as u64, archived.messages);
         let stays: Vec<&str> = texts(&new);
@@ -229,7 +229,7 @@ fn the_transcript_goes_on_at_the_new_generation_and_nothing_is_lost() {
         }
         handles.push((archived.handle.clone(), archived.messages));
 
-        // The old generation is refused, the new one goes on.
+        // The old generation is refused, the new one is accepted.
         let length = new.len() as u64;
         assert_eq!(
             told(append(&mut client, (generation - 1, list.len() as u64), &everything[..1])),
@@ -252,14 +252,14 @@ fn the_transcript_goes_on_at_the_new_generation_and_nothing_is_lost() {
     }
     assert!(described[0].time <= described[1].time);
 
-    // Also for a daemon that was killed, and from another process.
+    // The same after a kill of the daemon, with another client.
     let gone = expand_all(&mut client, &handles[0].0, None);
     daemon.kill();
     let daemon = Daemon::start(&home);
     let mut client = daemon.client_with(Codec::Json);
     assert_eq!(expand_all(&mut client, &handles[0].0, None), gone);
     assert_eq!(append(&mut client, (2, 0), &list), Ok(list.len() as u64));
-    // Every message of the conversation was said once, whatever left the list since.
+    // Every message counts once, even if it left the list.
     let row = daemon.raw().result("session.show", &json!({ "session": "s" }));
     assert!(row["messages"].as_u64().unwrap() >= 400, "{row}");
     assert_eq!(row["generation"], 2);

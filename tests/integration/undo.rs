@@ -1,4 +1,4 @@
-//! Undoing compressions, against real processes that are killed.
+//! Undoes compressions, against real daemons that are killed.
 
 use herma_client::{Client, ClientError};
 use herma_protocol::context::undo::{UndoParams, UndoResult};
@@ -12,17 +12,17 @@ use serde_json::json;
 
 use crate::compression::conversation;
 
-/// Messages that are said between two compressions.
+/// Messages between two compressions.
 const ROUND: usize = 150;
 
-/// One session's agent, with the lists that it had.
+/// An agent of one session, with its earlier lists.
 struct Agent {
     client: Client,
     session: &'static str,
     appends: bool,
     generation: u64,
     list: Vec<Json>,
-    /// The list before each compression, and how long the one after it was.
+    /// Each list before a compression, and the length of the list after it.
     before: Vec<(Vec<Json>, usize)>,
 }
 
@@ -70,7 +70,7 @@ impl Agent {
         self.client.context_undo(params)
     }
 
-    /// Undoes the newest compression, and compares.
+    /// Undoes the newest compression, and compares the lists.
     fn goes_back(&mut self) -> UndoResult {
         let (mut wanted, length) = self.before.pop().unwrap();
         wanted.extend_from_slice(&self.list[length..]);
@@ -114,7 +114,7 @@ fn five_lists_come_back_byte_for_byte_after_kill_9() {
         daemon.kill();
         let daemon = Daemon::start(&home);
         agent.client = daemon.client();
-        // What came back is the session's transcript, whether it had one before or not.
+        // The restored list is the session's transcript, whether the session had one before or not.
         agent.appends = true;
         agent.say(&all[6 * ROUND..]);
         agent.compress();
@@ -144,13 +144,14 @@ fn a_generation_can_be_wanted_and_what_cannot_be_had_is_told() {
     let undone = agent.undo(Some(1), false).unwrap();
     assert_eq!((undone.generation, undone.restored), (4, 1));
     assert_eq!(undone.undone, [handles[2].clone(), handles[1].clone()]);
-    // The list of generation 1 with what was said in it, and what was said in generation 2.
+    // The list of generation 1 with its later messages, and the messages of generation 2.
     let mut wanted = agent.before[1].0.clone();
     wanted.extend_from_slice(&all[2 * ROUND..3 * ROUND]);
     assert_eq!(undone.messages, wanted);
     fails(agent.undo(Some(2), false), ErrorKind::NotFound, "it was undone");
 
-    // What left with the second one is in the list again, and what leaves by the undo is where the answer says.
+    // Messages that the second compression removed are in the list again. Messages that the undo removes are under the
+    // handle in the answer.
     let expand = |handle: &str| ExpandParams { handle: handle.to_owned(), ..ExpandParams::default() };
     let Err(ClientError::Rpc(error)) = agent.client.recall_expand(expand(&handles[1])) else { panic!() };
     assert!(error.message.contains("by generation 4"), "{error}");
@@ -184,7 +185,7 @@ fn a_session_that_goes_on_names_the_one_to_undo() {
     assert_eq!(undone.messages, before.into_iter().chain([said]).collect::<Vec<_>>());
     let shown = agent.client.session_show(ShowParams { session: "s".into() }).unwrap();
     assert_eq!((shown.generation, shown.ended_at, shown.end_reason), (2, None, None));
-    // The one that went on for it is a session of its own.
+    // The session that continued it stays a separate one.
     let listed = agent.client.session_list(ListParams::default()).unwrap().sessions;
     let mut ids: Vec<&str> = listed.iter().map(|row| row.session.as_str()).collect();
     ids.sort_unstable();
@@ -206,7 +207,7 @@ fn an_undo_that_is_killed_happened_whole_or_not_at_all() {
         let asked = std::thread::spawn(move || {
             client.context_undo(UndoParams { session: "s".into(), ..UndoParams::default() }).map(drop)
         });
-        // Where it is killed is left to chance on purpose; each place must do.
+        // The moment of the kill is random on purpose. Every moment must work.
         std::thread::sleep(std::time::Duration::from_micros(pause_us));
         daemon.kill();
         let answered = asked.join().unwrap().is_ok();

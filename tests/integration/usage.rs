@@ -1,10 +1,9 @@
-//! What calls of models used: one form for all providers, and the sums.
+//! The usage of model calls: one form for all providers, and the sums.
 
 use herma_tests::{Daemon, Home, Raw, kind};
 use serde_json::{Value, json};
 
-/// Records a usage; gives back input, output, cache_read, cache_write and reasoning, and
-/// checks what follows from them.
+/// Records a usage. Returns input, output, cache_read, cache_write and reasoning, and checks the derived fields.
 fn record(raw: &mut Raw, params: &Value) -> [u64; 5] {
     let usage = raw.result("context.record_usage", params)["usage"].take();
     let count = |name: &str| usage[name].as_u64().unwrap_or_else(|| panic!("{name}: {usage}"));
@@ -16,7 +15,7 @@ fn record(raw: &mut Raw, params: &Value) -> [u64; 5] {
     [input, output, read, write, reasoning]
 }
 
-/// Calls, input, output, cache_read, cache_write, reasoning, prompt, total.
+/// Returns calls, input, output, cache_read, cache_write, reasoning, prompt, total.
 fn numbers(row: &Value) -> [u64; 8] {
     ["calls", "input", "output", "cache_read", "cache_write", "reasoning", "prompt", "total"]
         .map(|name| row[name].as_u64().unwrap_or_else(|| panic!("{name}: {row}")))
@@ -141,7 +140,7 @@ fn what_is_missing_or_no_number_counts_as_nothing() {
     }
     let half = json!({ "prompt_tokens": 7, "completion_tokens": -1, "prompt_tokens_details": [] });
     assert_eq!(record(&mut raw, &json!({ "usage": half })), [7, 0, 0, 0, 0]);
-    // A number beyond all sense does no harm to the sums.
+    // An absurdly large number does not break the sums.
     for many in [json!(1e300), json!(u64::MAX), json!(i64::MAX)] {
         raw.result("context.record_usage", &json!({ "session": "s", "usage": { "prompt_tokens": many } }));
     }
@@ -149,7 +148,7 @@ fn what_is_missing_or_no_number_counts_as_nothing() {
     assert_eq!(sums["total"]["calls"], 3);
 }
 
-/// Four calls of two sessions, two models and two agents.
+/// Records four calls of two sessions, two models and two agents.
 fn populate(raw: &mut Raw) {
     raw.result("session.open", &json!({ "session": "a", "agent": "coder", "model": "m1" }));
     raw.result("session.open", &json!({ "session": "b", "agent": "critic" }));
@@ -170,7 +169,7 @@ fn calls_are_added_up_by_session_model_agent_and_day() {
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     populate(&mut raw);
-    // What no session called counts in none of them.
+    // A call without a session counts in no session.
     record(&mut raw, &json!({ "usage": { "prompt_tokens": 5 } }));
     let all = [4, 1110, 36, 340, 0, 0, 1450, 1486];
     for (by, expected) in [

@@ -12,10 +12,10 @@ use herma_protocol::version::{OLDEST, PREFACE, PROTOCOL};
 use herma_tests::{Cli, Daemon, Home, kind};
 use serde_json::{Value, json};
 
-/// What a daemon of a later version may answer to this one.
+/// An answer that a daemon of a later version may give to this client.
 const VERSION_9: &str = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"this client speaks protocol 2, the daemon 9: the client is the older one; upgrade it\",\"data\":{\"kind\":\"invalid_request\",\"retry\":false,\"fault\":\"caller\"}}}\n";
 
-/// A daemon that reads so many bytes of each of `connections`, answers and closes.
+/// Starts a fake daemon. It accepts `connections` connections, reads `reads` bytes from each, answers and closes.
 fn fake(home: &Home, connections: usize, reads: usize, answer: &'static str) -> JoinHandle<()> {
     std::fs::create_dir_all(home.socket().parent().unwrap()).unwrap();
     let listener = UnixListener::bind(home.socket()).unwrap();
@@ -49,8 +49,7 @@ fn a_client_of_an_older_or_newer_version_reads_why_it_is_refused() {
         );
         assert!(line["error"]["message"].as_str().unwrap().starts_with(words), "{answer}");
     }
-    // The client that waits for a frame takes the line's first bytes for a length that no frame
-    // has.
+    // A client that waits for a frame reads the line's first bytes as a length that no frame has.
     let length = u32::from_le_bytes(*b"{\"js");
     assert!(usize::try_from(length).unwrap() > herma_protocol::limits::FRAME_CEILING);
     daemon.assert_serves();

@@ -1,7 +1,7 @@
-//! Long ways through a session by chance: whatever an agent asks for in whatever order, and whenever the daemon is
-//! killed, no list is one that a provider refuses, nothing stands twice, and what is gone can be had again.
+//! Random walks through a session: an agent makes its requests in any order, and the daemon is killed at any time.
+//! Providers must accept every list, no message may occur twice, and removed messages must be readable again.
 //!
-//! HERMA_WALKS is how many ways are walked of each kind; without it there are few.
+//! HERMA_WALKS sets the number of walks of each kind. The default is small.
 
 use std::fmt::Write;
 
@@ -9,13 +9,13 @@ use herma_tests::random::Random;
 use herma_tests::{Daemon, Home, Raw, kind};
 use serde_json::{Value, json};
 
-/// Steps of a way.
+/// Steps of a walk.
 const STEPS: usize = 60;
 
-/// Ways of each kind.
+/// Default number of walks of each kind.
 const FEW: u64 = 4;
 
-/// The line behind which a message goes on that a handoff was put in front of.
+/// The line that ends a handoff. A message that has a handoff in front of its text continues after this line.
 const END: &str = "END OF CONTEXT SUMMARY";
 
 struct Walk {
@@ -25,13 +25,13 @@ struct Walk {
     raw: Raw,
     /// Whether messages are appended, or the list is sent with each call.
     appends: bool,
-    /// How the list is written when it is sent.
+    /// Whether the sent list has additional white space.
     is_spaced: bool,
     generation: u64,
     list: Vec<Value>,
     /// The number of the last message.
     last: u64,
-    /// Each list before a compression, and the length of the one after it.
+    /// Each list before a compression, and the length of the list after it.
     before: Vec<(Vec<Value>, usize)>,
 }
 
@@ -58,7 +58,7 @@ impl Walk {
         json!({ "role": role, "content": format!("#{}# {}", self.last, "walk on \u{e9}\n".repeat(length)) })
     }
 
-    /// What an agent says in one turn.
+    /// Returns the messages of one turn of an agent.
     fn turn(&mut self) -> Vec<Value> {
         let mut turn = Vec::new();
         if self.list.is_empty() {
@@ -94,7 +94,7 @@ impl Walk {
         self.list.extend(turn);
     }
 
-    /// Calls with the list, where it is sent, as another library would write it.
+    /// Calls a method. A sent list is written as another library would write it.
     fn call(&mut self, method: &str, params: &Value) -> Value {
         let mut params = params.clone();
         params["session"] = json!("s");
@@ -108,7 +108,7 @@ impl Walk {
         self.raw.ask(&line)
     }
 
-    /// The answer of a call that may have nothing to do.
+    /// Calls a method that may have nothing to do. Returns its result, if any.
     fn try_call(&mut self, method: &str, params: &Value) -> Option<Value> {
         let reply = self.call(method, params);
         match reply.get("error") {
@@ -195,14 +195,14 @@ impl Walk {
         assert_eq!(gone, Vec::<&Value>::new(), "{params}");
         self.generation = report["generation"].as_u64().unwrap();
         self.before.push((std::mem::replace(&mut self.list, new.clone()), new.len()));
-        // So many can be undone.
+        // At most this many compressions can be undone.
         if self.before.len() > 5 {
             self.before.remove(0);
         }
     }
 }
 
-/// The number of a message, in its own words or in its first call.
+/// Returns the number of a message, from its text or its first call.
 fn number(message: &Value) -> Option<u64> {
     if let Some(id) = message["tool_calls"][0]["id"].as_str() {
         return id.split('-').nth(1)?.parse().ok();
@@ -216,7 +216,7 @@ fn number(message: &Value) -> Option<u64> {
     own.strip_prefix('#')?.split('#').next()?.parse().ok()
 }
 
-/// Why a provider refuses a list; nothing where it takes it.
+/// Returns the reasons why a provider refuses a list. The text is empty if it accepts the list.
 fn refused(list: &[Value]) -> String {
     let mut words = String::new();
     let mut open: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! A writer that knows which entries of a store must be its own.
+//! A writer that knows its own entries in a store.
 
 use herma_client::{Client, ClientError};
 use herma_protocol::memory::{
@@ -6,19 +6,19 @@ use herma_protocol::memory::{
 };
 use herma_tests::random::Random;
 
-/// Most entries that one writer has in a store.
+/// Maximum number of entries of one writer in a store.
 const MOST: usize = 5;
 
-/// What one writer did to a store, and what it was promised.
+/// The writes of one writer to a store, and the answers that it got.
 #[derive(Debug)]
 pub(crate) struct Writer {
     name: String,
     target: Target,
     random: Random,
     number: u64,
-    /// Its entries after the last write that was acknowledged.
+    /// Its entries after the last acknowledged write.
     own: Vec<String>,
-    /// What they are if the write is applied that nobody has answered yet.
+    /// Its entries if the unanswered write is applied.
     pending: Option<Vec<String>>,
     /// Every answer since the last [`Self::take_told`]: a revision and its entries.
     told: Vec<(u64, Vec<String>)>,
@@ -36,12 +36,12 @@ impl Writer {
         self.target
     }
 
-    /// Writes that were acknowledged.
+    /// Returns the number of acknowledged writes.
     pub(crate) const fn writes(&self) -> u64 {
         self.writes
     }
 
-    /// Does one write, whatever comes next. An error leaves open whether it was done.
+    /// Makes one random write. After an error it is unknown whether the write was applied.
     pub(crate) fn step(&mut self, client: &mut Client) -> Result<(), ClientError> {
         let mut after = self.own.clone();
         let at = usize::try_from(self.random.below(u64::try_from(self.own.len().max(1)).unwrap())).unwrap();
@@ -152,8 +152,8 @@ impl Writer {
         entries.iter().filter(|entry| entry.starts_with(&start)).cloned().collect()
     }
 
-    /// What was acknowledged must be among these entries, once and in its order. The
-    /// write that nobody answered may be; once it is, it stays.
+    /// Checks that the acknowledged entries are among these, once and in order. An unanswered write may be applied.
+    /// Once it is, it stays.
     pub(crate) fn check(&mut self, entries: &[String]) {
         let there = self.own_of(entries);
         if self.pending.as_ref() == Some(&there) {
@@ -162,13 +162,13 @@ impl Writer {
         assert_eq!(there, self.own, "{} in {entries:?}, or {:?}", self.name, self.pending);
     }
 
-    /// As [`Self::check`]; what is not done by now never will be.
+    /// Like [`Self::check`], but a write that is not applied by now never will be.
     pub(crate) fn check_finally(&mut self, entries: &[String]) {
         self.check(entries);
         self.pending = None;
     }
 
-    /// The answers since this was asked last.
+    /// Returns the answers since the last call.
     pub(crate) fn take_told(&mut self) -> Vec<(u64, Vec<String>)> {
         std::mem::take(&mut self.told)
     }

@@ -103,7 +103,7 @@ pub struct Rules<'a> {
 pub struct Applied {
     /// The entries after the change.
     pub entries: Vec<Entry>,
-    /// What was done.
+    /// The effect of the change.
     pub done: Done,
     /// Findings in the new texts for which the guard only warns.
     pub warnings: Vec<Finding>,

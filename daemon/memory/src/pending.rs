@@ -27,7 +27,7 @@ const WAITING: usize = 1000;
 /// Largest file that is read, in bytes: enough for the longest texts of a write, escaped.
 const FILE_LIMIT: u64 = 8 << 20;
 
-/// Chars of a summary's detail.
+/// Maximum chars of a detail in a summary.
 const DETAIL: usize = 120;
 
 /// Hex digits of an id.
@@ -109,10 +109,10 @@ pub struct Pending {
     expires: bool,
 }
 
-/// Why a write can't be staged.
+/// The error for a write that can't be staged.
 #[derive(Debug, thiserror::Error)]
 pub enum StageError {
-    /// Too many wait already.
+    /// Too many writes wait already.
     #[error("{WAITING} writes wait for approval already; a person has to decide some of them first")]
     Full,
     /// The write could not be stored.
@@ -120,7 +120,7 @@ pub enum StageError {
     Disk(#[from] DiskError),
 }
 
-/// Why a write can't be moved.
+/// The error for a write that can't be moved to another queue.
 #[derive(Debug, thiserror::Error)]
 pub enum HandOverError {
     /// The payload is not a valid call.

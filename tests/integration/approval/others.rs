@@ -1,4 +1,4 @@
-//! The files of waiting writes, and other programs that put theirs beside them.
+//! The files of waiting writes, and other programs that put files next to them.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -8,7 +8,7 @@ use herma_tests::{eventually, python};
 
 use super::*;
 
-/// Stages a write as Hermes does: a temporary file beside it, then a rename.
+/// Stages a write as Hermes does: a temporary file next to the target, then a rename.
 const HERMES: &str = r#"
 import json, os, sys, tempfile, time
 folder, name, content = sys.argv[1:4]
@@ -22,7 +22,7 @@ with os.fdopen(handle, "w", encoding="utf-8") as file:
 os.replace(temporary, os.path.join(folder, name + ".json"))
 "#;
 
-/// Puts a record there that was made so many seconds ago.
+/// Writes a record that is this many seconds old.
 fn put(folder: &Path, id: &str, age: f64, payload: &Value) {
     fs::create_dir_all(folder).unwrap();
     let record = json!({
@@ -52,7 +52,7 @@ fn a_write_that_hermes_staged_is_listed_and_approved() {
     assert_eq!(approved["failed"], json!([]), "{approved}");
     assert_eq!(home.entries(Target::Memory), ["one", "two", "mine", "日本語 of Hermes"]);
     assert!(files(&home).is_empty());
-    // One that Hermes decided by itself waits no more.
+    // A write that Hermes decided no longer waits.
     let decided = stage(&mut daemon.raw(), "decided elsewhere");
     fs::remove_file(folder.join(format!("{decided}.json"))).unwrap();
     assert_eq!(kind(&raw.call("memory.approve", &json!({ "ids": [decided] }))), "not_found");
@@ -139,7 +139,7 @@ fn a_payload_that_means_nothing_fails_and_waits_on() {
     }
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
-    // Nothing of what waits may reach a model either.
+    // A model must not see a waiting write either.
     let listed = raw.result("memory.pending", &json!({})).to_string();
     assert!(!listed.contains("mail the keys") && listed.contains("[BLOCKED:"), "{listed}");
     let decided = raw.result("memory.approve", &json!({ "all": true }));
@@ -246,7 +246,7 @@ fn what_is_approved_is_what_the_file_says() {
     let daemon = Daemon::start(&home);
     let path = folder(&home).join(format!("{}.json", stage(&mut daemon.raw(), "meant badly")));
     let mut raw = daemon.raw();
-    // Until the folder's own time is beyond doubt, everything is read anew.
+    // While the folder's modification time is recent, all files are read again.
     let made = fs::metadata(folder(&home)).unwrap().modified().unwrap();
     eventually("the folder to be old", || (made.elapsed().unwrap().as_secs() >= 4).then_some(()));
     assert_eq!(ids(&mut raw).len(), 1);

@@ -1,4 +1,4 @@
-//! What is not staged, and what can't be decided.
+//! Writes that are not staged, and ids that can't be decided.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is asked of each method.
+//! The requests for each method.
 
 mod contexts;
 mod files;
@@ -21,7 +21,7 @@ pub(super) fn config(method: Method) -> &'static str {
     }
 }
 
-/// What is asked of each method; a new method needs a row here to compile.
+/// Sends the requests for a method. A new method needs a row here to compile.
 pub(super) fn run(method: Method, talk: &mut Talk) {
     match method {
         Method::Hello => {

@@ -1,4 +1,4 @@
-//! Which sessions are listed, and how a chain is.
+//! The listed sessions, and the fields of a chain.
 
 use herma_tests::{Daemon, Home, Raw};
 use serde_json::{Value, json};
@@ -13,8 +13,8 @@ fn names(rows: &[Value]) -> Vec<&str> {
     rows.iter().map(|row| row["session"].as_str().unwrap()).collect()
 }
 
-/// A root, a chain of three with a delegate, a branch, a compressed root without a child,
-/// and a session of another profile.
+/// Adds a root, a chain of three with a delegate, a branch, a compressed root without a child, and a session of another
+/// profile.
 fn populate(raw: &mut Raw) {
     open(raw, "plain", None);
     open(raw, "a", None);
@@ -92,9 +92,9 @@ fn a_chain_keeps_the_place_of_its_root() {
     open(&mut raw, "new", None);
     go_on(&mut raw, "old", "old-2");
     assert_eq!(names(&list(&mut raw, &json!({}))), ["new", "old-2"]);
-    // The tip ended too: that is what is said of the chain.
+    // The tip ended too, and its reason is the reason of the chain.
     close(&mut raw, "old-2", "user_exit");
-    // One that is open when the daemon is killed ends with it.
+    // A kill of the daemon would end an open session.
     close(&mut raw, "new", "user_exit");
     let rows = list(&mut raw, &json!({}));
     assert_eq!((&rows[1]["session"], &rows[1]["end_reason"]), (&json!("old-2"), &json!("user_exit")));

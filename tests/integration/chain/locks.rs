@@ -1,4 +1,4 @@
-//! The lock that an agent takes before it compresses a session by itself.
+//! The lock that an agent takes before it compresses a session on its own.
 
 use std::sync::Barrier;
 
@@ -52,7 +52,7 @@ fn only_the_holder_has_and_gives_back_the_lock() {
     assert_eq!(holder(&mut one, "s"), json!(null));
     assert!(lock(&mut one, "s", "a", &always));
     assert!(!lock(&mut two, "s", "b", &always) && !lock(&mut one, "s", "b", &always));
-    // A holder is known by its name, on any connection.
+    // A holder is identified by its name, on any connection.
     assert!(lock(&mut one, "s", "a", &always) && lock(&mut two, "s", "a", &always));
     assert!(lock(&mut two, "other", "b", &always));
     assert!(!unlock(&mut two, "s", "b") && !unlock(&mut two, "unknown", "b"));
@@ -74,7 +74,7 @@ fn a_lock_ends_after_its_time_and_asking_again_does_not_extend_it() {
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     assert!(lock(&mut raw, "s", "a", &json!(0.2)));
-    // Granted, but it does not hold any longer for it.
+    // The second request is granted, but does not extend the lock.
     assert!(lock(&mut raw, "s", "a", &json!(3600)) || holder(&mut raw, "s").is_null());
     eventually("the lock to expire", || lock(&mut raw, "s", "b", &json!(null)).then_some(()));
     assert_eq!(holder(&mut raw, "s"), "b");
@@ -113,7 +113,7 @@ fn an_empty_id_is_never_locked() {
     }
     assert!(!unlock(&mut raw, "", "a"));
     assert_eq!(holder(&mut raw, ""), json!(null));
-    // No session was opened for a lock.
+    // A lock does not open a session.
     assert!(lock(&mut raw, "s", "a", &json!(null)));
     assert_eq!(raw.result("session.list", &json!({ "raw": true })), json!({ "sessions": [] }));
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const README: &str = include_str!("../../../README.md");
 
-/// A session with two messages, a usage and an output; and its continuation.
+/// Adds a session with two messages, a usage and an output, and its continuation.
 fn populate(cli: &Cli<'_>) {
     drop(cli.run(&["session", "open", "trip"]).done());
     let messages = json!([
@@ -112,8 +112,7 @@ fn recall_prints_hits_and_what_they_lead_to() {
     assert_eq!((none.code, &none.json()["hits"]), (1, &json!([])), "also JSON says so: {none:?}");
 }
 
-/// The commands of the tour behind the line that begins with `from`, up to the end of its
-/// block.
+/// Returns the commands of the README's tour from the text `from` to the end of its code block.
 fn tour(from: &str) -> String {
     let at = README.find(from).unwrap_or_else(|| panic!("the README has no {from:?}"));
     README[at..].split("```").next().unwrap().to_owned()

@@ -1,4 +1,4 @@
-//! `herma config`: what is in force, from where, and a file to begin with.
+//! `herma config`: the current values, their sources, and a new configuration file.
 
 use herma_tests::{Cli, Home};
 
@@ -35,7 +35,7 @@ fn every_value_is_shown_with_where_it_came_from() {
     assert_eq!(source("memory_limit"), "default");
     assert_eq!(source("redact"), "HERMES_REDACT_SECRETS");
     assert_eq!(source("level"), "HERMA_LOG");
-    // It is a configuration itself.
+    // The output is itself a valid configuration.
     let copy = home.path().join("copy.toml");
     std::fs::write(&copy, &shown).unwrap();
     assert_eq!(cli.run(&["config", "check", copy.to_str().unwrap()]).code, 0);

@@ -21,7 +21,7 @@ fn writes_that_wait_are_listed_approved_and_rejected() {
     let unknown = cli.run(&["memory", "approve", &id, "00000000"]);
     assert!(unknown.code == 1 && unknown.err.contains("not_found"), "{unknown:?}");
     assert_eq!(home.entries(Target::User), [""; 0]);
-    // Each command is a connection of its own, so a person may approve what was staged here.
+    // Each command opens its own connection, so a person may approve a write that was staged here.
     let out = cli.run(&["memory", "approve", &id]).done();
     assert!(out.starts_with(&format!("{id} done: ")), "{out}");
     assert_eq!(home.entries(Target::User), ["likes tea"]);

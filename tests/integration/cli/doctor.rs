@@ -1,4 +1,4 @@
-//! `herma doctor` on homes that are in order and on such as are not.
+//! `herma doctor` on healthy and on broken homes.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use herma_protocol::memory::Target;
 use herma_tests::{Cli, Daemon, Home};
 use serde_json::Value;
 
-/// The finding about one thing whose words have `part`.
+/// Returns the finding of a check whose words contain `part`.
 fn finding<'a>(report: &'a Value, check: &str, part: &str) -> &'a Value {
     let all = report["findings"].as_array().unwrap();
     let is_it = |row: &&Value| row["check"] == check && row["words"].as_str().unwrap().contains(part);

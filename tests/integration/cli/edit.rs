@@ -1,11 +1,11 @@
-//! `herma memory edit` with editors of several kinds.
+//! `herma memory edit` with several kinds of editors.
 
 use std::fs;
 use std::path::PathBuf;
 
 use super::*;
 
-/// An editor: a script whose first argument is the file. It lies in the home.
+/// Writes an editor script into the home. The script's first argument is the file.
 fn editor(home: &Home, script: &str) -> String {
     use std::os::unix::fs::PermissionsExt;
     let path = home.path().join("an editor.sh");
@@ -14,7 +14,7 @@ fn editor(home: &Home, script: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The texts that were left for the user.
+/// Returns the texts that were kept for the user.
 fn kept(home: &Home) -> Vec<PathBuf> {
     let entries = fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().path());
     let mut found: Vec<PathBuf> = entries
@@ -72,7 +72,7 @@ fn an_editor_that_changes_nothing_or_fails_changes_nothing() {
         assert_eq!(home.entries(Target::User), ["one", "two", "three"]);
         assert_eq!(kept(&home), [""; 0].map(PathBuf::from), "{command}");
     }
-    // Its text is not lost when it wrote something before it failed.
+    // A text that the editor saved before it failed is not lost.
     let script = editor(&home, "echo mine > \"$1\"; exit 3");
     let ran = Cli::new(&home).with("EDITOR", &script).run(&["memory", "edit", "user"]);
     let [path] = kept(&home).try_into().unwrap();
@@ -88,7 +88,7 @@ fn a_text_that_was_overtaken_is_kept_and_can_be_brought_in() {
     let home = home();
     let _daemon = Daemon::start(&home);
     let store = home.store(Target::User);
-    // Another program writes while the editor is open.
+    // Another program writes the store while the editor is open.
     let script =
         editor(&home, &format!("sed -i s/one/mine/ \"$1\"; printf 'one\\n§\\ntheirs' > '{}'", store.display()));
     let cli = Cli::new(&home).with("EDITOR", &script);
@@ -98,7 +98,7 @@ fn a_text_that_was_overtaken_is_kept_and_can_be_brought_in() {
     let [path] = kept(&home).try_into().unwrap();
     let path = path.to_str().unwrap();
     assert_eq!(fs::read_to_string(path).unwrap(), "mine\n§\ntwo\n§\nthree\n");
-    // It tells how to see what it would change now, and that works.
+    // The error names a command that shows the remaining changes, and that command works.
     assert!(ran.err.contains(&format!("herma memory import {path} user --replace --dry-run")), "{ran:?}");
     let out = cli.run(&["memory", "import", path, "user", "--replace", "--dry-run"]).done();
     for line in ["- one", "- theirs", "+ mine", "+ two", "+ three"] {
@@ -124,12 +124,12 @@ fn a_text_that_was_refused_or_could_not_be_sent_is_kept() {
         assert!(ran.code == code && ran.err.contains("your text is kept in"), "{ran:?}");
         assert_eq!((kept(&home).len(), home.entries(Target::User).len()), (1, 3));
     }
-    // A daemon that is gone when the editor closes.
+    // The daemon is gone when the editor closes.
     let home = home();
     let daemon = Daemon::start(&home);
     let script = editor(&home, &format!("sed -i s/one/mine/ \"$1\"; kill -9 {}", daemon.pid()));
     let ran = Cli::new(&home).with("EDITOR", &script).run(&["memory", "edit", "user"]);
-    // It may be on its way out while it is asked.
+    // The daemon may still be ending when the command contacts it.
     assert!([1, 3].contains(&ran.code) && ran.err.contains("your text is kept in"), "{ran:?}");
     assert_eq!(fs::read_to_string(&kept(&home)[0]).unwrap(), "mine\n§\ntwo\n§\nthree\n");
 }

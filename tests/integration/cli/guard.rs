@@ -1,4 +1,4 @@
-//! What the guard refuses, and how a person allows it.
+//! Texts that the guard refuses, and how a person allows them.
 
 use herma_tests::{Cli, Daemon, Home};
 use serde_json::json;

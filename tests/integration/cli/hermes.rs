@@ -1,4 +1,4 @@
-//! `herma hermes`: the plugin in the home of an agent.
+//! `herma hermes`: the plugin in an agent's home.
 
 use herma_tests::{Cli, Home};
 use serde_json::json;
@@ -17,7 +17,7 @@ fn the_plugin_brings_the_package_and_goes_again() {
         .unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     assert!(String::from_utf8_lossy(&ran.stdout).starts_with(folder.to_str().unwrap()));
-    // There is no agent here that could use it.
+    // No agent that could use the plugin is installed here.
     let check = cli.run(&["hermes", "check", "--python", "python3", "--json"]);
     assert_eq!((check.code, &check.json()["files"]["current"]), (1, &json!(true)));
     let removed = cli.run(&["hermes", "uninstall", "--write-config"]).done();

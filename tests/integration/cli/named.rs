@@ -1,11 +1,11 @@
-//! What is named on the command line has to be there: a slip makes nothing and asks nobody else.
+//! Paths and names on the command line must exist. A typo creates nothing and contacts no other daemon.
 
 use std::process::Command;
 
 use herma_tests::{Cli, Daemon, Home};
 use serde_json::json;
 
-/// A command with a home or socket of its own: its exit code and what it says on standard error.
+/// Runs a command that names its own home or socket. Returns the exit code and standard error.
 fn run(arguments: &[&str]) -> (i32, String) {
     let mut command = Command::new(herma_tests::cli_program());
     let output = command.args(arguments).output().unwrap();

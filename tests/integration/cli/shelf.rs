@@ -1,11 +1,11 @@
-//! `herma output list|search|rm|gc`: what they print, and how they end.
+//! `herma output list|search|rm|gc`: their output and exit codes.
 
 use std::process::Command;
 
 use herma_tests::{Cli, Daemon, Home};
 use serde_json::json;
 
-/// Spills a text; gives back its handle.
+/// Spills a text and returns its handle.
 fn spill(cli: &Cli<'_>, session: &str, id: &str, text: &str) -> String {
     let ran = cli.run_with(&["output", "admit", session, "--id", id, "--threshold", "0", "-", "--json"], text);
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -47,7 +47,7 @@ fn outputs_are_listed_searched_and_removed() {
         let ran = cli.run(arguments);
         assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{arguments:?}: {ran:?}");
     }
-    // What search prints goes into read.
+    // `read` accepts the places that `search` prints.
     let found = cli.run(&["output", "search", "gamma"]).done();
     let place = found.rsplit_once(':').unwrap().0;
     let read = cli.run(&["output", "read", place]);

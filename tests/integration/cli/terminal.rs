@@ -1,9 +1,9 @@
-//! What a terminal is sent: nothing that moves its cursor, but for those who ask for it.
+//! The output on a terminal has no cursor control, unless the user asks for it.
 
 use herma_tests::{Daemon, Home, cli, python};
 use serde_json::json;
 
-/// Has a command run on a terminal of its own, and gives what came there.
+/// Runs a command on its own pseudo-terminal, and prints the terminal's output.
 const PTY: &str = "import pty, sys\npty.spawn(sys.argv[1:])\n";
 
 fn on_a_terminal(home: &Home, arguments: &[&str]) -> String {

@@ -36,7 +36,7 @@ fn what_is_exported_can_be_imported_elsewhere() {
         (&again["memory"]["entries"], &again["user"]["entries"]),
         (&expected["memory"]["entries"], &expected["user"]["entries"])
     );
-    // A second time there is nothing to do.
+    // A second import changes nothing.
     let twice = cli.run_with(&import, &exported).done();
     assert!(twice.contains("0 added, 2 were there already, 0 removed"), "{twice}");
     assert_eq!(cli.run(&["--profile", "work", "memory", "export"]).json(), again);
@@ -56,7 +56,7 @@ fn an_import_adds_and_takes_out_only_on_request() {
     let out = cli.run(&["memory", "import", file, "user", "--replace"]).done();
     assert!(out.contains("0 added, 2 were there already, 1 removed"), "{out}");
     assert_eq!(home.entries(Target::User), ["kept", "new"]);
-    // It is one change, which can be taken back.
+    // The import is one change, which can be undone.
     drop(cli.run(&["memory", "undo", "user"]).done());
     assert_eq!(home.entries(Target::User), ["kept", "old", "new"]);
     drop(cli.run_with(&["memory", "import", "-", "user", "--replace"], "[]").done());

@@ -1,10 +1,9 @@
-//! What a chat API accepts.
+//! Checks whether a chat API accepts a list.
 
 use herma_protocol::context::ConstantsResult;
 use serde_json::Value;
 
-/// Every result follows its call by position, and no call is open but those of
-/// the last message.
+/// Checks that every result follows its call, and that only calls of the last message lack a result.
 pub(crate) fn check(messages: &[Value]) {
     let mut open: Vec<String> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
@@ -23,7 +22,7 @@ pub(crate) fn check(messages: &[Value]) {
     }
 }
 
-/// No more neighbours have the same role than had it before.
+/// Checks that `after` has no more neighbours with equal roles than `before`.
 pub(crate) fn check_roles(before: &[Value], after: &[Value]) {
     let repeated = |messages: &[Value]| {
         let same = |pair: &&[Value]| pair[0]["role"] == pair[1]["role"] && pair[0]["role"] != "tool";
@@ -33,7 +32,7 @@ pub(crate) fn check_roles(before: &[Value], after: &[Value]) {
     assert_eq!(after[0]["role"], before[0]["role"]);
 }
 
-/// The position of the one handoff, which has the form that the constants say.
+/// Returns the position of the only handoff, and checks its form against the constants.
 pub(crate) fn handoff(messages: &[Value], constants: &ConstantsResult) -> usize {
     let marked = |message: &Value| message[&constants.metadata_key] == true;
     let found: Vec<usize> = (0..messages.len()).filter(|at| marked(&messages[*at])).collect();

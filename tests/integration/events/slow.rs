@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-/// Writes that swap two texts in a store, `count` in all.
+/// Makes `count` writes that swap two texts in a store.
 fn write_much(daemon: &Daemon, count: u64) {
     let barrier = Barrier::new(2);
     std::thread::scope(|scope| {
@@ -24,7 +24,7 @@ fn write_much(daemon: &Daemon, count: u64) {
     });
 }
 
-/// Reads what was kept for a subscriber: in order, up to the newest.
+/// Reads the notifications that were kept for a subscriber, in order and up to the newest.
 fn catch_up(raw: &mut Raw, newest: u64) {
     let mut last = [0; 2];
     while last != [newest; 2] {
@@ -65,11 +65,11 @@ fn a_subscriber_that_does_not_read_hinders_nobody() {
     let (_, most) = daemon.memory();
     // 20 × 2,400 × 1 KB would be 50 MB.
     assert!(most < before + (36 << 20), "{before} bytes before, {most} at most");
-    // Whoever reads nothing at all for 30 s is given up, which a slow machine may come to.
+    // A subscriber that reads nothing for 30 s is disconnected, which can happen on a slow machine.
     if began.elapsed() < Duration::from_secs(20) {
         catch_up(&mut deaf[0], count / 2);
     }
-    // The others don't keep it from stopping.
+    // Slow subscribers don't delay the shutdown.
     assert_eq!(daemon.raw().result("shutdown", &json!({ "drain_ms": 100 })), json!({}));
     assert!(daemon.ended().success());
 }

@@ -1,18 +1,16 @@
-//! The golden files of the protocol's versions, and what a later version may change.
+//! The golden files of the protocol's versions, and the changes that a later version may make.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The files of protocol 2. They are never written again: whoever spoke it goes on to
-/// speak it.
+/// Returns the folder of protocol 2. Its files never change, because old clients keep using that protocol.
 pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden").join("v2")
 }
 
-/// A golden file. `HERMA_BLESS=1` writes `today` where there is none yet; one that exists
-/// stays as it is.
+/// Returns a golden file. `HERMA_BLESS=1` writes `today` if the file is missing. An existing file never changes.
 pub(crate) fn golden(name: &str, today: &[u8]) -> Vec<u8> {
     let path = folder().join(name);
     if std::env::var_os("HERMA_BLESS").is_some_and(|bless| bless == "1") && !path.exists() {
@@ -22,8 +20,7 @@ pub(crate) fn golden(name: &str, today: &[u8]) -> Vec<u8> {
         .unwrap_or_else(|error| panic!("{}: {error}; HERMA_BLESS=1 writes it, if the method is new", path.display()))
 }
 
-/// Whether everything that `before` has is in `after`, with the same values: what was added
-/// to objects is passed over.
+/// Checks that `after` has everything in `before`, with the same values. Ignores new fields of objects.
 #[track_caller]
 pub(crate) fn assert_grown(before: &Value, after: &Value, name: &str) {
     if let Some(place) = lost(before, after) {

@@ -1,5 +1,4 @@
-//! One request and one reply of every method, with every field set. The literals
-//! name all fields, so that a new one doesn't compile before it is here.
+//! One request and one reply of every method, with every field set. A new field doesn't compile until it is here.
 
 pub(crate) mod contexts;
 mod daemons;
@@ -22,7 +21,7 @@ use stores::{
     store_view, tool, undo, write_result,
 };
 
-/// A request and a reply with texts and lists that are too large for their JSON.
+/// A request and a reply whose texts and lists are so large that they become attachments.
 pub(crate) fn attached() -> (Request, Reply) {
     let long = |line: &str| line.repeat(5000 / line.len());
     let result = |content| output::TurnResult { id: Some("call_1".into()), tool: Some("terminal".into()), content };
@@ -180,7 +179,7 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
     }
 }
 
-/// JSON that must come back byte for byte.
+/// JSON that must be returned byte for byte.
 fn json(text: &str) -> Json {
     Json::parse(text.to_owned()).unwrap()
 }

@@ -25,7 +25,7 @@ fn a_second_undo_brings_the_change_back() {
         assert_eq!((&again["revision"], &again["entries"]), (&json!(revision), &json!(entries)), "{again}");
         assert_eq!(home.entries(Target::Memory), entries);
     }
-    // The other store has nothing to take back.
+    // The other store has nothing to undo.
     assert_eq!(raw.result("memory.undo", &json!({ "target": "user" }))["success"], false);
     assert_eq!(log(&mut raw, &json!({ "target": "user" }))["rows"], json!([]));
 }
@@ -37,7 +37,7 @@ fn an_edit_by_hand_and_a_batch_are_taken_back_whole() {
     let mut raw = daemon.raw();
     add(&mut raw, "one");
     home.write_store(Target::Memory, "by hand\n§\nanother".as_bytes());
-    // Nobody has looked at the store since.
+    // No client has read the store since.
     let undone = raw.result("memory.undo", &json!({ "target": "memory" }));
     assert_eq!((&undone["entries"], &undone["revision"]), (&json!(["one"]), &json!(3)), "{undone}");
     fs::remove_file(home.store(Target::Memory)).unwrap();
@@ -72,7 +72,7 @@ fn every_revision_can_be_put_back() {
         assert_eq!(restored["entries"], json!(texts(wanted)));
         assert_eq!(home.entries(Target::Memory), texts(wanted));
     }
-    // Revision 6 was empty; what is there already makes no new revision.
+    // Revision 6 was empty. A restore to equal entries makes no new revision.
     raw.result("memory.restore", &json!({ "target": "memory", "revision": 6 }));
     let same = raw.result("memory.restore", &json!({ "target": "memory", "revision": 0 }));
     assert_eq!((&same["success"], &same["revision"]), (&json!(true), &json!(10)), "{same}");
@@ -92,7 +92,7 @@ fn what_was_there_before_the_daemon_is_the_oldest_revision() {
     home.write_store(Target::User, b"older than the daemon");
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
-    // There is nothing to take back yet.
+    // There is nothing to undo yet.
     assert_eq!(raw.result("memory.undo", &json!({ "target": "user" }))["success"], false);
     raw.result("memory.replace", &json!({ "target": "user", "old_text": "older", "content": "newer" }));
     assert_eq!(revisions(&log(&mut raw, &json!({ "target": "user" }))), (vec![2, 1], false));

@@ -38,7 +38,7 @@ fn the_plugin_gets_rows_that_stand_for_the_conversation() {
     assert!(kept.len() < rows.len(), "{answer}");
     assert_eq!(kept.last().unwrap(), &json!({ "handle": "w" }));
     assert!(kept.iter().any(|row| row["text"].as_str().is_some_and(|text| text.contains("CONTEXT COMPACTION"))));
-    // What it doesn't know is left to the client.
+    // A compaction with rows that herma doesn't know is left to the client.
     client.say("more");
     let strange = json!([{ "role": "user", "text": "who said this?", "toolUses": [], "handle": "x" }]);
     assert_eq!(client.hook("compact", &json!({ "messages": strange })).done(), "");
@@ -78,7 +78,7 @@ fn a_compaction_waits_for_the_newest_result_to_be_in_the_transcript() {
     assert!(is_read, "the newest result was not read: {hits}");
 }
 
-/// How often the daemon was pinged; each hook does so when it begins.
+/// Returns how often the daemon was pinged. Each hook pings it when it begins.
 fn pings(daemon: &Daemon) -> u64 {
     let status = daemon.client().status(StatusParams {}).unwrap();
     status.requests.by_method.get("ping").map_or(0, |counts| counts.count)

@@ -14,7 +14,7 @@ fn whatever_goes_wrong_the_client_goes_on() {
     let home = Home::new();
     let mut client = Client::new(&home);
     let cli = Cli::new(&home).with("HERMAD", "/no/such/program");
-    // At the begin of a session the user sees it, because nothing else shows it.
+    // At the beginning of a session the user sees the error, because nothing else shows it.
     for (client, input, why) in [
         ("claude-code", "{\"session_id\":\"a\"}", "no daemon answers"),
         ("codex", "{\"session_id\":\"a\"}", "no daemon answers"),
@@ -40,11 +40,11 @@ fn whatever_goes_wrong_the_client_goes_on() {
     assert_eq!(client.hook("stop", &directory).done(), "");
     kill_process(Pid::from_raw(daemon.pid().cast_signed()).unwrap(), Signal::STOP).unwrap();
     let began = Instant::now();
-    // As it is when nobody says another time.
+    // An empty value means the default timeout.
     client.timeout = "";
     assert_eq!(client.hook("stop", &json!({})).done(), "");
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    // The next ones don't wait for it, and what they would have kept is read later.
+    // The next hooks don't wait for the daemon. The messages that they skip are read later.
     client.timeout = "30000";
     client.say("said while it was frozen");
     let began = Instant::now();
@@ -56,7 +56,7 @@ fn whatever_goes_wrong_the_client_goes_on() {
     let log = client.log();
     assert!(log.contains("it was given up after"), "{log}");
     assert_eq!(log.matches("given up").count(), 1, "each hook waited: {log}");
-    // After a few seconds it is asked again.
+    // After a few seconds a hook contacts the daemon again.
     let kept = || {
         drop(client.hook("stop", &json!({})).done());
         messages(&home, &format!("claude-code:{ID}"))
@@ -68,7 +68,7 @@ fn whatever_goes_wrong_the_client_goes_on() {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Killed {
     Before,
-    /// While the hook waits for its answer, so long after it was started.
+    /// While the hook waits for its answer, this many milliseconds after the hook's start.
     In(u64),
     After,
 }
@@ -102,7 +102,7 @@ fn a_daemon_that_is_killed_before_in_and_after_each_hook_costs_nothing() {
                 kill_process(Pid::from_raw(daemon.pid().cast_signed()).unwrap(), Signal::STOP).unwrap();
                 std::thread::scope(|scope| {
                     let hook = scope.spawn(|| client.hook(event, &more));
-                    // Where in the hook that is is left to chance on purpose.
+                    // The point within the hook is random on purpose.
                     std::thread::sleep(Duration::from_millis(pause_ms));
                     daemon.kill();
                     assert_quiet(&hook.join().unwrap(), event);
@@ -114,14 +114,14 @@ fn a_daemon_that_is_killed_before_in_and_after_each_hook_costs_nothing() {
             daemon = Daemon::start(&home);
         }
     }
-    // What was said is there, each message once; the compaction in between began further lists.
+    // Every message exists once. The compactions in between started new lists.
     assert_eq!(client.hook("stop", &json!({})).done(), "");
     let found = |words: &str| {
         let cli = Cli::new(&home);
         let hits =
             cli.run(&["recall", words, "--session", &format!("claude-code:{ID}"), "--limit", "100", "--json"]).json();
         let hits = hits["hits"].as_array().unwrap().clone();
-        // The handoff of the compaction says some of it too.
+        // The handoff of the compaction has some of the words, too.
         let own = |hit: &&Value| {
             ["look at", "done: look at"].iter().any(|words| hit["snippet"].as_str().unwrap().starts_with(words))
         };
@@ -130,20 +130,20 @@ fn a_daemon_that_is_killed_before_in_and_after_each_hook_costs_nothing() {
     for event in ["user-prompt-submit", "post-tool-use", "pre-compact", "stop", "session-end"] {
         for killed in [Killed::Before, Killed::In(3), Killed::After] {
             let words = format!("\"before {event}, {killed:?}\"");
-            // Six things that the user said, and six that the model answered.
+            // Six messages of the user, and six answers of the model.
             assert_eq!(found(&words), 12, "{words}");
         }
     }
 }
 
-/// A hook whose daemon goes away says nothing, or all of it, and never fails.
+/// Checks that a hook whose daemon goes away prints nothing or a whole answer, and never fails.
 fn assert_quiet(ran: &Ran, event: &str) {
     assert_eq!(ran.code, 0, "{event}: {ran:?}");
     let is_whole = ran.out.is_empty() || event == "pre-compact" || serde_json::from_str::<Value>(&ran.out).is_ok();
     assert!(is_whole, "{event}: {ran:?}");
 }
 
-/// Pipes are in the place of the files that a hook reads and writes.
+/// Pipes replace the files that a hook reads and writes.
 #[test]
 fn a_hook_waits_for_no_pipe() {
     let pipe = |path: &std::path::Path| {

@@ -26,7 +26,7 @@ fn the_ledger_has_each_change_and_each_call_once() {
         json!({ "type": "assistant", "uuid": format!("u-{second}"), "timestamp": time, "message": message })
     };
     client.say("Look at the host.");
-    // Claude Code writes a record for each block of an answer.
+    // Claude Code writes one record for each block of an answer.
     for record in [call("msg_1", 1), call("msg_1", 2)] {
         client.write(&record);
     }
@@ -49,13 +49,13 @@ fn the_ledger_has_each_change_and_each_call_once() {
     assert_eq!(row["outputs"]["removed"], 10_000, "{row}");
     assert!(preview.len() < 4_000 && row["outputs"]["added"].as_u64() < Some(1_000), "{row}");
     assert!(row["outputs"]["cost"].as_i64() < Some(-9_000), "{row}");
-    // 500 tokens are written at 1.25 and 9,500 are read at 0.1, twice; 100 are answered at 5.
+    // Twice: 500 tokens are written at 1.25, 9,500 are read at 0.1, and 100 are output at 5.
     assert_eq!(row["cost"], 2 * (625 + 950 + 500), "{row}");
     assert_eq!(
         row["difference"].as_i64(),
         row["cost"].as_i64().zip(row["without_herma"].as_i64()).map(|(one, other)| one - other)
     );
-    // What is read again is not counted again.
+    // Records that are read again are not counted again.
     fs::remove_file(home.path().join(format!("herma/clients/claude-code/{ID}.json"))).unwrap();
     assert_eq!(client.hook("stop", &json!({})).done(), "");
     assert_eq!(savings(), found);
@@ -63,7 +63,7 @@ fn the_ledger_has_each_change_and_each_call_once() {
     assert_eq!((&used["total"]["calls"], &used["total"]["prompt"]), (&json!(2), &json!(20_000)), "{used}");
     let text = Cli::new(&home).run(&["usage", "--savings"]).done();
     assert!(text.contains("herma saved") && text.contains("previews of large outputs"), "{text}");
-    // A compaction of the client's own begins another window.
+    // A compaction by the client starts another window.
     drop(client.hook("pre-compact", &json!({ "trigger": "auto" })).done());
     drop(client.context("session-start", &json!({ "source": "compact" })));
     assert_eq!(counts(&savings()["total"]), [0, 2, 1, 1, 0, 1].map(Value::from));

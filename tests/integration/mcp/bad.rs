@@ -1,4 +1,4 @@
-//! What clients and models get wrong.
+//! Mistakes of clients and models.
 
 use herma_protocol::memory::Target;
 use herma_tests::{Daemon, Home, Mcp};
@@ -88,7 +88,7 @@ fn every_request_is_answered_under_its_id() {
     .map(|line| line.replace("NESTED", &nested).into_bytes())
     .to_vec();
     lines.push(b"{\"jsonrpc\":\"2.0\",\"id\":ID,\"method\":\"ping\",\"params\":{\"x\":\"\xff\"}}".to_vec());
-    // The id stands behind a text that is longer than any line may be.
+    // The id comes after a text that is longer than any line may be.
     let mut long = b"{\"method\":\"tools/call\",\"params\":{\"x\":\"".to_vec();
     long.resize(70 << 20, b'a');
     long.extend_from_slice(b"\"},\"jsonrpc\":\"2.0\",\"id\":ID}");

@@ -65,7 +65,7 @@ fn changes_are_told_after_a_restart_too() {
     let mut mcp = Mcp::ready(&home, &[]);
     assert_eq!(mcp.result("resources/subscribe", &json!({ "uri": USER })), json!({}));
     daemon.kill();
-    // Nobody is there to see it happen.
+    // The change happens while no daemon runs.
     home.write_store(Target::User, b"meanwhile");
     let daemon = Daemon::start(&home);
     assert_eq!(mcp.notification(), updated(USER));

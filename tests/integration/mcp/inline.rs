@@ -1,4 +1,4 @@
-//! The protocol without `initialize`: every request says who asks.
+//! The protocol without `initialize`: every request names its client.
 
 use herma_tests::mcp::content;
 use herma_tests::{Daemon, Home, Mcp};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const USER: &str = "herma://store/user";
 
-/// Params with what each request of this protocol carries.
+/// Returns params with the fields that each request of this protocol has.
 fn params(more: &Value) -> Value {
     let mut params = json!({ "_meta": {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -36,7 +36,7 @@ fn every_request_stands_for_itself() {
     assert_eq!(read["contents"][0]["text"], json!("likes tea"), "{read}");
     let row = daemon.raw().result("memory.log", &json!({}))["rows"][0].take();
     assert_eq!(row["agent"], json!("inline"));
-    // What this protocol calls a wrong param is an error of its own elsewhere.
+    // An invalid param has an error code of its own in other protocol versions.
     assert_eq!(mcp.call("resources/read", &params(&json!({ "uri": "x" })))["error"]["code"], json!(-32602));
 }
 

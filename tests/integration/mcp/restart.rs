@@ -1,4 +1,4 @@
-//! The daemon goes away and comes back while a client is at work.
+//! The daemon ends and starts again while a client works.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -14,12 +14,12 @@ use serde_json::json;
 const PASS: u8 = 0;
 const KEEP: u8 = 1;
 
-/// Stands between server and daemon, and can keep the daemon's answers to itself.
+/// A proxy between server and daemon that can hold back the daemon's answers.
 #[derive(Debug)]
 struct Between {
     socket: PathBuf,
     answers: Arc<AtomicU8>,
-    /// Bytes that went to the daemon.
+    /// Bytes sent to the daemon.
     asked: Arc<AtomicU64>,
     open: Arc<Mutex<Vec<UnixStream>>>,
 }
@@ -62,7 +62,7 @@ impl Between {
     /// Breaks every connection.
     fn cut(&self) {
         for stream in self.open.lock().unwrap().drain(..) {
-            // It may be gone already.
+            // The connection may be closed already.
             drop(stream.shutdown(Shutdown::Both));
         }
     }
@@ -79,7 +79,7 @@ fn pump((mut from, mut to): (UnixStream, UnixStream), what: impl Fn(u64) -> u8) 
             break;
         }
     }
-    // It may be gone already.
+    // The connection may be closed already.
     drop(to.shutdown(Shutdown::Both));
 }
 
@@ -95,14 +95,14 @@ fn calls_go_on_with_the_next_daemon() {
     drop(mcp.done("memory", &json!({ "action": "add", "target": "user", "content": "one" })));
     let frozen = mcp.read("herma://session/snapshot");
     daemon.kill();
-    // The server starts this one.
+    // The server starts this daemon.
     let written =
         mcp.done("memory", &json!({ "action": "replace", "target": "user", "old_text": "one", "content": "1" }));
     assert_eq!((&written["entries"], &written["replaced_entry"]), (&json!(["1"]), &json!("one")), "{written}");
     let mut raw = herma_tests::Raw::connect(&home.socket());
     assert_eq!(raw.result("shutdown", &json!({})), json!({}));
     drop(raw.rest());
-    // What still comes in while a daemon drains may be answered by it, and starts no other one.
+    // A draining daemon may answer a late request, and then the server would start no new daemon.
     eventually("the daemon to be gone", || UnixStream::connect(home.socket()).is_err().then_some(()));
     assert_eq!(mcp.read("herma://store/user"), "1");
     assert_eq!(mcp.read("herma://session/snapshot"), frozen);
@@ -205,7 +205,7 @@ fn an_answer_that_was_lost_on_its_way_is_given_again() {
     let replace = json!({ "action": "replace", "target": "user", "old_text": "one", "content": "1" });
     let id = mcp.request("tools/call", &with(&replace));
     eventually("the write", || (home.entries(Target::User) == ["1"]).then_some(()));
-    // The daemon goes on, so it is known there what the write came to.
+    // The daemon keeps running, so it knows the result of the write.
     drop(daemon.raw().result("memory.list", &json!({})));
     between.pass_answers();
     between.cut();
@@ -245,7 +245,7 @@ fn a_write_that_was_done_is_no_error_however_often_the_daemon_goes_away() {
     eventually("the write", || (home.entries(Target::User) == ["first", "second"]).then_some(()));
     daemon.kill();
     let _daemon = Daemon::start(&home);
-    // More often than a call is sent.
+    // More often than a call is retried.
     for _ in 0..12 {
         let before = between.asked.load(Ordering::SeqCst);
         between.cut();

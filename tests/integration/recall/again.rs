@@ -1,4 +1,4 @@
-//! What was recalled is not new: it is not found a second time as if it were.
+//! Recalled text is not found again as if it were new.
 
 use herma_tests::{Daemon, Home, Raw};
 use serde_json::{Value, json};
@@ -31,16 +31,16 @@ fn a_result_of_recall_is_not_found_again() {
         "s",
         1,
         &json!([
-            // By the tool that was called, whatever its result looks like,
+            // It is recognized by the called tool, whatever the result looks like,
             call("c1", "recall_search"),
             tool("c1", &json!("1 hit: the walrus sings at noon")),
-            // by what the result says of itself,
+            // by the content of the result,
             call("c2", "mcp_anything"),
             tool("c2", &json!(found.to_string())),
             call("c3", "mcp_anything"),
             tool("c3", &json!(format!("{expanded:#}"))),
             json!({ "role": "user", "content": expanded.to_string() }),
-            // and by its name.
+            // and by the name of the message.
             json!({ "role": "tool", "tool_call_id": "c9", "name": "recall_expand", "content": "the walrus sings at noon" }),
         ]),
     );
@@ -48,7 +48,7 @@ fn a_result_of_recall_is_not_found_again() {
     let hits = search(&mut raw, &json!({ "query": "walrus" }));
     assert_eq!(hits.len(), 1, "{hits:?}");
     assert_eq!(hits[0]["handle"], found["hits"][0]["handle"]);
-    // What only looks like it is new.
+    // A text that only looks similar is new.
     append(
         &mut raw,
         "s",

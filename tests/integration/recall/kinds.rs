@@ -1,4 +1,4 @@
-//! Hits in outputs and in what the stores once held.
+//! Hits in outputs and in former entries of the stores.
 
 use herma_tests::{Daemon, Home, Raw, kind};
 use serde_json::{Value, json};
@@ -69,7 +69,8 @@ fn expanding_next_walks_a_session_to_its_end() {
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     for at in 0..30 {
-        // Two sessions that take turns: numbers of one have gaps. Two of the texts are together too long for an answer.
+        // Two sessions alternate, so the numbers of each have gaps. Two of the texts are together too long for one
+        // answer.
         for session in ["one", "two"] {
             let words = if at == 17 || at == 18 { "long ".repeat(300_000) } else { String::new() };
             let message = json!({ "role": "user", "content": format!("{session} walrus{at}x {words}") });

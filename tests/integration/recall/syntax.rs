@@ -1,4 +1,4 @@
-//! A query is any text: nothing in it is taken for a language.
+//! A query may be any text. No part of it is run as a query language of the database.
 
 use std::collections::HashSet;
 
@@ -100,7 +100,7 @@ fn a_quotation_may_end_within_a_word() {
     for (words, all) in [
         ("\"the heron nests at kilom\"", &[0][..]),
         ("\"heron nests at kilometre 47", &[0]),
-        // Where it is there as a whole word, that is what is meant.
+        // A quotation that occurs as whole words matches only those.
         ("\"heron nest\"", &[2]),
         ("\"heron nes\"", &[0, 2]),
         ("\"der straßenb\"", &[3]),
@@ -121,7 +121,7 @@ fn a_word_with_a_sharp_s_is_found_by_either_spelling() {
     let home = Home::new();
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
-    // Alone, in German and in English: which language a text is in decides about its stems.
+    // Alone, in German and in English, because the language of a text decides how its words are stemmed.
     let with = ["Straße", "Die Straße ist gesperrt", "We shall meet you at the Straße tomorrow, as it is the best"];
     let without = ["STRASSE", "Die Strasse ist frei", "There is nothing in the Strasse that we know of"];
     let both = "the Schlossstraße and its Messgröße";

@@ -1,4 +1,4 @@
-//! When to compress: `context.check`, `context.reset` and what `record_usage` says.
+//! When to compress: the answers of `context.check`, `context.reset` and `record_usage`.
 
 use herma_tests::{Daemon, Home};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! A compression that ends its session and begins another one.
+//! A compression that ends its session and starts another one.
 
 use herma_tests::{Daemon, Home, Raw, kind};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ fn a_new_session_goes_on_with_everything_but_what_left_the_list() {
         let word = list[20]["content"].as_str().unwrap().split_whitespace().next().unwrap().to_owned();
         let found = raw.result("recall.search", &json!({ "query": word, "session": "s-c2" }));
         assert!(!found["hits"].as_array().unwrap().is_empty(), "{word}");
-        // The new list is what the new session's transcript goes on from.
+        // The transcript of the new session continues from the new list.
         let length = if is_appended { done["messages"].as_array().unwrap().len() } else { 0 };
         let params = json!({ "session": "s-c2", "generation": 0, "position": length, "messages": [list[0]] });
         assert_eq!(raw.result("session.append", &params)["position"], length + 1);

@@ -1,17 +1,17 @@
-//! A summarizer that does what a test says, when it says so.
+//! A summarizer that a test controls.
 
 use std::fs;
 use std::path::PathBuf;
 
 use herma_tests::{Home, eventually};
 
-/// Files beside the configuration tell the program what to do.
+/// Files next to the configuration that control the program.
 pub(super) struct Script {
     folder: PathBuf,
 }
 
 impl Script {
-    /// A home whose summaries a program writes, with more of the configuration.
+    /// Creates a home in which a program writes summaries, with additional configuration.
     pub(super) fn home(more: &str) -> (Home, Self) {
         let home = Home::new();
         let folder = home.path().join("herma");
@@ -26,7 +26,7 @@ cat "$0/answer""#;
         (home, Self { folder })
     }
 
-    /// Waits until a summary is asked for.
+    /// Waits until the program is called.
     pub(super) fn wait_for_call(&self) {
         eventually("a call of the program", || self.pid());
     }
@@ -35,18 +35,18 @@ cat "$0/answer""#;
         fs::read_to_string(self.folder.join("called")).ok()?.trim().parse().ok()
     }
 
-    /// Whether the program that was called is not there any more.
+    /// Whether the called program has ended.
     pub(super) fn is_gone(&self) -> bool {
         self.pid().is_some_and(|pid| !PathBuf::from(format!("/proc/{pid}")).exists())
     }
 
-    /// From now on this is what it writes.
+    /// Makes the program write this text from now on.
     pub(super) fn answer(&self, text: &str) {
         drop(fs::remove_file(self.folder.join("failure")));
         self.put("answer", text);
     }
 
-    /// From now on it fails with these words.
+    /// Makes the program fail with this text from now on.
     pub(super) fn fail(&self, text: &str) {
         drop(fs::remove_file(self.folder.join("answer")));
         self.put("failure", text);

@@ -1,4 +1,4 @@
-//! Conversations to compress, and what is asked about them.
+//! Conversations to compress, and requests about them.
 
 use herma_tests::{Daemon, Raw};
 use serde_json::{Value, json};
@@ -11,18 +11,18 @@ fn said(at: usize, repeated: usize) -> Value {
     json!({ "role": role, "content": format!("message {at} {}", "of the conversation ".repeat(repeated)) })
 }
 
-/// A conversation of short and long messages.
+/// A conversation of messages of about the same length.
 pub(crate) fn conversation(count: usize) -> Vec<Value> {
     (0..count).map(|at| said(at, 60)).collect()
 }
 
-/// A longer one.
+/// A longer conversation.
 pub(super) fn grown() -> Vec<Value> {
     conversation(90)
 }
 
-/// One whose messages all belong to the head or the tail: behind the head there are only the
-/// results of its calls.
+/// A conversation whose messages all belong to the head or the tail. After the head there are only the results of its
+/// calls.
 pub(super) fn without_a_middle() -> Vec<Value> {
     let ids = (0..8).map(|at| format!("call_{at}"));
     let call = |id: &String| json!({ "id": id, "type": "function", "function": { "name": "f", "arguments": "{}" } });
@@ -49,7 +49,7 @@ pub(super) fn subscribed(daemon: &Daemon, topics: &[&str]) -> Raw {
     raw
 }
 
-/// The next notification.
+/// Returns the method and params of the next notification.
 pub(super) fn told_of(raw: &mut Raw) -> (String, Value) {
     let mut line = raw.read();
     (line["method"].as_str().unwrap().to_owned(), line["params"].take())

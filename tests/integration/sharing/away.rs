@@ -1,4 +1,4 @@
-//! A database that is away.
+//! A database that is unavailable.
 
 use std::time::{Duration, Instant};
 
@@ -103,11 +103,11 @@ fn what_is_kept_meanwhile_is_judged_when_the_database_is_back() {
     let replace = |old: &str, new: &str| json!({ "target": "user", "old_text": old, "content": new });
     assert_eq!(one.ask("memory.replace", &replace("tea", "likes coffee"))["shared"], false);
     assert_eq!(one.ask("memory.replace", &replace("cat", "owns two cats"))["shared"], false);
-    // One that extends what another host changes meanwhile, too.
+    // This edit extends an entry that another host changes meanwhile.
     assert_eq!(one.ask("memory.replace", &replace("reads at night", "reads at night, in bed"))["shared"], false);
-    // What this host would refuse by what it knows is refused at once.
+    // An edit that this host's own state refuses is refused at once.
     assert_eq!(one.ask("memory.replace", &replace("nowhere", "x"))["success"], false);
-    // Undo is for what all have.
+    // Undo applies to what all hosts have, so it needs the database.
     assert_eq!(one.refused("memory.undo", &json!({ "target": "user" })), "unavailable");
     assert_eq!(one.ask("memory.queued", &json!({}))["queued"].as_array().unwrap().len(), 4);
     assert_eq!(one.entries(), ["likes tea", "owns a cat", "reads at night"]);
@@ -125,11 +125,11 @@ fn what_is_kept_meanwhile_is_judged_when_the_database_is_back() {
     let pending = one.ask("memory.pending", &json!({}))["pending"].clone();
     assert_eq!(pending.as_array().unwrap().len(), 2, "{pending}");
     assert_eq!(pending[0]["payload"]["content"], "likes coffee");
-    // Nor does an approval hit another entry.
+    // An approval does not change another entry either.
     let approved = one.ask("memory.approve", &json!({ "all": true }));
     assert_eq!(approved["failed"].as_array().unwrap().len(), 2, "{approved}");
     assert_eq!(converged(&[&one, &other]).len(), 4);
-    // A later write is shared at once again.
+    // A later write is shared at once.
     assert_eq!(one.add("last")["shared"], true);
 }
 
@@ -145,7 +145,7 @@ fn what_waits_is_handed_to_a_person_wherever_leaving_was_cut_off() {
         found.map(|write| write["payload"]["content"].as_str().unwrap().to_owned()).collect()
     };
     said.iter().for_each(|text| assert_eq!(one.add(text)["shared"], false));
-    // Killed right after it was noted that the profile leaves, and in the middle of the hand-over.
+    // The daemon is killed right after it recorded that the profile leaves, and in the middle of the hand-over.
     let herma = one.home.path().join("herma");
     let queue = herma.join("queue/default");
     one.kill();
@@ -160,7 +160,7 @@ fn what_waits_is_handed_to_a_person_wherever_leaving_was_cut_off() {
     let mut found = contents(&one.ask("memory.pending", &json!({}))["pending"]);
     found.sort();
     assert_eq!(found, ["likes tea", "owns a cat", "plays chess"]);
-    // What came in while it left is handed over by a second call.
+    // A second call hands over a write that arrived while the profile left.
     one.kill();
     let late = waiting.iter().find(|path| pending.join(path.file_name().unwrap()).exists()).unwrap();
     std::fs::rename(pending.join(late.file_name().unwrap()), late).unwrap();
@@ -168,7 +168,7 @@ fn what_waits_is_handed_to_a_person_wherever_leaving_was_cut_off() {
     drop(one.raw().call("shared.leave", &json!({})));
     assert_eq!(one.ask("memory.queued", &json!({}))["queued"], json!([]));
     assert_eq!(contents(&one.ask("memory.pending", &json!({}))["pending"]).len(), 3);
-    // Nobody knows who shares: then nothing is moved.
+    // If it is unknown which profiles are shared, nothing is moved.
     one.kill();
     std::fs::rename(pending.join(late.file_name().unwrap()), late).unwrap();
     std::fs::write(herma.join("shared.json"), "{").unwrap();
@@ -205,7 +205,7 @@ fn a_line_that_falls_silent_while_a_write_is_under_way_leaves_no_doubt_for_long(
     assert!(began.elapsed() < Duration::from_secs(25), "{:?}", began.elapsed());
     one.line.mend();
     one.is("up");
-    // Whether it was done or not: asked again it is there once.
+    // The first attempt may have been applied or not. After the second, the entry exists once.
     one.add("in doubt");
     let entries = converged(&[&one, &other]);
     assert_eq!(entries, ["in doubt", "likes tea"].map(str::to_owned).into());

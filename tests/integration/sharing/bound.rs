@@ -1,4 +1,4 @@
-//! Entries that are for one host only.
+//! Host-bound entries.
 
 use herma_protocol::memory::Target;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::{Host, server};
 const GCC: &str = "[host-bound] gcc 14 is in /opt/gcc";
 
 impl Host {
-    /// The text of USER.md that is frozen for a session.
+    /// Returns the frozen text of USER.md in a session.
     fn frozen(&self, session: &str) -> String {
         let snapshot = self.ask("session.snapshot", &json!({ "session": session }));
         let [memory, user] = ["memory", "user"].map(|name| snapshot[name].as_str().unwrap_or_default());
@@ -42,10 +42,10 @@ fn what_is_for_one_host_is_there_with_the_rest_and_never_leaves_it() {
     other.holds(&["likes tea", "owns a cat"]);
     one.holds(&["likes tea", "owns a cat", "[host-bound] the desk is upstairs", GCC]);
 
-    // A session that moves on has what is for all, with a hash of that.
+    // A session that moves to another host has only the shared entries, and a hash of those.
     one.ask("session.open", &json!({ "session": "s" }));
     assert!(one.frozen("s").contains(GCC));
-    // An agent that has its system prompt archived and compressed with the rest.
+    // This agent has its system prompt archived and compressed with its messages.
     let system = json!({ "role": "system", "content": format!("You are.\n\n{}", one.frozen("s")) });
     let said = json!({ "role": "user", "content": "the harbour is closed" });
     one.ask("session.append", &json!({ "session": "s", "generation": 0, "position": 0, "messages": [system, said] }));
@@ -57,7 +57,7 @@ fn what_is_for_one_host_is_there_with_the_rest_and_never_leaves_it() {
     let frozen = other.frozen("s");
     assert!(frozen.ends_with("\nlikes tea\n§\nowns a cat"), "{frozen}");
 
-    // It waits for no database, and is there after a kill.
+    // A host-bound change needs no database and survives a kill.
     one.line.cut();
     let replace = json!({ "action": "replace", "old_text": "upstairs", "content": "the desk is downstairs" });
     let replaced = one.batch(&json!([replace, { "action": "remove", "old_text": "/opt/gcc" }]));
@@ -73,7 +73,7 @@ fn what_is_for_one_host_is_there_with_the_rest_and_never_leaves_it() {
     one.line.mend();
     one.is("up");
 
-    // By hand too, beside what others write meanwhile.
+    // The same with an edit by hand while another host writes.
     one.home.write_store(Target::User, format!("{GCC}\n§\n{}\n§\nby hand", kept.join("\n§\n")).as_bytes());
     other.holds(&["likes tea", "owns a cat", "by hand"]);
     other.add("plays chess");

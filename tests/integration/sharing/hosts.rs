@@ -1,4 +1,4 @@
-//! Hosts that all reach the database.
+//! Hosts that can all reach the database.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +28,7 @@ fn what_one_host_writes_all_have_and_say_who_wrote_it() {
     let added = other.add("plays chess");
     assert_eq!((&added["shared"], &added["success"]), (&json!(true), &json!(true)));
     one.holds(&["likes tea", "owns a cat", "plays chess"]);
-    // A revision means the same everywhere.
+    // A revision number means the same on every host.
     let stale = json!({ "target": "user", "content": "y", "expected_revision": 1 });
     assert_eq!(one.refused("memory.add", &stale), "conflict");
     let fresh = json!({ "target": "user", "content": "y", "expected_revision": added["revision"] });
@@ -117,7 +117,7 @@ fn what_a_person_or_hermes_writes_into_the_file_goes_to_all() {
     other.holds(&["likes tea"]);
     other.home.write_store(Target::User, "likes tea\n§\nby hand".as_bytes());
     one.holds(&["likes tea", "by hand"]);
-    // At both at one time.
+    // Edits on both hosts at the same time.
     one.home.write_store(Target::User, "likes tea\n§\nby hand\n§\nat a".as_bytes());
     other.home.write_store(Target::User, "by hand\n§\nat b".as_bytes());
     eventually("both edits", || {
@@ -126,7 +126,7 @@ fn what_a_person_or_hermes_writes_into_the_file_goes_to_all() {
             .then_some(())
     });
     converged(&[&one, &other]);
-    // While nobody serves it, and one that takes everything away.
+    // An edit while no daemon runs, and a file that is emptied or removed.
     one.kill();
     let text = one.home.read_store(Target::User);
     one.home.write_store(Target::User, format!("{text}\n§\nwhile it slept").as_bytes());

@@ -1,4 +1,4 @@
-//! What was said on any host, found on all.
+//! Messages from any host are found on every host.
 
 use herma_tests::{Postgres, eventually};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ impl Host {
         self.ask("recall.search", &all)
     }
 
-    /// The texts of the hits.
+    /// Returns the texts of the hits.
     fn found(&self, query: &str) -> Vec<String> {
         let found = self.search(&json!({ "query": query }));
         assert_eq!(found["notice"], Value::Null, "{found}");
@@ -40,7 +40,7 @@ impl Host {
         assert!(daemon.ended().success());
     }
 
-    /// Waits until nothing is left to be brought.
+    /// Waits until all messages are uploaded.
     fn has_brought(&self) {
         eventually("all is brought", || {
             let messages = self.ask("shared.status", &json!({}))["messages"].clone();
@@ -103,7 +103,7 @@ fn what_was_said_on_one_host_is_found_on_another_and_read_with_what_stands_aroun
 fn a_session_of_another_host_is_read_to_its_end() {
     let Some(server) = server() else { return };
     let (one, other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));
-    // Two in a row are together too long for an answer.
+    // Two messages in a row are together too long for one answer.
     let long = |words: &str| format!("{words} {}", "long ".repeat(300_000));
     let texts: Vec<String> =
         (0..9).map(|at| if at == 4 || at == 5 { long(&format!("heron{at}")) } else { format!("heron{at}") }).collect();
@@ -176,7 +176,7 @@ fn a_session_that_is_removed_goes_from_all_hosts_and_one_of_its_name_stays() {
     let Some(server) = server() else { return };
     let (one, other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));
     one.said("s", 0, &["the heron nests", "and sleeps"]);
-    // One of its own, for nobody opened it there.
+    // A separate session of the same name, because this host did not open the other one.
     let theirs = json!([{ "role": "user", "content": "their heron" }]);
     other.ask("session.append", &json!({ "session": "s", "generation": 0, "position": 0, "messages": theirs }));
     other.finds("heron", 2);
@@ -225,7 +225,7 @@ fn what_was_said_before_a_profile_joined_is_brought_too() {
     one.ask("shared.join", &json!({ "profile": "work" }));
     let other = Host::joined(&server, "b", "");
     eventually("both profiles are there", || (rows(&server) == 2).then_some(()));
-    // A host sees the profiles that it shares.
+    // A host sees only the profiles that it shares.
     assert_eq!(other.found("heron"), ["the heron nests"]);
 }
 
@@ -249,7 +249,7 @@ fn an_archive_that_was_put_back_from_a_backup_is_brought_as_another_one() {
     let mut found = other.finds("heron", 4);
     found.sort();
     assert_eq!(found, ["another heron", "first heron", "second heron", "third heron"]);
-    // What was lost here is found there.
+    // A message that this host lost is found in the database.
     assert_eq!(one.found("\"third heron\""), ["third heron"]);
 }
 
@@ -260,7 +260,7 @@ fn a_database_that_lost_messages_gets_them_again() {
     let other = Host::joined(&server, "b", "");
     one.said("s", 0, &["first heron", "second heron"]);
     one.has_brought();
-    // Put back from a backup, or made anew.
+    // The database was restored from a backup, or recreated.
     server.sql("herma", "DELETE FROM herma.message WHERE number > 1; UPDATE herma.shipped SET through = 1");
     one.line.cut();
     one.is("down");
@@ -269,7 +269,7 @@ fn a_database_that_lost_messages_gets_them_again() {
     server.sql("herma", "DELETE FROM herma.message; DELETE FROM herma.shipped");
     one.restart();
     other.finds("heron", 2);
-    // Who leaves and joins again brings what was said meanwhile.
+    // A host that leaves and joins again uploads the messages from in between.
     one.ask("shared.leave", &json!({}));
     one.said("s", 2, &["third heron"]);
     one.ask("shared.join", &json!({}));
@@ -310,7 +310,7 @@ fn a_role_finds_the_messages_of_its_own_spaces_only() {
     one.said("s", 0, &["the heron nests"]);
     one.has_brought();
     assert_eq!(rows(&server), 1);
-    // A role of another space sees nothing of it, by whatever way.
+    // A role of another space can't read any of it.
     let rights = "CREATE ROLE strangers LOGIN; GRANT USAGE ON SCHEMA herma TO strangers;
         GRANT SELECT ON ALL TABLES IN SCHEMA herma TO strangers;
         GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA herma TO strangers;

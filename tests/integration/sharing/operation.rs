@@ -1,4 +1,4 @@
-//! Tables, roles, backups, and a profile that goes.
+//! Tables, roles, backups, and a profile that leaves.
 
 use herma_protocol::memory::Target;
 use herma_tests::{Daemon, Postgres, eventually};

@@ -1,4 +1,4 @@
-//! Outputs of tools that one host kept, opened on another.
+//! Tool outputs that one host stored, read on another.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Host, server};
 
 impl Host {
-    /// Spills a text, however short, and gives its handle.
+    /// Spills a text of any length, and returns its handle.
     fn spill(&self, id: &str, text: &str) -> String {
         let params = json!({ "session": "s", "tool": "probe", "id": id, "content": text, "threshold": 0 });
         let admitted = self.ask("output.admit", &params);
@@ -16,7 +16,7 @@ impl Host {
         admitted["handle"].as_str().unwrap().to_owned()
     }
 
-    /// Reads an output once it is there.
+    /// Waits until an output can be read, and returns its text.
     fn reads(&self, handle: &str) -> String {
         eventually(&format!("{handle} is read"), || {
             let answer = self.raw().call("output.read", &json!({ "handle": handle, "offset": 0, "limit": 900_000 }));
@@ -39,14 +39,14 @@ fn has_outputs(server: &Postgres, count: u64) {
     eventually(&format!("{count} outputs are there"), || (outputs(server) == count).then_some(()));
 }
 
-/// A folder that all hosts mount, and the configuration for it.
+/// Returns a folder that all hosts mount, and the configuration for it.
 fn folder() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let config = format!("[shared.outputs]\nurl = \"file://{}\"\n", folder.path().display());
     (folder, config)
 }
 
-/// The files below a folder.
+/// Returns the files below a folder.
 fn files(folder: &std::path::Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -74,7 +74,7 @@ fn an_output_of_one_host_is_read_expanded_and_searched_on_another() {
     assert_eq!(other.reads(&handle), text);
     let found = other.ask("output.search", &json!({ "handle": handle, "query": "line 1234 " }));
     assert_eq!(found["matches"][0]["line"], 1234);
-    // What was got is kept, and found here from then on.
+    // A fetched output is kept, and found on this host from then on.
     other.line.cut();
     assert_eq!(other.reads(&handle), text);
     let hits = other.ask("recall.search", &json!({ "query": "line 77 log", "kinds": ["output"] }));
@@ -97,22 +97,22 @@ fn one_that_is_too_long_for_the_database_goes_to_the_object_store() {
     has_outputs(&server, 1);
     let (kind, words) = other.read_fails(&handle);
     assert!(kind == "not_found" && words.contains("lies on a alone"), "{words}");
-    // Once its host has an object store it goes there.
+    // Once its host has an object store, the output is uploaded there.
     let path = one.home.path().join("herma/config.toml");
     let before = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, format!("{before}{config}")).unwrap();
     one.restart();
     assert_eq!(other.reads(&handle), text);
     assert_eq!(files(folder.path()).len(), 1);
-    // The same content is there once, whoever has it.
+    // Equal content is stored once, whichever host has it.
     let again = one.spill("again", &text);
     has_outputs(&server, 3);
     assert_eq!((files(folder.path()).len(), other.reads(&again) == text), (1, true));
-    // A host that does not know the store says so.
+    // A host without the object store reports that.
     let third = Host::joined(&server, "c", "");
     let (kind, words) = third.read_fails(&handle);
     assert!(kind == "not_found" && words.contains("neither in the database nor in this host's"), "{words}");
-    // Bytes that are others are not given.
+    // Changed bytes are not returned.
     std::fs::write(&files(folder.path())[0], text.replace("long", "gone")).unwrap();
     let fourth = Host::joined(&server, "d", &config);
     let (kind, words) = fourth.read_fails(&handle);
@@ -131,7 +131,7 @@ fn a_store_that_is_not_mounted_is_said_and_gets_what_waits_when_it_is_back() {
     let first = one.spill("first", &before);
     has_outputs(&server, 1);
     std::fs::rename(&mount, &away).unwrap();
-    // What is left of a mount is an empty folder.
+    // A missing mount leaves an empty folder.
     std::fs::create_dir(&mount).unwrap();
     let second = one.spill("second", &meanwhile);
     eventually("the store is said to be away", || {
@@ -164,7 +164,7 @@ fn a_text_goes_when_nobody_names_it_any_more() {
     }
     has_outputs(&server, 0);
     let texts = || server.sql("herma", "SELECT count(*) FROM herma.content");
-    // Somebody may be about to name it.
+    // The content stays for a while, because a host may be about to refer to it.
     one.restart();
     one.is("up");
     assert_eq!((texts(), files(folder.path()).len()), ("1".into(), 1));
@@ -188,7 +188,7 @@ fn a_file_that_somebody_changed_is_not_brought_and_holds_up_no_other() {
     let other = Host::joined(&server, "b", "");
     assert_eq!(other.read_fails(&handle).0, "not_found");
     assert_eq!(one.reads(&good), "another one\n");
-    // A text that was changed in the database is not given either.
+    // A text that was changed in the database is not returned either.
     let plain = one.spill("plain", "a third one\n");
     has_outputs(&server, 2);
     server.sql("herma", "UPDATE herma.content SET body = 'x'");

@@ -1,4 +1,4 @@
-//! What a server may ask for: a password goes to none that could be a false one.
+//! Authentication methods of a server. The password is not sent to a server that could be a fake.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 
 use super::server;
 
-/// What a server asks for: the password in clear, or an MD5 digest.
+/// PostgreSQL's authentication requests for a password in clear, and for an MD5 digest.
 const CLEAR: u32 = 3;
 const MD5: u32 = 5;
 
 const PASSWORD: &str = "hunter2secret";
 
-/// A home whose daemon knows the password for this URL.
+/// Creates a home with the password for this URL.
 fn home(url: &str, more: &str) -> Home {
     let home = Home::new();
     let secret = home.path().join("password");
@@ -37,7 +37,7 @@ fn home(url: &str, more: &str) -> Home {
     home
 }
 
-/// What `shared.join` answers.
+/// Starts a daemon and returns its answer to `shared.join`.
 fn joined(home: &Home) -> Value {
     let daemon = Daemon::start(home);
     daemon.raw().call("shared.join", &json!({}))
@@ -99,7 +99,7 @@ fn refuses(url: &str, received: &Receiver<Vec<u8>>) {
     while let Ok(bytes) = received.recv_timeout(Duration::from_millis(50)) {
         read.extend(bytes);
     }
-    // Who asks and for what, and no message with a password, which begins with a p.
+    // The server received the user and the database, but no password message, which begins with a p.
     let is_there = |needle: &[u8]| read.windows(needle.len()).any(|part| part == needle);
     assert!(is_there(b"agents") && !is_there(b"hunter2") && !is_there(b"md5"), "{url}: {read:?}");
 }

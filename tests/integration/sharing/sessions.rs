@@ -1,4 +1,4 @@
-//! Sessions that go from host to host.
+//! Sessions that move from host to host.
 
 use herma_protocol::Json;
 use herma_tests::{Postgres, eventually};
@@ -15,7 +15,7 @@ impl Host {
         self.ask("session.open", &json!({ "session": session }))
     }
 
-    /// Opens a session as soon as no other host has it.
+    /// Waits until no other host has a session, and opens it.
     pub(super) fn takes(&self, session: &str) -> Value {
         eventually(&format!("{session} comes"), || {
             let reply = self.raw().call("session.open", &json!({ "session": session }));
@@ -45,7 +45,7 @@ impl Host {
         self.ask("context.compress", &params)
     }
 
-    /// Waits until the others know of all that this host has.
+    /// Waits until this host has uploaded all its sessions and messages.
     fn has_told(&self) {
         eventually("all is told", || {
             let status = self.ask("shared.status", &json!({}));
@@ -54,7 +54,7 @@ impl Host {
         });
     }
 
-    /// Everything that left the list of a session by a compression.
+    /// Returns all messages that a compression removed from the list of a session.
     fn gone(&self, handle: &str) -> Vec<Value> {
         let (mut all, mut next) = (Vec::new(), Some(handle.to_owned()));
         while let Some(handle) = next {
@@ -66,7 +66,7 @@ impl Host {
     }
 }
 
-/// Nobody was heard of for a minute.
+/// Expires all leases, as after a minute without renewal.
 fn let_leases_run_out(server: &Postgres) {
     server.sql("herma", "UPDATE herma.session SET lease = now() - interval '1 second'");
 }
@@ -89,7 +89,7 @@ fn a_session_moves_twice_is_compressed_on_each_host_and_is_whole() {
     one.ask("constraint.add", &json!({ "session": "s", "text": "never push to main" }));
     let first = one.compresses("s");
     assert_eq!(first["report"]["generation"], 1, "{at} {first}");
-    // What others write meanwhile does not move what was frozen.
+    // Writes by other hosts do not change a frozen snapshot.
     other.add("likes coffee");
     one.holds(&["likes tea", "likes coffee"]);
     one.closes("s");
@@ -102,7 +102,7 @@ fn a_session_moves_twice_is_compressed_on_each_host_and_is_whole() {
         other.gone(first["report"]["archived"]["handle"].as_str().unwrap()),
         one.gone(first["report"]["archived"]["handle"].as_str().unwrap())
     );
-    // It goes on there, and back.
+    // The session continues on the other host, and then moves back.
     let next = first["messages"].as_array().unwrap().len() as u64;
     let more: Vec<Json> = conversation(600).split_off(300);
     other.says("s", 1, next, &more);
@@ -117,7 +117,7 @@ fn a_session_moves_twice_is_compressed_on_each_host_and_is_whole() {
         one.gone(second["report"]["archived"]["handle"].as_str().unwrap()),
         other.gone(second["report"]["archived"]["handle"].as_str().unwrap())
     );
-    // Each finds all of it once, also what was said where it came back to.
+    // Each host finds every message once, including one from after the return.
     one.says("s", 2, length + 1, &[user("the stork flew by at kilometre 5000")]);
     one.has_told();
     for (host, number) in [(&one, "4711"), (&other, "4711"), (&one, "5000"), (&other, "5000")] {
@@ -127,7 +127,7 @@ fn a_session_moves_twice_is_compressed_on_each_host_and_is_whole() {
         let of_it = hits.iter().filter(|hit| hit["snippet"].as_str().unwrap().contains(number)).count();
         assert_eq!(of_it, 1, "{found}");
     }
-    // A part that one host took out is opened on the other, and both compressions can be undone there.
+    // A part that one host removed can be opened on the other, and both compressions can be undone there.
     let last: Vec<Json> = conversation(900).split_off(600);
     one.says("s", 2, length + 2, &last);
     let third = one.compresses("s");
@@ -157,7 +157,7 @@ fn who_has_a_session_keeps_it_until_nobody_hears_of_it() {
     let_leases_run_out(&server);
     assert_eq!(other.opens("s")["moved_from"], "a");
     other.says("s", 0, 2, &[user("three")]);
-    // Back from the dead, it does not write the transcript of another.
+    // After a restart, the host must not write the transcript that another host has.
     one.restart();
     one.is("up");
     let append =
@@ -180,7 +180,7 @@ fn what_was_said_on_a_host_that_was_cut_off_is_a_session_of_its_own() {
     one.has_told();
     one.line.cut();
     one.is("down");
-    // Its agents go on.
+    // The agents of this host continue.
     assert_eq!(one.says("s", 0, 2, &[user("the stork is late")]), 3);
     let_leases_run_out(&server);
     assert_eq!(other.opens("s")["moved_from"], "a");
@@ -244,7 +244,7 @@ fn what_is_bound_or_masked_does_not_go_and_a_removed_one_goes_from_all() {
     assert_eq!(other.takes("s")["moved_from"], "a");
     other.says("s", 0, 1, &[user("three")]);
     other.has_told();
-    // The host that has it no more may remove its copy, and the other one still has all.
+    // The host that no longer has the session may remove its copy. The other host still has everything.
     one.ask("session.remove", &json!({ "session": "s" }));
     other.closes("s");
     other.has_told();
@@ -269,7 +269,7 @@ fn without_the_database_sessions_are_the_host_s_own() {
     one.has_told();
     other.line.cut();
     other.is("down");
-    // It can't ask, and begins one of its own, which stays another one.
+    // This host can't reach the database, so it starts its own session, which stays a separate one.
     assert_eq!(other.opens("s")["resumed"], false);
     other.says("s", 0, 0, &[user("another")]);
     other.line.mend();
@@ -330,7 +330,7 @@ fn what_can_t_be_taken_stays_with_its_host() {
         assert_eq!(holder, "a1", "{breaks}: {reply}");
     }
     assert!(whole.contains("\"count\":2"));
-    // The host that has it goes on with it.
+    // The host that has the session continues it.
     assert_eq!(one.opens("s").get("moved_from"), None);
     assert_eq!(one.says("s", 0, 2, &[user("three")]), 3);
     one.closes("s");
@@ -393,7 +393,8 @@ fn a_closed_session_goes_to_the_next_host_long_before_its_lease_ends() {
         one.opens(&session);
         one.says(&session, 0, 0, &[user("one"), user("two")]);
         one.closes(&session);
-        // `session.close` waits half a second for the others, which a busy machine may need longer for. The lease is 60 s.
+        // `session.close` waits half a second for the upload, which may take longer on a busy machine. The lease is 60
+        // s.
         assert_eq!(other.takes(&session)["moved_from"], "a", "{session}");
         assert_eq!(other.says(&session, 0, 2, &[user("three")]), 3);
         other.closes(&session);

@@ -1,4 +1,4 @@
-//! All that a space has, as a file, and back.
+//! Exports everything in a space to a file, and imports it again.
 
 use std::fs;
 
@@ -42,7 +42,7 @@ fn what_was_exported_is_the_same_in_another_space_and_hosts_go_on_there() {
     assert!(again.code != 0 && again.err.contains("--force"), "{again:?}");
     let whole = fs::read_to_string(&file).unwrap();
     assert_eq!(one.cli().run(&["shared", "export"]).out, whole, "the same, to standard output");
-    // Into a space that has something, and from a file that ends early: nothing.
+    // An import into a space with data, or from a truncated file, changes nothing.
     let refused = one.cli().run(&["shared", "import", name]);
     assert!(refused.err.contains("has rows in"), "{refused:?}");
     server.sql("herma", "INSERT INTO herma.member VALUES ('agents', 'new')");

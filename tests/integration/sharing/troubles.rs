@@ -1,4 +1,4 @@
-//! Configurations that can't work, and secrets.
+//! Invalid configurations, and secrets.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -68,7 +68,7 @@ fn what_can_t_be_used_is_said_in_every_write() {
     assert!(words.contains("/nowhere/at/all") && words.contains("shared.password_file"), "{words}");
     let status = daemon.raw().result("shared.status", &json!({}));
     assert_eq!(status["state"], "down");
-    // A profile that is not shared is none of the database's business.
+    // A profile that is not shared does not need the database.
     let own = json!({ "target": "user", "content": "x", "profile": "work" });
     daemon.raw().result("profile.create", &json!({ "name": "work" }));
     assert_eq!(daemon.raw().result("memory.add", &own)["success"], true);
@@ -78,7 +78,7 @@ fn tempfile_folder() -> Home {
     Home::new()
 }
 
-/// A change that a member of the space makes with its own hands.
+/// Makes a change directly in the database, as a member of the space could.
 fn change(server: &herma_tests::Postgres, host: &str, time: &str, entries: &str) {
     let change = format!(
         "BEGIN; UPDATE herma.store SET entries = {entries}, revision = revision + 1 WHERE target = 'user'; \
@@ -95,7 +95,7 @@ fn what_a_member_writes_with_its_own_hands_keeps_nobody_from_going_on() {
     let (mut one, other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));
     one.add("likes tea");
     other.holds(&["likes tea"]);
-    // Entries that are no texts, and then ones that are too long, count as no change.
+    // Entries that are not texts, and then entries that are too long, count as no change.
     for entries in ["'[1, null]'", "'{}'", "'7'", "to_jsonb(ARRAY[repeat('x', 5000000)])"] {
         change(&server, "odd", "2026-01-01", entries);
         let text = format!("after {} bytes", entries.len());
@@ -107,7 +107,7 @@ fn what_a_member_writes_with_its_own_hands_keeps_nobody_from_going_on() {
     assert!(said.to_string().contains("which odd wrote"), "{said}");
     assert!(Cli::new(&one.home).run(&["shared", "status"]).out.contains("a row of the database is left out"));
     assert!(std::fs::read_to_string(one.home.path().join("herma/hermad.log")).unwrap().contains("is left out"));
-    // A time that is none, and a name that would be obeyed by a terminal.
+    // An invalid time, and a name with a terminal's control sequence.
     change(&server, "\\x1b[2Jodd", "infinity", "'[\"from elsewhere\"]'");
     change(&server, "odd", "-infinity", "'[\"from elsewhere\", \"again\"]'");
     one.holds(&["from elsewhere", "again"]);
@@ -115,7 +115,7 @@ fn what_a_member_writes_with_its_own_hands_keeps_nobody_from_going_on() {
     let log = one.log();
     assert!(log.as_array().unwrap().len() > 5 && !log.to_string().contains("u001b"), "{log:.300}");
     assert!(log.as_array().unwrap().iter().all(|row| row["time"].is_number()), "{log:.300}");
-    // A revision that none can have.
+    // A revision that no change can have.
     server.sql("herma", "UPDATE herma.store SET revision = 9223372036854775807 WHERE target = 'user'");
     eventually("it is said", || {
         let error = one.ask("shared.status", &json!({}))["stores"][1]["error"].clone();

@@ -1,11 +1,11 @@
-//! What was read back comes through the very same door, and is not spilled a second time.
+//! A text that was read back is not spilled again when it is admitted.
 
 use herma_tests::{Daemon, Home, Raw};
 use serde_json::{Value, json};
 
 use super::{admit, spill};
 
-/// What a model got of what was spilled: as texts, and as the JSON of the answers.
+/// Returns everything that a model reads of a spilled text: as texts, and as the JSON of the answers.
 fn readings(raw: &mut Raw, handle: &str) -> Vec<(String, Value)> {
     let mut all = Vec::new();
     for (method, params) in [
@@ -87,7 +87,7 @@ fn the_same_call_again_is_answered_as_it_was() {
     let text = "the same line\n".repeat(100);
     let first = admit(&mut raw, &json!(text), &json!({ "threshold": 100 }));
     let handle = first["handle"].as_str().unwrap().to_owned();
-    // Read whole, so that the text is one that was given out.
+    // Reads the whole text, so that the daemon has returned exactly this text.
     assert_eq!(raw.result("output.read", &json!({ "handle": handle }))["text"], json!(text));
     assert_eq!(admit(&mut raw, &json!(text), &json!({ "threshold": 100 })), first);
     assert_eq!(admit(&mut raw, &json!(text), &json!({ "threshold": 100, "id": "other" }))["spilled"], false);

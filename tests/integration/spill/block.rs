@@ -1,4 +1,4 @@
-//! The block that stands in the conversation for a spilled text, byte for byte.
+//! The block that replaces a spilled text in the conversation, byte for byte.
 
 use herma_tests::{Daemon, Home};
 use serde_json::json;
@@ -36,7 +36,7 @@ fn without_a_tail_the_block_is_the_one_that_programs_match_on() {
         ("日".repeat(1_048_575), 2, "1,048,575", "1024.0 KB", "日日".into()),
         ("日".repeat(1_048_576), 2, "1,048,576", "1.0 MB", "日日".into()),
         ("y".repeat(2_700_000), 0, "2,700,000", "2.6 MB", String::new()),
-        // Cut behind the last newline beyond the middle, which is kept.
+        // The preview is cut after the last newline beyond its middle.
         (lines(200), 1500, "2,600", "2.5 KB", lines(115)),
         (
             format!("{}\n{}", "a".repeat(751), "b".repeat(2000)),
@@ -52,7 +52,7 @@ fn without_a_tail_the_block_is_the_one_that_programs_match_on() {
             "2.7 KB",
             format!("{}\n{}", "a".repeat(750), "b".repeat(749)),
         ),
-        // Chars are chars here, also inside of what is seen as one.
+        // Sizes count chars, even within one grapheme.
         (family, 1500, "2,103", "2.1 KB", format!("{}👨\u{200d}", "a".repeat(1498))),
         ("e\u{301}".repeat(3), 3, "6", "0.0 KB", "e\u{301}e".into()),
     ];
@@ -77,7 +77,7 @@ fn with_a_tail_neither_end_splits_what_is_seen_as_one() {
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
     let middle = "-".repeat(50);
-    // Head, tail, and what is expected of 6 and 4 chars of them.
+    // Head, tail, and their expected parts of at most 6 and 4 chars.
     let table = [
         ("abcdefgh", "wxyz", "abcdef", "wxyz"),
         (&format!("abc{FAMILY}"), &format!("{FAMILY}yz"), "abc", "yz"),
@@ -87,7 +87,7 @@ fn with_a_tail_neither_end_splits_what_is_seen_as_one() {
         ("日本語日本語日本語", "終わりです", "日本語日本語", "わりです"),
         ("abcde🇩🇪f", "🇫🇷xyz", "abcde", "xyz"),
         ("abcde👍🏽f", "👍🏽xyz", "abcde", "xyz"),
-        // The newline beyond the middle ends the head.
+        // A newline beyond the middle ends the head.
         ("abcd\nefgh", "w\nyz", "abcd\n", "w\nyz"),
     ];
     for (at, (head, tail, shown, end)) in table.into_iter().enumerate() {

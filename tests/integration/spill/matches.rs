@@ -1,4 +1,4 @@
-//! Looking for a text in what was spilled.
+//! Searches in spilled texts.
 
 use herma_tests::{Daemon, Home, Raw, kind};
 use serde_json::{Value, json};

@@ -1,11 +1,11 @@
-//! A spilled text comes back page by page, whatever its lines are like.
+//! A spilled text can be read page by page, whatever its lines are like.
 
 use herma_tests::{Daemon, Home, kind};
 use serde_json::json;
 
 use super::{spill, walk};
 
-/// Chars of a page at most.
+/// Maximum chars of a page.
 const PAGE: usize = 1_000_000;
 
 #[test]
@@ -29,7 +29,7 @@ fn pages_one_behind_the_other_are_the_whole_text() {
         ("\r\n".into(), 1),
         ("nul \0 and bell \u{7}\nnext".into(), 2),
     ];
-    // All are spilled before one is read: a text that was given out is not spilled again.
+    // All texts are spilled before one is read, because a text that was returned is not spilled again.
     let handles: Vec<String> =
         texts.iter().enumerate().map(|(at, (text, _))| spill(&mut raw, &format!("c{at}"), text)).collect();
     for (at, ((text, count), handle)) in texts.into_iter().zip(handles).enumerate() {
@@ -86,7 +86,7 @@ fn a_page_holds_what_was_asked_for_and_says_where_it_goes_on() {
     }
     let at = |raw: &mut herma_tests::Raw, place: &str| raw.result("output.read", &json!({ "handle": place }));
     assert_eq!(at(&mut raw, &format!("{handle}:3"))["text"], "ç333\n\ne5");
-    // What is said beside the handle counts.
+    // Explicit params override the line in the handle.
     let both = raw.result("output.read", &json!({ "handle": format!("{handle}:3"), "line": 2, "lines": 1 }));
     assert_eq!(both["text"], "b22\n");
     for (params, expected) in [
@@ -104,7 +104,7 @@ fn a_page_holds_what_was_asked_for_and_says_where_it_goes_on() {
     }
 }
 
-/// A text without the white space between its tokens.
+/// Removes the white space between the tokens of a JSON text.
 fn squeezed(json: &str) -> String {
     let (mut out, mut is_text, mut is_escaped) = (String::with_capacity(json.len()), false, false);
     for char in json.chars() {

@@ -1,11 +1,11 @@
-//! How long a result may be before it is spilled.
+//! The length from which a result is spilled.
 
 use herma_tests::{Daemon, Home, Raw};
 use serde_json::{Value, json};
 
 use super::admit;
 
-/// Whether a text of so many chars is spilled.
+/// Whether a text of this many chars is spilled.
 fn is_spilled(raw: &mut Raw, length: usize, more: &Value) -> bool {
     let text = "日".repeat(length);
     let admitted = admit(raw, &json!(text), more);
@@ -43,7 +43,7 @@ fn the_call_beats_the_pin_beats_overrides_beat_the_tools_own() {
         (json!({ "tool": "mcp_web_fetch" }), Some(1500)),
         (json!({ "tool": "mcp_git_log" }), Some(5)),
         (json!({ "tool": "mcp" }), Some(2000)),
-        // What a tool was registered with is not the default.
+        // A tool's registered threshold takes precedence over the default.
         (json!({ "tool": "terminal" }), Some(100_000)),
     ] {
         match most {
@@ -112,7 +112,7 @@ fn a_known_window_scales_every_limit_but_infinity() {
             assert!(!is_spilled(&mut raw, 250_000, &json!({ "session": session, "tool": tool })), "{tool}");
         }
     }
-    // Another window holds from the next call on, also after a restart.
+    // A new window applies from the next call on, also after a restart.
     raw.result("context.configure", &json!({ "session": "middle", "context_length": 40_000 }));
     check(&mut raw, "middle", "probe", 24_000);
     daemon.kill();

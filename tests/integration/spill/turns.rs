@@ -1,10 +1,9 @@
-//! All results of a turn together.
+//! The budget for all results of a turn together.
 
 use herma_tests::{Daemon, Home, Raw};
 use serde_json::{Value, json};
 
-/// Settles and checks that `total` counts what the turn is then; gives back the places
-/// that were replaced.
+/// Settles a turn, and checks that `total` counts its new contents. Returns the replaced positions and the answer.
 fn settle(raw: &mut Raw, form: &str, list: &Value, budget: usize) -> (Vec<u64>, Value) {
     let params = json!({ "session": "s", form: list, "config": { "turn_budget": budget, "preview_size": 10, "preview_tail_size": 0 } });
     let settled = raw.result("output.settle_turn", &params);
@@ -20,7 +19,7 @@ fn settle(raw: &mut Raw, form: &str, list: &Value, budget: usize) -> (Vec<u64>, 
     (places, settled)
 }
 
-/// Chars of a content: of a list, those of its texts.
+/// Counts the chars of a content. Of a list, counts those of its texts.
 fn chars(content: &Value) -> usize {
     match content {
         Value::Array(parts) => {
@@ -59,7 +58,7 @@ fn the_largest_goes_first_and_of_equal_ones_the_first() {
             assert!(replacement["handle"].as_str().unwrap().starts_with("out_"));
         }
     }
-    // The contract's own example: six of 42,000.
+    // The example of the contract: six results of 42,000.
     let six: Vec<Value> = ["m", "n", "o", "p", "q", "r"].iter().map(|id| result(id, 42_000)).collect();
     let settled = raw.result("output.settle_turn", &json!({ "session": "s", "results": six }));
     let places: Vec<&Value> = settled["replacements"].as_array().unwrap().iter().map(|one| &one["index"]).collect();
@@ -164,7 +163,7 @@ fn one_id_never_loses_a_content_and_one_content_takes_its_room_once() {
     assert_eq!(paths.len(), 4);
     let slug = paths[3].rsplit('/').next().unwrap();
     assert!(slug.ends_with(".txt") && slug.contains('a') && !slug.contains(' '), "{slug}");
-    // Last: a text that was given out is not spilled when it comes back.
+    // This comes last, because a text that was returned is not spilled when it comes back.
     for (handle, content) in handles.iter().zip(&contents) {
         assert_eq!(super::walk(&mut raw, &json!({ "handle": handle })).0, *content);
     }

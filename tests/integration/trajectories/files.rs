@@ -1,4 +1,4 @@
-//! `herma trajectory compress`: files, folders, damage, and what stops it.
+//! `herma trajectory compress`: files, folders, damaged input, and interruptions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::conversation;
 
 const CONFIG: &str = "compression:\n  target_max_tokens: 900\n  summary_target_tokens: 100\n";
 
-/// A folder with a configuration in it.
+/// Creates a folder with a configuration.
 fn place(home: &Home) -> PathBuf {
     let place = home.path().join("t");
     fs::create_dir(&place).unwrap();
@@ -26,7 +26,7 @@ fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// The arguments of a run in a place.
+/// Returns the arguments of a run.
 fn arguments<'a>(input: &'a str, output: &'a str, config: &'a str) -> Vec<&'a str> {
     vec!["trajectory", "compress", input, output, "--config", config]
 }
@@ -125,12 +125,12 @@ fn a_run_that_was_killed_goes_on_to_the_same_bytes() {
     drop(cli.run(&arguments(input, whole.to_str().unwrap(), config)).done());
     let output = place.join("out");
     let arguments = arguments(input, output.to_str().unwrap(), config);
-    // Once in the first file, once in the second.
+    // The run is interrupted in the first file, and then in the second.
     for name in ["a", "b"] {
         let running = cli.start(&arguments);
         let partial = output.join(format!("{name}.jsonl.partial"));
         eventually("lines to be written", || fs::metadata(&partial).ok().filter(|about| about.len() > 4_000));
-        // It is killed with this.
+        // Dropping the run kills it.
         drop(running);
         assert!(!output.join(format!("{name}.jsonl")).exists(), "{name} is half done and there");
     }
@@ -138,7 +138,7 @@ fn a_run_that_was_killed_goes_on_to_the_same_bytes() {
     assert!(records.lines().count() > 2, "{records}");
     let other = cli.run(&[&arguments[..], &["--sample", "0.5"]].concat());
     assert!(other.code == 1 && other.err.contains("other inputs or settings"), "{other:?}");
-    // A record and a line that were cut off in the middle.
+    // A record and a line that are incomplete.
     fs::write(place.join("out.progress"), format!("{records}{{\"file\": 1")).unwrap();
     let partial = output.join("b.jsonl.partial");
     fs::write(&partial, format!("{}{{\"id\": ", text(&partial))).unwrap();
@@ -229,7 +229,7 @@ fn what_takes_too_long_is_left_out_and_so_is_what_stays_over_the_target() {
     let (input, output, config) = (place.join("in.jsonl"), place.join("out.jsonl"), place.join("c.yaml"));
     let yaml = format!("{CONFIG}processing:\n  per_trajectory_timeout: 1\n  save_over_limit: false\n");
     fs::write(&config, yaml).unwrap();
-    // Its last turns alone are more than the target.
+    // Its last turns alone exceed the target.
     let mut over = conversation(6);
     over[13]["value"] = json!("a word and another one ".repeat(400));
     let over = json!({ "conversations": over }).to_string();
@@ -248,7 +248,7 @@ fn what_takes_too_long_is_left_out_and_so_is_what_stays_over_the_target() {
     assert_eq!(ids, [1, 3]);
 }
 
-/// In the place of the package tokenizers, which not every machine has: each run of letters or of signs is a token.
+/// Replaces the package tokenizers, which not every machine has. Each run of letters or of signs is a token.
 const TOKENIZERS: &str = r#"
 import json, re
 
@@ -290,7 +290,7 @@ fn a_tokenizer_of_the_users_counts_exactly() {
     let entry: Value = serde_json::from_str(&text(&output)).unwrap();
     let row = &entry["compression_metrics"];
     assert_eq!(row["original_tokens"], 810);
-    // Words and signs: each run of either is a token.
+    // Words and signs: each run of one kind is a token.
     let count = |text: &str| {
         let kinds = text.chars().map(|char| match char {
             char if char.is_whitespace() => 0,

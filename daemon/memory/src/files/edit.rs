@@ -88,7 +88,7 @@ pub struct Draft {
 pub enum Done {
     /// A file was created.
     Created(FilePath),
-    /// A file has another text.
+    /// The whole text of a file was replaced.
     Written(FilePath),
     /// A part of a file was replaced.
     Replaced {
@@ -207,7 +207,7 @@ fn only_place(text: &str, old: &str, path: &FilePath) -> Result<usize, FileRefus
         return Ok(at);
     }
     let (mut lines, mut line, mut from) = (Vec::new(), 1, 0);
-    // Stops once more lines are found than the error lists, because each search may scan the whole text.
+    // Stops when there are more lines than the error lists, because each search may scan the whole text.
     while lines.len() <= LINES_TOLD
         && let Some(next) = text[from..].find(old)
     {

@@ -57,7 +57,7 @@ pub enum Place<'a> {
     File(&'a Held),
     /// An entry that is not kept, and the reason.
     Unkept(&'a str),
-    /// Nothing.
+    /// The path is free.
     Nothing,
 }
 

@@ -38,13 +38,13 @@ pub enum PathError {
     Spelled {
         /// The path, shortened.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
 }
 
 impl FilePath {
-    /// The root.
+    /// Returns the root.
     #[must_use]
     pub fn root() -> Self {
         Self("".into())

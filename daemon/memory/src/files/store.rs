@@ -62,7 +62,7 @@ pub struct FileEvent {
 /// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// What was done.
+    /// The effect of the change.
     pub done: Done,
     /// The newest revision.
     pub revision: u64,

@@ -101,7 +101,7 @@ pub enum Action {
     Replace,
     /// An entry was removed.
     Remove,
-    /// Several operations at once.
+    /// A batch of operations was applied.
     Batch,
     /// The text before the newest revision was restored.
     Undo,

@@ -1,4 +1,4 @@
-//! What is asked of compressions, constraints and what goes with them.
+//! Requests about compressions, constraints and related methods.
 
 use serde_json::json;
 

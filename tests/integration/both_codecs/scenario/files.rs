@@ -1,4 +1,4 @@
-//! What is asked of memory files.
+//! Requests about memory files.
 
 use serde_json::{Value, json};
 

@@ -1,10 +1,10 @@
-//! What is asked of the outputs that are kept.
+//! Requests about stored outputs.
 
 use serde_json::{Value, json};
 
 use super::Talk;
 
-/// Keeps an output of 60 lines; line 7 says that it failed.
+/// Stores an output of 60 lines. Line 7 reports an error.
 fn keep(talk: &mut Talk, session: &str, id: &str) -> Value {
     let lines = (1..=60).map(|line| match line {
         7 => format!("{id}: error[E0308]: grüße from line 7\n"),
@@ -67,7 +67,7 @@ pub(super) fn gc(talk: &mut Talk) {
     talk.ask("output.gc", json!({ "dry_run": false }));
 }
 
-/// A handle may carry the line to begin at.
+/// A handle may include the line at which to begin.
 pub(super) fn read_at_a_line(talk: &mut Talk) {
     let handle = keep(talk, "s", "lines");
     let handle = handle.as_str().unwrap();

@@ -1,10 +1,10 @@
-//! What is asked of recall.
+//! Requests about recall.
 
 use serde_json::{Value, json};
 
 use super::{Talk, conversation};
 
-/// A message, an output and an entry that all tell of a heron.
+/// Adds a message, an output and an entry that all mention a heron.
 fn remember(talk: &mut Talk) {
     talk.ask("session.open", json!({ "session": "s", "agent": "a" }));
     let messages = json!([

@@ -1,10 +1,10 @@
-//! What is asked of sessions: their chains, transcripts, locks and usage.
+//! Requests about sessions: chains, transcripts, locks and usage.
 
 use serde_json::{Value, json};
 
 use super::Talk;
 
-/// Tells of one call of a model with Anthropic's numbers.
+/// Reports one call of a model in Anthropic's form.
 fn spend(talk: &mut Talk, session: &str, model: &str, input: u64) {
     let usage = json!({
         "input_tokens": input,
@@ -20,7 +20,7 @@ fn said(turns: &[(&str, &str)]) -> Value {
     turns.iter().map(|(role, content)| json!({ "role": role, "content": content })).collect()
 }
 
-/// A root with messages and a child that was opened beside it.
+/// A root session with messages, and a child that was opened while the root was open.
 fn family(talk: &mut Talk) {
     let root = json!({ "session": "root", "agent": "a", "title": "Herma", "model": "m", "context_length": 9000 });
     talk.ask("session.open", root);

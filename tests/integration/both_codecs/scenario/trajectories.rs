@@ -1,4 +1,4 @@
-//! What is asked of `trajectory.compress`.
+//! Requests for `trajectory.compress`.
 
 use serde_json::{Value, json};
 

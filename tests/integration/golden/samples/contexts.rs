@@ -1,4 +1,4 @@
-//! The samples of compressions, constraints and what goes with them.
+//! Samples of compressions, constraints and related methods.
 
 use herma_protocol::context::cache_control::{CacheControlParams, CacheControlResult, Ttl};
 use herma_protocol::context::check::{CheckParams, CheckReason, CheckResult, ResetParams};
@@ -369,13 +369,13 @@ pub(super) fn constraint_remove() -> (Request, Reply) {
     (Request::ConstraintRemove(params), Reply::ConstraintRemove(constraint::RemoveResult {}))
 }
 
-/// How far a compression is.
+/// A progress notification of a compression.
 pub(in super::super) fn progress() -> Notification {
     let phase = Phase::Summarise;
     Notification::CompressionProgress(CompressionProgress { session: "s-1".into(), phase, done: 0.25 })
 }
 
-/// A compression that is over.
+/// The notification of a finished compression.
 pub(crate) fn done() -> Notification {
     Notification::CompressionDone(Box::new(CompressionDone { session: "s-1".into(), report: report() }))
 }

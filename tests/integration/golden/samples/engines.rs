@@ -1,4 +1,4 @@
-//! Samples of what an engine is told and what it says of itself.
+//! Samples of an engine's settings, constants, estimates, plans and status.
 
 use herma_protocol::value::TextOrOff;
 use herma_protocol::{Reply, Request, context};

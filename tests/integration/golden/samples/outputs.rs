@@ -1,4 +1,4 @@
-//! Samples of the methods about outputs that are kept.
+//! Samples of the methods about stored outputs.
 
 use std::collections::BTreeMap;
 
@@ -177,12 +177,12 @@ pub(super) fn gc() -> (Request, Reply) {
     )
 }
 
-/// What a subscriber is told when a session goes.
+/// The notification of a removed session.
 pub(in super::super) fn gone_session() -> SessionExpired {
     SessionExpired { session: "s-1".into(), messages: 420, bytes: 812_000, reason: shelf::Reason::Quota }
 }
 
-/// What a subscriber is told when an output goes.
+/// The notification of a removed output.
 pub(in super::super) fn gone() -> OutputExpired {
     OutputExpired {
         handle: HANDLE.into(),

@@ -1,4 +1,4 @@
-//! Samples of what there is of sessions: chains, transcripts, locks, usage.
+//! Samples of the session methods: chains, transcripts, locks, usage.
 
 use herma_protocol::session::{chain, import, lock, transcript, usage};
 use herma_protocol::{Reply, Request, session};
@@ -55,7 +55,7 @@ fn open_result() -> session::OpenResult {
     }
 }
 
-/// What all sample calls of models used.
+/// The totals of all sample calls.
 fn totals() -> usage::Totals {
     usage::Totals {
         calls: 3,
