@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub(crate) type Imports = BTreeMap<Vec<String>, BTreeSet<Vec<String>>>;
 
 /// Finds an import cycle among the children of a module. Each child includes its whole subtree.
-pub(crate) fn circle_below(parent: &[String], imports: &Imports) -> Option<Vec<String>> {
+pub(crate) fn find_cycle(parent: &[String], imports: &Imports) -> Option<Vec<String>> {
     let child = |path: &[String]| path.strip_prefix(parent).and_then(|rest| rest.first()).cloned();
     let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (module, imported) in imports {
@@ -179,7 +179,7 @@ fn a_circle_between_subtrees_is_found_and_one_between_parent_and_child_is_none()
         imports
     };
     let harmless = graph(&[("a", "a::b"), ("a::b", "a"), ("a::b", "c"), ("a::d", "c::e")]);
-    assert_eq!(circle_below(&[], &harmless), None);
+    assert_eq!(find_cycle(&[], &harmless), None);
     let circle = graph(&[("a::b", "c"), ("c::e", "a::d")]);
-    assert_eq!(circle_below(&[], &circle), Some(vec!["a".to_owned(), "c".to_owned(), "a".to_owned()]));
+    assert_eq!(find_cycle(&[], &circle), Some(vec!["a".to_owned(), "c".to_owned(), "a".to_owned()]));
 }

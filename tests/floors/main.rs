@@ -11,7 +11,7 @@ mod imports;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use imports::{circle_below, code_of, imports, modules};
+use imports::{code_of, find_cycle, imports, modules};
 
 /// The floors of the daemon, lowest first.
 const FLOORS: [&str; 4] = ["data", "owners", "service", "wire"];
@@ -92,7 +92,7 @@ fn no_two_modules_of_a_crate_import_each_other() {
         let parents: BTreeSet<&[String]> =
             imports.keys().flat_map(|path| (0..path.len()).map(|n| &path[..n])).collect();
         for parent in parents {
-            if let Some(circle) = circle_below(parent, &imports) {
+            if let Some(circle) = find_cycle(parent, &imports) {
                 circles.push(format!("{name}: {}: {}", parent.join("::"), circle.join(" -> ")));
             }
         }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use herma_protocol::memory::Target;
 use herma_protocol::session::chain::ShowParams;
-use herma_tests::{Cli, Daemon, Home, Ran};
+use herma_tests::{Cli, CommandOutput, Daemon, Home};
 use serde_json::{Value, json};
 
 const ID: &str = "0b5f1c1e-0000-4000-8000-000000000001";
@@ -32,7 +32,7 @@ impl<'a> Client<'a> {
         Self { home, transcript: home.path().join(format!("{ID}.jsonl")), said: 0, timeout: "30000", hermad: None }
     }
 
-    fn hook(&self, event: &str, more: &Value) -> Ran {
+    fn hook(&self, event: &str, more: &Value) -> CommandOutput {
         let mut input = json!({ "session_id": ID, "transcript_path": self.transcript });
         input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let mut cli = Cli::new(self.home).with("HERMA_HOOK_TIMEOUT_MS", self.timeout);

@@ -10,7 +10,7 @@ use herma_protocol::session::chain::ShowParams;
 use herma_protocol::session::import::ImportParams;
 use herma_protocol::session::transcript::RemoveParams;
 use herma_protocol::{ErrorKind, Json, RpcError};
-use herma_tests::{Cli, Daemon, Home, Ran, eventually, python};
+use herma_tests::{Cli, CommandOutput, Daemon, Home, eventually, python};
 use serde_json::{Value, json};
 
 /// A record of Claude Code.
@@ -36,12 +36,12 @@ fn folder(home: &Home) -> PathBuf {
     folder
 }
 
-fn import(home: &Home, program: &str, path: &Path, more: &[&str]) -> Ran {
+fn import(home: &Home, program: &str, path: &Path, more: &[&str]) -> CommandOutput {
     let arguments = ["import", "--json", program, path.to_str().unwrap()];
     Cli::new(home).run(&[&arguments, more].concat())
 }
 
-fn added(ran: &Ran) -> (u64, u64, u64) {
+fn added(ran: &CommandOutput) -> (u64, u64, u64) {
     let report = ran.json();
     let count = |at: &str| report.pointer(at).and_then(Value::as_u64).unwrap();
     (count("/messages"), count("/sessions/new"), count("/sessions/grown"))

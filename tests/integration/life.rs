@@ -42,7 +42,7 @@ fn a_log_on_a_full_disk_does_not_end_the_daemon() {
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
     fs::write(folder.join("hermad.log"), "").unwrap();
     let _filler = home.fill();
-    let mut daemon = Daemon::start_forsaken(&home);
+    let mut daemon = Daemon::start_with_closed_stderr(&home);
     daemon.assert_serves();
     assert_eq!(memory(&mut daemon.raw()), json!([]));
     assert_eq!(fs::metadata(folder.join("hermad.log")).unwrap().len(), 0, "the disk took a line");

@@ -12,7 +12,7 @@ use crate::wait::PATIENCE;
 
 /// The output and exit code of a command.
 #[derive(Debug)]
-pub struct Ran {
+pub struct CommandOutput {
     /// The exit code.
     pub code: i32,
     /// Standard output.
@@ -21,7 +21,7 @@ pub struct Ran {
     pub err: String,
 }
 
-impl Ran {
+impl CommandOutput {
     /// Returns the output of a successful command.
     ///
     /// # Panics
@@ -65,7 +65,7 @@ impl<'a> Cli<'a> {
 
     /// Runs a command to its end.
     #[must_use]
-    pub fn run(&self, arguments: &[&str]) -> Ran {
+    pub fn run(&self, arguments: &[&str]) -> CommandOutput {
         self.run_with(arguments, "")
     }
 
@@ -74,14 +74,14 @@ impl<'a> Cli<'a> {
     /// # Panics
     /// The command can't be run, or its output is not UTF-8.
     #[must_use]
-    pub fn run_with(&self, arguments: &[&str], input: &str) -> Ran {
+    pub fn run_with(&self, arguments: &[&str], input: &str) -> CommandOutput {
         let mut child = self.command(arguments).spawn().unwrap();
         // A command that reads nothing may have ended already.
         drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
         let output = child.wait_with_output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let code = output.status.code().unwrap_or(-1);
-        Ran { code, out: text(output.stdout), err: text(output.stderr) }
+        CommandOutput { code, out: text(output.stdout), err: text(output.stderr) }
     }
 
     /// Starts a command that keeps running.

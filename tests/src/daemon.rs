@@ -70,7 +70,7 @@ impl Daemon {
     /// # Panics
     /// The daemon doesn't serve.
     #[must_use]
-    pub fn start_forsaken(home: &Home) -> Self {
+    pub fn start_with_closed_stderr(home: &Home) -> Self {
         let mut child = command(home).spawn().unwrap();
         drop(child.stderr.take());
         Self::ready(home, child)

@@ -31,7 +31,7 @@ pub mod random;
 pub mod raw;
 pub mod wait;
 
-pub use cli::{Cli, Ran, Running, program as cli_program};
+pub use cli::{Cli, CommandOutput, Running, program as cli_program};
 pub use daemon::{Daemon, Exit, program as daemon_program};
 pub use envelope::{Envelope, Form, Kind};
 pub use home::{Held, Home};

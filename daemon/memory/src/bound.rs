@@ -33,7 +33,7 @@ pub fn part(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Entry>) {
 
 /// Whether a change affects both shared and host-bound entries.
 #[must_use]
-pub fn mixes(before: &[Entry], after: &[Entry]) -> bool {
+pub fn affects_both_kinds(before: &[Entry], after: &[Entry]) -> bool {
     let ((shared, bound), (shared_after, bound_after)) = (part(before.to_vec()), part(after.to_vec()));
     shared != shared_after && bound != bound_after
 }
@@ -55,7 +55,7 @@ pub fn block_for_others(block: &str) -> Option<String> {
 /// Removes the host-bound entries from all texts of a system prompt message in JSON, so that other hosts may have it.
 /// Returns `None` if the message has no such entries or is not JSON.
 #[must_use]
-pub fn prompt_for_others(message: &str) -> Option<String> {
+pub fn without_host_bound(message: &str) -> Option<String> {
     if !message.contains(MARK) {
         return None;
     }
@@ -154,7 +154,7 @@ mod tests {
             (r#"{"content":"a\n§\nb"}"#, None),
             ("[host-bound] no JSON", None),
         ] {
-            let cleared = prompt_for_others(message);
+            let cleared = without_host_bound(message);
             assert_eq!(cleared.is_some(), leaves.is_some(), "{message}");
             let cleared = cleared.unwrap_or_default();
             assert!(!cleared.contains("QQ"), "{cleared}");

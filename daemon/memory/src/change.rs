@@ -4,7 +4,7 @@ use herma_guard::{Finding, Policy, Scope, Severity};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::bound::{bound, is_bound};
-use crate::entries::{Entry, chars, come_back, normalised, without_duplicates, would_split};
+use crate::entries::{Entry, chars, normalised, round_trips, without_duplicates, would_split};
 use crate::refusal::Refusal;
 use crate::render::{is_control, shown, without_controls};
 use crate::target::Target;
@@ -329,7 +329,7 @@ fn check_size(before: &[Entry], after: &[Entry], rules: Rules<'_>, grows: Grows)
 fn check_losses(before: &[Entry], after: &[Entry], changes: &[Change]) -> Result<(), Refusal> {
     let named = changes.iter().filter(|change| !matches!(change, Change::Add { .. })).count();
     let lost = before.iter().filter(|entry| !after.contains(entry)).count();
-    if lost <= named && come_back(after) { Ok(()) } else { Err(Refusal::Loss) }
+    if lost <= named && round_trips(after) { Ok(()) } else { Err(Refusal::Loss) }
 }
 
 #[cfg(test)]

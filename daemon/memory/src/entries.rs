@@ -121,7 +121,7 @@ pub fn would_split(entry: &str) -> bool {
 
 /// Whether the file of these entries gives the same entries when it is read again.
 #[must_use]
-pub fn come_back(entries: &[Entry]) -> bool {
+pub fn round_trips(entries: &[Entry]) -> bool {
     parse(&join(entries)) == entries
 }
 
@@ -175,12 +175,12 @@ mod tests {
                 .filter(|entry| !entry.is_empty() && !would_split(entry)).map(Entry::from).collect();
             let accepted = without_duplicates(accepted);
             prop_assert_eq!(chars(&accepted), join(&accepted).chars().count());
-            prop_assert!(come_back(&accepted));
+            prop_assert!(round_trips(&accepted));
         }
 
         #[test]
         fn what_is_read_comes_back(text in "[a§ \n\r\t\u{a0}\u{2028}\u{feff}日]{0,40}") {
-            prop_assert!(come_back(&parse(&text)), "{:?}", parse(&text));
+            prop_assert!(round_trips(&parse(&text)), "{:?}", parse(&text));
         }
     }
 }

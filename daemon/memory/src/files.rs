@@ -24,4 +24,4 @@ pub use limits::FileLimits;
 pub use path::{FilePath, PathError, ROOT};
 pub use refusal::FileRefusal;
 pub use row::{FileAction, FileChange, FileRow};
-pub use store::{Answer, FileDenied, FileEvent, FileStore, Transaction};
+pub use store::{Answer, FileEvent, FileStore, FileStoreError, Transaction};

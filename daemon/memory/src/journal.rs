@@ -204,7 +204,7 @@ impl<R: Record> Journal<R> {
     /// # Errors
     /// A step failed. The journal then keeps none of the rows.
     pub(crate) fn commit<S: Stage>(&mut self, rows: Vec<R>, staged: Option<S>) -> Result<Option<S::Placed>, DiskError> {
-        self.take_back()?;
+        self.cut_remains()?;
         let mut bytes = Vec::new();
         let mut marks = Vec::with_capacity(rows.len());
         let start = self.writable()?.length();
@@ -228,7 +228,7 @@ impl<R: Record> Journal<R> {
             Err(_) => {
                 self.unwanted = Some(start);
                 // If the cut fails now, it is repeated before the next write.
-                drop(self.take_back());
+                drop(self.cut_remains());
             }
         }
         written
@@ -247,7 +247,7 @@ impl<R: Record> Journal<R> {
     }
 
     /// Cuts off the remains of a failed write, or an incomplete last line.
-    fn take_back(&mut self) -> Result<(), DiskError> {
+    fn cut_remains(&mut self) -> Result<(), DiskError> {
         let torn = self.appender.as_ref().filter(|_| self.torn > 0).map(|appender| appender.length() - self.torn);
         if let Some(end) = self.unwanted.or(torn) {
             self.writable()?.cut(end)?;
@@ -257,7 +257,7 @@ impl<R: Record> Journal<R> {
     }
 
     /// Whether no remains of a failed write are left.
-    pub(crate) const fn is_taken_back(&self) -> bool {
+    pub(crate) const fn has_no_remains(&self) -> bool {
         self.unwanted.is_none()
     }
 
@@ -294,7 +294,7 @@ impl<R: Record> Journal<R> {
     pub(crate) fn settle(&mut self) -> Result<bool, DiskError> {
         let Some(newest) = self.newest.as_ref().filter(|_| !self.settled) else { return Ok(false) };
         let revision = newest.revision();
-        self.take_back()?;
+        self.cut_remains()?;
         let mut bytes = Vec::new();
         write_settled(revision, &mut bytes);
         self.writable()?.append(&bytes)?;
@@ -324,7 +324,7 @@ impl<R: Record> Journal<R> {
     /// # Errors
     /// A step failed. The journal is then unchanged.
     pub(crate) fn shorten(&mut self, from: usize, first: Option<&R>, seconds: u64) -> Result<(), DiskError> {
-        self.take_back()?;
+        self.cut_remains()?;
         let Some(appender) = &self.appender else { return Ok(()) };
         let Some(kept) = self.marks.get(from) else { return Ok(()) };
         if self.damaged > 0 {

@@ -148,7 +148,7 @@ impl Pending {
     ///
     /// # Errors
     /// The folder can't be read.
-    pub fn list_anew(&mut self, now: SystemTime) -> Result<&[PendingWrite], DiskError> {
+    pub fn reload(&mut self, now: SystemTime) -> Result<&[PendingWrite], DiskError> {
         self.known = None;
         self.list(now)
     }
@@ -222,7 +222,7 @@ impl Pending {
         to: &mut Self,
         now: SystemTime,
     ) -> Result<Option<String>, HandOverError> {
-        if !self.list_anew(now)?.iter().any(|waiting| waiting.id == write.id) {
+        if !self.reload(now)?.iter().any(|waiting| waiting.id == write.id) {
             return Ok(None);
         }
         let call = write.call().map_err(HandOverError::Nothing)?;

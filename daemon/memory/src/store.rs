@@ -26,7 +26,7 @@ use crate::target::Target;
 use crate::usage::Usage;
 
 pub use bound::Bound;
-pub use draft::{Denied, Edit};
+pub use draft::{Edit, EditError};
 use known::Known;
 pub use shared::Proposal;
 pub use transaction::Transaction;

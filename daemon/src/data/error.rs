@@ -6,7 +6,7 @@ use std::sync::Arc;
 use herma_archive::ArchiveError;
 use herma_disk::DiskError;
 use herma_memory::StoreError;
-use herma_memory::files::{FileDenied, FileRefusal};
+use herma_memory::files::{FileRefusal, FileStoreError};
 use herma_shared::SharedError;
 use herma_spill::SpillError;
 
@@ -183,18 +183,18 @@ impl From<StoreError> for Error {
     }
 }
 
-impl From<FileDenied> for Error {
-    fn from(denied: FileDenied) -> Self {
+impl From<FileStoreError> for Error {
+    fn from(denied: FileStoreError) -> Self {
         match denied {
-            FileDenied::Refused(refusal) => Self::Files(Arc::new(refusal)),
-            FileDenied::NotKept { revision, kept } => {
+            FileStoreError::Refused(refusal) => Self::Files(Arc::new(refusal)),
+            FileStoreError::NotKept { revision, kept } => {
                 let kept = kept.map_or_else(
                     || "the journal is empty".to_owned(),
                     |(oldest, newest)| format!("{oldest} to {newest} are"),
                 );
                 Self::NotFound(format!("revision {revision} of the memory files is not kept; {kept}"))
             }
-            FileDenied::Store(error) => error.into(),
+            FileStoreError::Store(error) => error.into(),
         }
     }
 }

@@ -173,7 +173,7 @@ impl Served {
         let Store { files, is_at_work } = &mut *turn;
         if std::mem::replace(is_at_work, true) {
             // The previous operation panicked, so the state in memory may be incomplete.
-            files.begin_anew();
+            files.reset();
         }
         // From now on the watch reports changes, and earlier changes are found by reading.
         self.watch.ensure(&self.root);

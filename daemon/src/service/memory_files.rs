@@ -5,7 +5,7 @@ use std::sync::Arc;
 use herma_guard::{Finding, Scope};
 use herma_memory::Author;
 use herma_memory::files::tool::{self, Command};
-use herma_memory::files::{Answer, Edit, FileDenied, FilePath, FileRefusal, FileRow, FileStore, Files, Place};
+use herma_memory::files::{Answer, Edit, FilePath, FileRefusal, FileRow, FileStore, FileStoreError, Files, Place};
 use herma_protocol::limits;
 
 use super::caller::Caller;
@@ -99,7 +99,7 @@ impl FilesService {
                 return Ok(text);
             }
             let ids = ids.into_iter().map(|id| id.to_string()).collect();
-            Err(FileDenied::from(FileRefusal::NotShown { path, ids }).into())
+            Err(FileStoreError::from(FileRefusal::NotShown { path, ids }).into())
         };
         self.files.with(caller.profile(), read).await
     }
@@ -167,7 +167,7 @@ impl FilesService {
     }
 }
 
-fn current(store: &mut FileStore, path: &FilePath) -> Result<Text, FileDenied> {
+fn current(store: &mut FileStore, path: &FilePath) -> Result<Text, FileStoreError> {
     match store.view()?.at(path) {
         Place::File(file) => Ok(Text { text: Arc::clone(&file.text), revision: file.revision }),
         Place::Folder => Err(FileRefusal::NoFile(path.clone()).into()),
@@ -182,11 +182,11 @@ fn asked(
     author: &Author,
     is_wanted: impl FnOnce() -> bool,
 ) -> Outcome<ToolAnswer> {
-    match tool::read(arguments).map_err(FileDenied::from)? {
+    match tool::read(arguments).map_err(FileStoreError::from)? {
         Command::View { path, range } => {
             let policy = Arc::clone(store.policy());
             let files = store.view()?;
-            let text = tool::view(files, &path, range, &policy).map_err(FileDenied::from)?;
+            let text = tool::view(files, &path, range, &policy).map_err(FileStoreError::from)?;
             Ok(ToolAnswer {
                 text,
                 is_error: false,
@@ -201,7 +201,13 @@ fn asked(
                 return Err(gave_up());
             }
             let Answer { done, revision, warnings, .. } = transaction.edit(&edit, None, author)?;
-            Ok(ToolAnswer { text: tool::told(&done), is_error: false, revision, findings: Vec::new(), warnings })
+            Ok(ToolAnswer {
+                text: tool::change_message(&done),
+                is_error: false,
+                revision,
+                findings: Vec::new(),
+                warnings,
+            })
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use herma_tests::{Cli, Daemon, Home, Ran};
+use herma_tests::{Cli, CommandOutput, Daemon, Home};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -137,7 +137,7 @@ fn a_daemon_that_is_killed_before_in_and_after_each_hook_costs_nothing() {
 }
 
 /// Checks that a hook whose daemon goes away prints nothing or a whole answer, and never fails.
-fn assert_quiet(ran: &Ran, event: &str) {
+fn assert_quiet(ran: &CommandOutput, event: &str) {
     assert_eq!(ran.code, 0, "{event}: {ran:?}");
     let is_whole = ran.out.is_empty() || event == "pre-compact" || serde_json::from_str::<Value>(&ran.out).is_ok();
     assert!(is_whole, "{event}: {ran:?}");

@@ -6,7 +6,7 @@ use herma_guard::Finding;
 
 use super::held::{Files, Held, Place};
 use super::path::FilePath;
-use super::refusal::{FileRefusal, LINES_TOLD};
+use super::refusal::{FileRefusal, MAX_LISTED_LINES};
 use super::row::FileAction;
 use super::rules::{Rules, check_kept, check_new, check_room, checked};
 
@@ -208,7 +208,7 @@ fn only_place(text: &str, old: &str, path: &FilePath) -> Result<usize, FileRefus
     }
     let (mut lines, mut line, mut from) = (Vec::new(), 1, 0);
     // Stops when there are more lines than the error lists, because each search may scan the whole text.
-    while lines.len() <= LINES_TOLD
+    while lines.len() <= MAX_LISTED_LINES
         && let Some(next) = text[from..].find(old)
     {
         line += text[from..from + next].matches('\n').count();

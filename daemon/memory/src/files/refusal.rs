@@ -6,7 +6,7 @@ use herma_guard::{Finding, Severity};
 use super::path::{FilePath, PathError};
 
 /// Maximum number of lines that an error lists for a text with several occurrences.
-pub(super) const LINES_TOLD: usize = 100;
+pub(super) const MAX_LISTED_LINES: usize = 100;
 
 /// The reason why a command is refused. The files are then unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -226,8 +226,8 @@ fn echo(text: &str) -> String {
 }
 
 fn numbers(lines: &[usize]) -> String {
-    let mut text = lines.iter().take(LINES_TOLD).map(usize::to_string).collect::<Vec<_>>().join(", ");
-    if lines.len() > LINES_TOLD {
+    let mut text = lines.iter().take(MAX_LISTED_LINES).map(usize::to_string).collect::<Vec<_>>().join(", ");
+    if lines.len() > MAX_LISTED_LINES {
         text.push_str(", …");
     }
     text

@@ -32,13 +32,13 @@ use crate::store::StoreError;
 pub use transaction::Transaction;
 
 /// Maximum number of files and folders in a walk.
-const MOST_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// Longest file of another program that is read, in bytes. Longer ones are left alone.
-const LONGEST_READ: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// Maximum bytes of all texts in memory. Further files are left alone.
-const MOST_HELD: u64 = 32 << 20;
+const MAX_TOTAL_BYTES: u64 = 32 << 20;
 
 /// Size in bytes above which a journal is shortened, however few changes it has.
 const LONGEST_JOURNAL: u64 = 64 << 20;
@@ -76,7 +76,7 @@ pub struct Answer {
 
 /// The reason why a command failed.
 #[derive(Debug)]
-pub enum FileDenied {
+pub enum FileStoreError {
     /// The command is refused.
     Refused(FileRefusal),
     /// The journal does not have that revision.
@@ -90,19 +90,19 @@ pub enum FileDenied {
     Store(StoreError),
 }
 
-impl From<FileRefusal> for FileDenied {
+impl From<FileRefusal> for FileStoreError {
     fn from(refusal: FileRefusal) -> Self {
         Self::Refused(refusal)
     }
 }
 
-impl From<StoreError> for FileDenied {
+impl From<StoreError> for FileStoreError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<DiskError> for FileDenied {
+impl From<DiskError> for FileStoreError {
     fn from(error: DiskError) -> Self {
         Self::Store(error.into())
     }
@@ -196,7 +196,7 @@ impl FileStore {
     }
 
     /// Drops the known state, after an unexpected error.
-    pub fn begin_anew(&mut self) {
+    pub fn reset(&mut self) {
         self.forget();
     }
 

@@ -122,7 +122,7 @@ fn missing(name: &str, of: &str) -> FileRefusal {
 
 /// Returns the answer to a model about a change.
 #[must_use]
-pub fn told(done: &Done) -> String {
+pub fn change_message(done: &Done) -> String {
     match done {
         Done::Created(path) => format!("File created successfully at: {path}"),
         Done::Written(path) | Done::Inserted(path) => format!("The file {path} has been edited."),

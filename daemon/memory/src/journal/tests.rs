@@ -150,5 +150,5 @@ fn a_change_whose_file_can_t_be_replaced_is_taken_back() {
     let staged = file::stage(&store, b"new", TEMPORARY).unwrap();
     folder::create(&store).unwrap();
     assert!(journal.commit(vec![row(2)], Some(staged)).is_err());
-    assert_eq!((bytes(&path), journal.newest(), journal.is_taken_back()), (before, Some(&row(1)), true));
+    assert_eq!((bytes(&path), journal.newest(), journal.has_no_remains()), (before, Some(&row(1)), true));
 }

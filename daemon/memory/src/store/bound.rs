@@ -5,7 +5,7 @@ use std::sync::Arc;
 use herma_disk::file;
 use herma_disk::stamp::Stamp;
 
-use super::draft::{Denied, Draft, Edit};
+use super::draft::{Draft, Edit, EditError};
 use super::{Event, Store, StoreError, TEMPORARY, View};
 use crate::bound::is_bound;
 use crate::change::{Applied, Change, Done};
@@ -27,7 +27,7 @@ pub enum Bound {
 }
 
 /// The result of a trial run of an edit.
-enum Tried {
+enum TrialOutcome {
     /// The edit affects shared entries.
     Shared,
     /// The edit changes nothing.
@@ -88,15 +88,15 @@ impl Store {
             return Ok(Bound::Shared);
         }
         // Most edits affect shared entries and need not wait for the lock and the disk.
-        if matches!(self.try_bound(edit, author, expected_revision)?, Tried::Shared) {
+        if matches!(self.try_bound(edit, author, expected_revision)?, TrialOutcome::Shared) {
             return Ok(Bound::Shared);
         }
         let Some(_lock) = self.locked()? else { return Ok(Bound::Busy) };
         self.settle_locked()?;
         let (bound, applied) = match self.try_bound(edit, author, expected_revision)? {
-            Tried::Shared => return Ok(Bound::Shared),
-            Tried::Nothing(applied) => return Ok(self.done(applied)),
-            Tried::Bound(bound, applied) => (bound, applied),
+            TrialOutcome::Shared => return Ok(Bound::Shared),
+            TrialOutcome::Nothing(applied) => return Ok(self.done(applied)),
+            TrialOutcome::Bound(bound, applied) => (bound, applied),
         };
         if !is_wanted() {
             return Ok(Bound::Unwanted);
@@ -115,22 +115,27 @@ impl Store {
     }
 
     /// Runs an edit without applying it.
-    fn try_bound(&self, edit: &Edit, author: &Author, expected_revision: Option<u64>) -> Result<Tried, StoreError> {
-        let (Some(known), (revision, entries)) = (&self.known, self.newest()) else { return Ok(Tried::Shared) };
+    fn try_bound(
+        &self,
+        edit: &Edit,
+        author: &Author,
+        expected_revision: Option<u64>,
+    ) -> Result<TrialOutcome, StoreError> {
+        let (Some(known), (revision, entries)) = (&self.known, self.newest()) else { return Ok(TrialOutcome::Shared) };
         if expected_revision.is_some_and(|expected| expected != revision) {
-            return Ok(Tried::Shared);
+            return Ok(TrialOutcome::Shared);
         }
         let mut draft = Draft { entries: known.on_top_of(&entries), revision, ..Draft::on(self) };
         Ok(match draft.apply(self, edit, author) {
-            Ok(_) if !draft.rows.is_empty() => Tried::Shared,
-            Ok(applied) if draft.bound != known.bound => Tried::Bound(draft.bound, applied),
+            Ok(_) if !draft.rows.is_empty() => TrialOutcome::Shared,
+            Ok(applied) if draft.bound != known.bound => TrialOutcome::Bound(draft.bound, applied),
             // The entry exists already, or keeps its text.
-            Ok(applied) if edit.only_adds_bound() || is_of_bound(&applied.done) => Tried::Nothing(Ok(applied)),
-            Err(Denied::Refused(refusal)) if edit.only_adds_bound() || *refusal.root() == Refusal::Mixed => {
-                Tried::Nothing(Err(refusal))
+            Ok(applied) if edit.only_adds_bound() || is_of_bound(&applied.done) => TrialOutcome::Nothing(Ok(applied)),
+            Err(EditError::Refused(refusal)) if edit.only_adds_bound() || *refusal.root() == Refusal::Mixed => {
+                TrialOutcome::Nothing(Err(refusal))
             }
-            Err(Denied::Store(error)) => return Err(error),
-            Ok(_) | Err(_) => Tried::Shared,
+            Err(EditError::Store(error)) => return Err(error),
+            Ok(_) | Err(_) => TrialOutcome::Shared,
         })
     }
 

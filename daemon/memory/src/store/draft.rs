@@ -43,7 +43,7 @@ impl Edit {
 
 /// The reason why an edit was not applied.
 #[derive(Debug)]
-pub enum Denied {
+pub enum EditError {
     /// The edit is refused.
     Refused(Refusal),
     /// The journal does not have that revision.
@@ -59,7 +59,7 @@ pub enum Denied {
     Store(StoreError),
 }
 
-impl From<Refusal> for Denied {
+impl From<Refusal> for EditError {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
@@ -111,7 +111,7 @@ impl Draft {
     }
 
     /// Applies an edit, or returns why it is denied.
-    pub(super) fn apply(&mut self, store: &Store, edit: &Edit, author: &Author) -> Result<Applied, Denied> {
+    pub(super) fn apply(&mut self, store: &Store, edit: &Edit, author: &Author) -> Result<Applied, EditError> {
         let mut applied = match edit {
             Edit::Change { changes, drift } => self.change(store, changes, *drift)?,
             Edit::Undo => self.undone(store)?,
@@ -180,7 +180,7 @@ impl Draft {
         Ok(applied)
     }
 
-    fn undone(&self, store: &Store) -> Result<Applied, Denied> {
+    fn undone(&self, store: &Store) -> Result<Applied, EditError> {
         let unwritten = store.known.iter().flat_map(|known| &known.unwritten);
         let newest = self.rows.last().or(store.ahead.last()).or(unwritten.last());
         let newest = newest.or_else(|| store.journal.as_ref().and_then(Journal::newest));
@@ -190,16 +190,16 @@ impl Draft {
         }
     }
 
-    fn restored(&self, store: &Store, revision: u64) -> Result<Applied, Denied> {
+    fn restored(&self, store: &Store, revision: u64) -> Result<Applied, EditError> {
         let unwritten = store.known.iter().flat_map(|known| &known.unwritten);
         if let Some(row) = self.rows.iter().chain(&store.ahead).chain(unwritten).find(|row| row.revision == revision) {
             return Ok(put_back(&row.after, revision));
         }
         let journal = store.journal.as_ref();
         let entries = journal.map(|journal| journal.entries_at(revision)).transpose();
-        match entries.map_err(|error| Denied::Store(StoreError::unreadable(error)))?.flatten() {
+        match entries.map_err(|error| EditError::Store(StoreError::unreadable(error)))?.flatten() {
             Some(entries) => Ok(put_back(&entries, revision)),
-            None => Err(Denied::NotKept { revision, kept: journal.and_then(Journal::kept) }),
+            None => Err(EditError::NotKept { revision, kept: journal.and_then(Journal::kept) }),
         }
     }
 }

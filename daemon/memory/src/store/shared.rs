@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use herma_disk::file;
 
-use super::draft::{Denied, Draft, Edit};
+use super::draft::{Draft, Edit, EditError};
 use super::known::{Known, all};
 use super::{Event, Store, StoreError, TEMPORARY, View};
 use crate::bound::part;
@@ -93,12 +93,12 @@ impl Proposal<'_> {
     ///
     /// # Errors
     /// The reason why the edit is denied.
-    pub fn apply(&mut self, edit: &Edit, author: &Author) -> Result<Applied, Denied> {
+    pub fn apply(&mut self, edit: &Edit, author: &Author) -> Result<Applied, EditError> {
         let bound = Arc::clone(&self.draft.bound);
         let applied = self.draft.apply(self.store, edit, author)?;
         if self.draft.bound != bound {
             self.draft.bound = bound;
-            return Err(Denied::Bound);
+            return Err(EditError::Bound);
         }
         Ok(applied)
     }
@@ -214,7 +214,7 @@ impl Store {
         if adopted.is_err() {
             self.ahead = rows;
             self.known = None;
-            if self.journal.as_ref().is_some_and(Journal::is_taken_back) {
+            if self.journal.as_ref().is_some_and(Journal::has_no_remains) {
                 self.journal = None;
             }
         }

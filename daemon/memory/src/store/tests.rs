@@ -21,7 +21,7 @@ fn store(home: &Path) -> Store {
     Store::new(paths(home), Target::Memory, Limits { chars: 40, revisions: 5 }, Arc::default())
 }
 
-fn apply(store: &mut Store, edit: &Edit) -> Result<Applied, Denied> {
+fn apply(store: &mut Store, edit: &Edit) -> Result<Applied, EditError> {
     let mut transaction = store.begin().unwrap().unwrap();
     let applied = transaction.apply(edit, &Author::default())?;
     transaction.commit().unwrap();
@@ -36,7 +36,7 @@ fn add(store: &mut Store, content: &str) -> Applied {
     apply(store, &single(Change::Add { content: content.into() }, Drift::Refused)).unwrap()
 }
 
-fn remove(store: &mut Store, old_text: &str, drift: Drift) -> Result<Applied, Denied> {
+fn remove(store: &mut Store, old_text: &str, drift: Drift) -> Result<Applied, EditError> {
     apply(store, &single(Change::Remove { old_text: old_text.into() }, drift))
 }
 
@@ -94,7 +94,7 @@ fn changes_that_cancel_out_are_revisions_too() {
 fn undo_and_restore_put_texts_back() {
     let home = tempfile::tempdir().unwrap();
     let mut store = store(home.path());
-    assert!(matches!(apply(&mut store, &Edit::Undo), Err(Denied::Refused(Refusal::NothingToUndo { .. }))));
+    assert!(matches!(apply(&mut store, &Edit::Undo), Err(EditError::Refused(Refusal::NothingToUndo { .. }))));
     add(&mut store, "one");
     add(&mut store, "two");
     for (edit, revision, text) in [
@@ -113,7 +113,7 @@ fn undo_and_restore_put_texts_back() {
     apply(&mut store, &Edit::Undo).unwrap();
     assert_eq!(state(&mut store), (9, "one".into()));
     let not_kept = apply(&mut store, &Edit::Restore(99));
-    assert!(matches!(not_kept, Err(Denied::NotKept { revision: 99, kept: Some((0, 9)) })), "{not_kept:?}");
+    assert!(matches!(not_kept, Err(EditError::NotKept { revision: 99, kept: Some((0, 9)) })), "{not_kept:?}");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_store_that_was_there_first_is_a_revision_without_a_past() {
     let mut first = store(home.path());
     assert_eq!(state(&mut first), (1, "from Hermes".into()));
     assert_eq!(actions(&mut first), ["1 external"]);
-    assert!(matches!(apply(&mut first, &Edit::Undo), Err(Denied::Refused(Refusal::NothingToUndo { .. }))));
+    assert!(matches!(apply(&mut first, &Edit::Undo), Err(EditError::Refused(Refusal::NothingToUndo { .. }))));
     assert_eq!(state(&mut store(home.path())), (1, "from Hermes".into()));
 }
 
@@ -371,7 +371,7 @@ fn a_drifted_store_is_copied_once_before_it_is_refused_or_changed() {
     put(home.path(), long.as_bytes());
     let mut store = store(home.path());
     let refused = |store: &mut Store| match remove(store, "x", Drift::Refused) {
-        Err(Denied::Refused(Refusal::Drift { backup: Some(Ok(path)), .. })) => path,
+        Err(EditError::Refused(Refusal::Drift { backup: Some(Ok(path)), .. })) => path,
         other => panic!("{other:?}"),
     };
     let path = refused(&mut store);

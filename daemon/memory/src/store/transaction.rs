@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use herma_disk::file;
 use herma_disk::lock::Locked;
 
-use super::draft::{Denied, Draft, Edit};
+use super::draft::{Draft, Edit, EditError};
 use super::{Event, Known, Store, StoreError, TEMPORARY, View, unix};
 use crate::change::Applied;
 use crate::entries::join;
@@ -42,7 +42,7 @@ impl<'a> Transaction<'a> {
     ///
     /// # Errors
     /// The reason why the edit is denied. A refusal for a drifted store names the backup.
-    pub fn apply(&mut self, edit: &Edit, author: &Author) -> Result<Applied, Denied> {
+    pub fn apply(&mut self, edit: &Edit, author: &Author) -> Result<Applied, EditError> {
         self.draft.apply(self.store, edit, author)
     }
 
@@ -69,7 +69,7 @@ impl<'a> Transaction<'a> {
         let committed = self.write(known);
         if committed.is_err() {
             self.store.known = None;
-            if self.store.journal.as_ref().is_some_and(Journal::is_taken_back) {
+            if self.store.journal.as_ref().is_some_and(Journal::has_no_remains) {
                 self.store.journal = None;
             }
         }

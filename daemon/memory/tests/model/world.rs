@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use herma_memory::{Author, Denied, Edit, Entry, Limits, Paths, Store, Target};
+use herma_memory::{Author, Edit, EditError, Entry, Limits, Paths, Store, Target};
 use tempfile::TempDir;
 
 use super::operation::Operation;
@@ -137,10 +137,10 @@ impl World {
         let mut transaction = self.store.begin().unwrap().unwrap();
         let applied = match transaction.apply(edit, &Author::default()) {
             Ok(applied) => Ok(applied.entries.iter().map(|entry| entry.to_string()).collect()),
-            Err(Denied::Refused(refusal)) => Err(name(&refusal)),
-            Err(Denied::NotKept { revision, kept }) => Err(format!("{revision} is not kept, but {kept:?}")),
-            Err(Denied::Bound) => Err("bound".into()),
-            Err(Denied::Store(error)) => panic!("{error}"),
+            Err(EditError::Refused(refusal)) => Err(name(&refusal)),
+            Err(EditError::NotKept { revision, kept }) => Err(format!("{revision} is not kept, but {kept:?}")),
+            Err(EditError::Bound) => Err("bound".into()),
+            Err(EditError::Store(error)) => panic!("{error}"),
         };
         transaction.commit().unwrap();
         applied

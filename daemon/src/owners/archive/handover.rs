@@ -46,7 +46,7 @@ impl ArchiveHandle {
 
     /// Returns a session in the form for other hosts, without the memory entries that never leave this host.
     pub(crate) async fn session_parts(&self, session: String) -> Outcome<Option<Parts>> {
-        self.read(move |reader| reader.session_parts(&session, (for_others, bound::prompt_for_others))).await
+        self.read(move |reader| reader.session_parts(&session, (for_others, bound::without_host_bound))).await
     }
 
     /// Notes that a session was published as of a count of its changes.

@@ -15,7 +15,7 @@ impl ArchiveHandle {
         most: usize,
         bytes: usize,
     ) -> Outcome<Outbox> {
-        self.read(move |reader| reader.outbox(behind, &profiles, (most, bytes), bound::prompt_for_others)).await
+        self.read(move |reader| reader.outbox(behind, &profiles, (most, bytes), bound::without_host_bound)).await
     }
 
     /// Returns how much was uploaded.

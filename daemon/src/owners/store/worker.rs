@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use herma_memory::change::Applied;
-use herma_memory::{Denied, Refusal, Store, Transaction, View};
+use herma_memory::{EditError, Refusal, Store, Transaction, View};
 use tokio::sync::oneshot;
 
 use super::{Job, Log, Page, QUEUE, StoreContext, Write, Written, check_revision};
@@ -356,14 +356,14 @@ fn apply(transaction: &mut Transaction<'_>, write: &Write) -> Outcome<Written> {
 }
 
 /// Returns the result of a change, or why it could not be tried.
-pub(super) fn done(applied: Result<Applied, Denied>) -> Outcome<Result<Applied, Refusal>> {
+pub(super) fn done(applied: Result<Applied, EditError>) -> Outcome<Result<Applied, Refusal>> {
     match applied {
         Ok(applied) => Ok(Ok(applied)),
-        Err(Denied::Refused(refusal)) => Ok(Err(refusal)),
-        Err(Denied::NotKept { revision, kept }) => Err(not_kept(revision, kept)),
+        Err(EditError::Refused(refusal)) => Ok(Err(refusal)),
+        Err(EditError::NotKept { revision, kept }) => Err(not_kept(revision, kept)),
         // Another program wrote the entry into the file at this very moment.
-        Err(Denied::Bound) => Err(Error::overloaded("the store")),
-        Err(Denied::Store(error)) => Err(Error::from(error)),
+        Err(EditError::Bound) => Err(Error::overloaded("the store")),
+        Err(EditError::Store(error)) => Err(Error::from(error)),
     }
 }
 

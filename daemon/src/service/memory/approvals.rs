@@ -201,7 +201,7 @@ fn without_cancellation(caller: &Caller) -> Caller {
 }
 
 async fn listed(waiting: Arc<Mutex<Pending>>) -> Outcome<Vec<PendingWrite>> {
-    blocking("pending writes", move || match lock(&waiting).list_anew(SystemTime::now()) {
+    blocking("pending writes", move || match lock(&waiting).reload(SystemTime::now()) {
         Ok(writes) => Ok(writes.to_vec()),
         Err(error) => Err(Error::from(error)),
     })

@@ -84,7 +84,7 @@ impl MemoryService {
             Ok(applied) => applied,
             Err(refusal) => return Ok(WriteOutcome::refused(refusal, Some(view))),
         };
-        if bound::mixes(&view.entries, &applied.entries) {
+        if bound::affects_both_kinds(&view.entries, &applied.entries) {
             return Ok(WriteOutcome::refused(Refusal::Mixed, Some(view)));
         }
         if !caller.token.take() {

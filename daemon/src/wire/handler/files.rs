@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use herma_guard::{Policy, Scope};
-use herma_memory::files::tool::told;
+use herma_memory::files::tool::change_message;
 use herma_memory::files::{Answer, Edit, FileLimits, FilePath, FileRow, Files};
 use herma_protocol::files::{
     ChangeResult, DeleteParams, File, ListParams, ListResult, LogFile, LogParams, LogResult, LogRow, ReadParams,
@@ -101,7 +101,7 @@ async fn change(
     let author = author(session, agent)?;
     let Answer { done, revision, own_revision, is_same, warnings } =
         services.files.change(caller, change, expected, author).await?;
-    let (message, warnings) = (told(&done), findings(&warnings));
+    let (message, warnings) = (change_message(&done), findings(&warnings));
     Ok(ChangeResult { message, revision, file_revision: own_revision, changed: !is_same, warnings })
 }
 

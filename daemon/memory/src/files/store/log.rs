@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::past::{texts_at, unreadable};
 use super::put_back::concerns;
-use super::{FileAction, FileDenied, FilePath, FileRefusal, FileRow, FileStore, Journalling, StoreError};
+use super::{FileAction, FilePath, FileRefusal, FileRow, FileStore, FileStoreError, Journalling, StoreError};
 
 impl FileStore {
     /// Returns the changes of a file or folder below the revision `before`, newest first. Stops at `limit` rows, or
@@ -44,7 +44,7 @@ impl FileStore {
     ///
     /// # Errors
     /// The revision is not kept, or the file did not exist then.
-    pub fn text_at(&mut self, path: &FilePath, revision: u64) -> Result<Arc<str>, FileDenied> {
+    pub fn text_at(&mut self, path: &FilePath, revision: u64) -> Result<Arc<str>, FileStoreError> {
         self.look(Journalling::Wanted)?;
         let (Some(files), Some(journal)) = (&self.known, &self.journal) else {
             return Err(FileRefusal::NotThere(path.clone()).into());

@@ -8,8 +8,8 @@ use herma_disk::tree::{Change, Kind, Tree};
 
 use super::past::{state, unreadable};
 use super::{
-    DiskError, FileAction, FileEvent, FilePath, FileRow, FileStore, Files, Journalling, LONGEST_READ, MOST_ENTRIES,
-    MOST_HELD, State, StoreError, past, sweep, unix_now,
+    DiskError, FileAction, FileEvent, FilePath, FileRow, FileStore, Files, Journalling, MAX_ENTRIES, MAX_FILE_BYTES,
+    MAX_TOTAL_BYTES, State, StoreError, past, sweep, unix_now,
 };
 use crate::files::held::{Entry, Held};
 use crate::files::row::FileChange;
@@ -65,10 +65,10 @@ impl FileStore {
     fn opened(&mut self) -> Result<Files, StoreError> {
         sweep(&self.journal_path)?;
         // Temporary files of a killed process must not keep a folder from being removed.
-        self.tree.sweep(MOST_ENTRIES).map_err(unreadable)?;
+        self.tree.sweep(MAX_ENTRIES).map_err(unreadable)?;
         let mut journal: Journal<FileRow> = Journal::open(&self.journal_path).map_err(unreadable)?;
         let is_unsettled = !journal.is_settled();
-        if let Some(newest) = journal.newest().filter(|row| is_unsettled && !is_of_others(&row.action)) {
+        if let Some(newest) = journal.newest().filter(|row| is_unsettled && !is_external(&row.action)) {
             match replay(&self.tree, newest) {
                 // Another program changed the file first. The walk that follows reads it.
                 Err(error) if error.is_changed() => {}
@@ -127,7 +127,7 @@ fn texts(files: &Files) -> State {
 }
 
 /// Whether a row records found files or changes by other programs, not herma's own changes.
-fn is_of_others(action: &FileAction) -> bool {
+fn is_external(action: &FileAction) -> bool {
     matches!(action, FileAction::External | FileAction::Found)
 }
 
@@ -136,7 +136,7 @@ fn replay(tree: &Tree, row: &FileRow) -> Result<(), DiskError> {
     let mut changes = Vec::new();
     for change in &row.changes {
         // An unreadable entry belongs to another program and is left alone.
-        let Ok(there) = tree.read(change.path.as_str(), LONGEST_READ) else { continue };
+        let Ok(there) = tree.read(change.path.as_str(), MAX_FILE_BYTES) else { continue };
         let is_old = match (&there, &change.before) {
             (None, None) => change.replaced == Replaced::Nothing,
             (Some((bytes, stamp)), Some(before)) => {
@@ -178,7 +178,7 @@ pub(super) fn finish_folders(tree: &Tree, row: &FileRow) {
 
 /// Returns the content of the tree. Does not read known files that have not changed.
 fn find(tree: &Tree, known: &Files) -> Result<Files, StoreError> {
-    let walk = tree.walk(MOST_ENTRIES).map_err(unreadable)?;
+    let walk = tree.walk(MAX_ENTRIES).map_err(unreadable)?;
     let now = SystemTime::now();
     let mut found = Files { root_bytes: walk.root_bytes, ..Files::default() };
     let mut held = 0_u64;
@@ -197,7 +197,7 @@ fn find(tree: &Tree, known: &Files) -> Result<Files, StoreError> {
             }
             Kind::Closed => "it is a folder that can't be looked into".to_owned(),
             Kind::Other => "it is a link, or no file or folder with a name that is text".to_owned(),
-            Kind::File(stamp) => match file(tree, &path, stamp, known.files.get(&path), now, MOST_HELD - held) {
+            Kind::File(stamp) => match file(tree, &path, stamp, known.files.get(&path), now, MAX_TOTAL_BYTES - held) {
                 Ok(Some(file)) => {
                     held += u64::try_from(file.text.len()).unwrap_or(u64::MAX);
                     found.entries.push(Entry { path: path.clone(), folder_bytes: None });
@@ -224,15 +224,15 @@ fn file(
     room: u64,
 ) -> Result<Option<Held>, String> {
     if stamp.size() > room {
-        return Err(format!("all files have more than {MOST_HELD} bytes together, and no more are read"));
+        return Err(format!("all files have more than {MAX_TOTAL_BYTES} bytes together, and no more are read"));
     }
     if let Some(known) = known.filter(|known| known.stamp == Some(stamp) && known.settled) {
         return Ok(Some(known.clone()));
     }
-    if stamp.size() > LONGEST_READ {
-        return Err(format!("it has {} bytes, and at most {LONGEST_READ} are read", stamp.size()));
+    if stamp.size() > MAX_FILE_BYTES {
+        return Err(format!("it has {} bytes, and at most {MAX_FILE_BYTES} are read", stamp.size()));
     }
-    let read = tree.read(path.as_str(), LONGEST_READ).map_err(|error| error.source.to_string())?;
+    let read = tree.read(path.as_str(), MAX_FILE_BYTES).map_err(|error| error.source.to_string())?;
     let Some((bytes, stamp)) = read else { return Ok(None) };
     let text = String::from_utf8(bytes)
         .map_err(|error| format!("it is no UTF-8 at byte {}", error.utf8_error().valid_up_to()))?;

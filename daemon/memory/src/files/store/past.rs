@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{DiskError, FileAction, FileDenied, FilePath, FileRow, Files, State, StoreError};
+use super::{DiskError, FileAction, FilePath, FileRow, FileStoreError, Files, State, StoreError};
 use crate::files::row::FileChange;
 use crate::journal::Journal;
 use crate::journal::line::{Author, Replaced};
@@ -52,9 +52,9 @@ pub(super) fn state(journal: &Journal<FileRow>, up_to: Option<u64>) -> Result<St
 }
 
 /// Returns all texts at a revision.
-pub(super) fn texts_at(journal: &Journal<FileRow>, files: &Files, revision: u64) -> Result<Texts, FileDenied> {
+pub(super) fn texts_at(journal: &Journal<FileRow>, files: &Files, revision: u64) -> Result<Texts, FileStoreError> {
     let not_kept = |oldest: Option<u64>| {
-        Err(FileDenied::NotKept { revision, kept: oldest.map(|oldest| (oldest, files.revision)) })
+        Err(FileStoreError::NotKept { revision, kept: oldest.map(|oldest| (oldest, files.revision)) })
     };
     let mut texts: Texts = files.files.iter().map(|(path, file)| (path.clone(), Arc::clone(&file.text))).collect();
     // The texts are from the revision `at`.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::past::{texts_at, unreadable};
-use super::{FileAction, FileDenied, FilePath, FileRefusal, FileRow, Files};
+use super::{FileAction, FilePath, FileRefusal, FileRow, FileStoreError, Files};
 use crate::files::edit::{Done, Draft, Outcome, whole};
 use crate::files::held::Place;
 use crate::files::limits::FileLimits;
@@ -16,8 +16,8 @@ pub(super) fn undo(
     files: &Files,
     path: &FilePath,
     limits: FileLimits,
-) -> Result<Draft, FileDenied> {
-    let nothing = || FileDenied::from(FileRefusal::NothingToUndo(path.clone()));
+) -> Result<Draft, FileStoreError> {
+    let nothing = || FileStoreError::from(FileRefusal::NothingToUndo(path.clone()));
     let mut at = files.revision;
     for mark in journal.marks().rev() {
         // A row is missing, so its changes are unknown.
@@ -54,7 +54,7 @@ pub(super) fn restore(
     path: &FilePath,
     revision: u64,
     limits: FileLimits,
-) -> Result<Draft, FileDenied> {
+) -> Result<Draft, FileStoreError> {
     let then = texts_at(journal, files, revision)?;
     let gone = files.files.keys().filter(|path| !then.contains_key(*path));
     let gone = gone.map(|path| Outcome { path: path.clone(), text: None });
@@ -76,7 +76,7 @@ pub(super) fn concerns(wanted: &FilePath, path: &FilePath) -> bool {
 }
 
 /// Restored texts are checked only for their size. They never replace an entry that can't be read.
-fn draft(files: &Files, outcomes: Vec<Outcome>, revision: u64, limits: FileLimits) -> Result<Draft, FileDenied> {
+fn draft(files: &Files, outcomes: Vec<Outcome>, revision: u64, limits: FileLimits) -> Result<Draft, FileStoreError> {
     let length = |outcome: &Outcome| outcome.text.as_ref().map_or(0, |text| text.len());
     let changed: Vec<(&FilePath, usize)> = outcomes.iter().map(|outcome| (&outcome.path, length(outcome))).collect();
     check_room(files, &changed, limits)?;

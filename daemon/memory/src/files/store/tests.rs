@@ -46,15 +46,15 @@ fn write(store: &mut FileStore, at: &str, text: &str) -> Answer {
     edit(store, &Edit::Write { path: path(at), text: text.into() }).unwrap()
 }
 
-fn edit(store: &mut FileStore, edit: &Edit) -> Result<Answer, FileDenied> {
+fn edit(store: &mut FileStore, edit: &Edit) -> Result<Answer, FileStoreError> {
     store.begin().unwrap().edit(edit, None, &Author::default())
 }
 
-fn undo(store: &mut FileStore, at: &str) -> Result<Answer, FileDenied> {
+fn undo(store: &mut FileStore, at: &str) -> Result<Answer, FileStoreError> {
     store.begin().unwrap().undo(&path(at), None, &Author::default())
 }
 
-fn restore(store: &mut FileStore, at: &str, revision: u64) -> Result<Answer, FileDenied> {
+fn restore(store: &mut FileStore, at: &str, revision: u64) -> Result<Answer, FileStoreError> {
     store.begin().unwrap().restore(&path(at), revision, None, &Author::default())
 }
 
@@ -97,7 +97,7 @@ fn changes_survive_and_are_taken_back() {
     restore(&mut store, "a", 6).unwrap();
     edit(&mut store, &Edit::Delete { path: path("d") }).unwrap();
     assert_eq!(seen(&mut store), "10: a=2");
-    assert!(matches!(restore(&mut store, "", 11), Err(FileDenied::NotKept { revision: 11, kept: Some(_) })));
+    assert!(matches!(restore(&mut store, "", 11), Err(FileStoreError::NotKept { revision: 11, kept: Some(_) })));
     let events: Vec<u64> = store.take_events().iter().map(|event| event.revision).collect();
     assert_eq!(events, (1..=10).collect::<Vec<u64>>());
 }
@@ -112,9 +112,9 @@ fn what_has_changed_since_is_not_taken_back() {
     write(&mut store, "c", "2");
     assert_eq!(actions(&mut store, "b"), ["3 rename", "2 write"]);
     let refused = undo(&mut store, "b").map(|answer| answer.revision);
-    assert!(matches!(refused, Err(FileDenied::Refused(FileRefusal::ChangedSince { revision: 3, .. }))));
+    assert!(matches!(refused, Err(FileStoreError::Refused(FileRefusal::ChangedSince { revision: 3, .. }))));
     undo(&mut store, "a").unwrap();
-    assert!(matches!(undo(&mut store, "never"), Err(FileDenied::Refused(FileRefusal::NothingToUndo(_)))));
+    assert!(matches!(undo(&mut store, "never"), Err(FileStoreError::Refused(FileRefusal::NothingToUndo(_)))));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_revision_is_expected_of_a_file_a_folder_or_all() {
         let edit = Edit::Write { path: path(at), text: "x".into() };
         let done = store.begin().unwrap().edit(&edit, Some(expected), &Author::default());
         done.map(|answer| answer.own_revision).map_err(|denied| match denied {
-            FileDenied::Refused(FileRefusal::Stale { revision, .. }) => revision,
+            FileStoreError::Refused(FileRefusal::Stale { revision, .. }) => revision,
             other => panic!("{other:?}"),
         })
     };
@@ -163,7 +163,7 @@ fn edits_by_other_programs_are_revisions_of_their_own() {
     assert_eq!(seen(&mut store), "3: a=by hant n=while nobody looked");
     restore(&mut store, "", 1).unwrap();
     assert_eq!(seen(&mut store), "4: a=by hand d/b=too");
-    assert!(matches!(restore(&mut store, "", 0), Err(FileDenied::NotKept { .. })));
+    assert!(matches!(restore(&mut store, "", 0), Err(FileStoreError::NotKept { .. })));
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_change_between_the_look_and_the_write_is_seen() {
     home.put("a", "another program");
     let replace = Edit::StrReplace { path: path("a"), old: "1".into(), new: "2".into() };
     let denied = transaction.edit(&replace, None, &Author::default());
-    assert!(matches!(denied, Err(FileDenied::Refused(FileRefusal::NoMatch { .. }))));
+    assert!(matches!(denied, Err(FileStoreError::Refused(FileRefusal::NoMatch { .. }))));
     assert_eq!(seen(&mut store), "2: a=another program");
 }
 
@@ -235,13 +235,13 @@ fn what_is_no_text_of_ours_is_left_alone() {
     );
     for at in ["link", "bytes", "long"] {
         let refused = edit(&mut store, &Edit::Write { path: path(at), text: "x".into() });
-        assert!(matches!(refused, Err(FileDenied::Refused(FileRefusal::Unkept { .. }))));
+        assert!(matches!(refused, Err(FileStoreError::Refused(FileRefusal::Unkept { .. }))));
     }
     // If something else replaced the file, the file counts as removed and is not restored over it.
     fs::remove_file(home.at("a")).unwrap();
     symlink(&outside, home.at("a")).unwrap();
     assert_eq!(seen(&mut store), "2: ");
-    assert!(matches!(undo(&mut store, "a"), Err(FileDenied::Refused(FileRefusal::Unkept { .. }))));
+    assert!(matches!(undo(&mut store, "a"), Err(FileStoreError::Refused(FileRefusal::Unkept { .. }))));
     assert_eq!(fs::read_to_string(&outside).unwrap(), "secret");
 }
 
@@ -261,7 +261,7 @@ fn a_long_journal_is_shortened_and_says_what_was_there() {
     assert_eq!(restore(&mut again, "", 19).unwrap().revision, 22);
     assert_eq!(seen(&mut again), "22: a=17 first=kept");
     let denied = restore(&mut again, "", 1);
-    assert!(matches!(denied, Err(FileDenied::NotKept { revision: 1, kept: Some((10.., 22)) })), "{denied:?}");
+    assert!(matches!(denied, Err(FileStoreError::NotKept { revision: 1, kept: Some((10.., 22)) })), "{denied:?}");
     // Without a journal, no revision is assigned twice.
     fs::remove_file(home.journal()).unwrap();
     assert_eq!(seen(&mut again), "23: a=17 first=kept");
@@ -312,8 +312,8 @@ fn files_become_folders_and_back() {
     undo(&mut store, "").unwrap();
     fs::create_dir_all(home.at("a")).unwrap();
     home.put("a/.hidden", "x");
-    assert!(matches!(restore(&mut store, "a", 8), Err(FileDenied::Refused(FileRefusal::Unkept { .. }))));
-    assert!(matches!(edit(&mut store, &delete("a")), Err(FileDenied::Refused(FileRefusal::Unkept { .. }))));
+    assert!(matches!(restore(&mut store, "a", 8), Err(FileStoreError::Refused(FileRefusal::Unkept { .. }))));
+    assert!(matches!(edit(&mut store, &delete("a")), Err(FileStoreError::Refused(FileRefusal::Unkept { .. }))));
 }
 
 #[test]
@@ -326,8 +326,8 @@ fn nothing_is_taken_back_over_what_the_journal_lost() {
     let whole = fs::read_to_string(home.journal()).unwrap();
     fs::remove_file(home.journal()).unwrap();
     assert_eq!(seen(&mut store), "4: a=1 b=1 c=1");
-    assert!(matches!(undo(&mut store, ""), Err(FileDenied::Refused(FileRefusal::NothingToUndo(_)))));
-    assert!(matches!(restore(&mut store, "", 3), Err(FileDenied::NotKept { revision: 3, kept: Some((4, 4)) })));
+    assert!(matches!(undo(&mut store, ""), Err(FileStoreError::Refused(FileRefusal::NothingToUndo(_)))));
+    assert!(matches!(restore(&mut store, "", 3), Err(FileStoreError::NotKept { revision: 3, kept: Some((4, 4)) })));
     // A row is damaged, so the files before it are not fully known.
     for (damaged, undone) in [(0, 3), (2, 3), (4, 2)] {
         let mut lines: Vec<String> = whole.lines().map(str::to_owned).collect();
@@ -339,7 +339,10 @@ fn nothing_is_taken_back_over_what_the_journal_lost() {
         assert!(before.ends_with(": a=1 b=1 c=1"), "{before}");
         for earlier in 0..=2 {
             let denied = restore(&mut store, "", earlier);
-            assert!(matches!(denied, Err(FileDenied::NotKept { .. })), "row {damaged}, revision {earlier}: {denied:?}");
+            assert!(
+                matches!(denied, Err(FileStoreError::NotKept { .. })),
+                "row {damaged}, revision {earlier}: {denied:?}"
+            );
         }
         write(&mut store, "d", "1");
         undo(&mut store, "").unwrap();
@@ -370,7 +373,7 @@ fn there_is_an_end_to_folders_and_to_what_is_put_back() {
     let create = |at: &str| Edit::Create { path: path(at), text: "y".into() };
     assert!(matches!(
         edit(&mut store, &create("e/f/g/h/i")),
-        Err(FileDenied::Refused(FileRefusal::TooManyFolders { count: 7, limit: 6 }))
+        Err(FileStoreError::Refused(FileRefusal::TooManyFolders { count: 7, limit: 6 }))
     ));
     edit(&mut store, &create("e/f/g/h")).unwrap();
     let rename = |from: &str, to: &str| Edit::Rename { from: path(from), to: path(to) };
@@ -379,7 +382,7 @@ fn there_is_an_end_to_folders_and_to_what_is_put_back() {
     write(&mut store, "one", &"1".repeat(20));
     edit(&mut store, &Edit::Delete { path: path("one") }).unwrap();
     write(&mut store, "two", &"2".repeat(20));
-    assert!(matches!(restore(&mut store, "one", 3), Err(FileDenied::Refused(FileRefusal::Full { .. }))));
+    assert!(matches!(restore(&mut store, "one", 3), Err(FileStoreError::Refused(FileRefusal::Full { .. }))));
     edit(&mut store, &Edit::Delete { path: path("two") }).unwrap();
     restore(&mut store, "one", 3).unwrap();
     let deep = |names: usize| vec!["n"; names].join("/");
@@ -414,6 +417,6 @@ fn odd_things_put_there_by_hand_stop_nothing() {
     let replace = Edit::StrReplace { path: path("long"), old: "a".repeat(500), new: "b".into() };
     assert!(matches!(
         edit(&mut store, &replace),
-        Err(FileDenied::Refused(FileRefusal::Several { lines, .. })) if lines.len() == 101
+        Err(FileStoreError::Refused(FileRefusal::Several { lines, .. })) if lines.len() == 101
     ));
 }

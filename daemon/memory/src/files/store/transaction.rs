@@ -10,7 +10,7 @@ use herma_disk::tree::{Change, Unplaced};
 use super::look::finish_folders;
 use super::put_back::{restore, undo};
 use super::{
-    Answer, FileAction, FileDenied, FileEvent, FilePath, FileRefusal, FileRow, FileStore, Files, Journalling,
+    Answer, FileAction, FileEvent, FilePath, FileRefusal, FileRow, FileStore, FileStoreError, Files, Journalling,
     StoreError, unix_now,
 };
 use crate::files::edit::{Draft, Edit};
@@ -29,7 +29,7 @@ pub struct Transaction<'a> {
 }
 
 /// A requested operation.
-enum Wish<'a> {
+enum FileOperation<'a> {
     Edit(&'a Edit),
     Undo(&'a FilePath),
     Restore(&'a FilePath, u64),
@@ -44,16 +44,16 @@ impl<'a> Transaction<'a> {
     ///
     /// # Errors
     /// The reason why nothing was done.
-    pub fn edit(self, edit: &Edit, expected: Option<u64>, author: &Author) -> Result<Answer, FileDenied> {
-        self.fulfil(&Wish::Edit(edit), expected, author)
+    pub fn edit(self, edit: &Edit, expected: Option<u64>, author: &Author) -> Result<Answer, FileStoreError> {
+        self.run(&FileOperation::Edit(edit), expected, author)
     }
 
     /// Undoes the newest change of a file or folder.
     ///
     /// # Errors
     /// The reason why nothing was done.
-    pub fn undo(self, path: &FilePath, expected: Option<u64>, author: &Author) -> Result<Answer, FileDenied> {
-        self.fulfil(&Wish::Undo(path), expected, author)
+    pub fn undo(self, path: &FilePath, expected: Option<u64>, author: &Author) -> Result<Answer, FileStoreError> {
+        self.run(&FileOperation::Undo(path), expected, author)
     }
 
     /// Restores a file or folder as of a revision.
@@ -66,11 +66,11 @@ impl<'a> Transaction<'a> {
         revision: u64,
         expected: Option<u64>,
         author: &Author,
-    ) -> Result<Answer, FileDenied> {
-        self.fulfil(&Wish::Restore(path, revision), expected, author)
+    ) -> Result<Answer, FileStoreError> {
+        self.run(&FileOperation::Restore(path, revision), expected, author)
     }
 
-    fn fulfil(self, wish: &Wish<'_>, expected: Option<u64>, author: &Author) -> Result<Answer, FileDenied> {
+    fn run(self, wish: &FileOperation<'_>, expected: Option<u64>, author: &Author) -> Result<Answer, FileStoreError> {
         for _ in 0..TRIES {
             let draft = self.draft(wish, expected)?;
             let before = self.store.known.as_ref().map_or(0, |files| files.revision);
@@ -88,7 +88,7 @@ impl<'a> Transaction<'a> {
         Err(StoreError::Unreadable { path: self.store.root().to_owned(), reason }.into())
     }
 
-    fn draft(&self, wish: &Wish<'_>, expected: Option<u64>) -> Result<Draft, FileDenied> {
+    fn draft(&self, wish: &FileOperation<'_>, expected: Option<u64>) -> Result<Draft, FileStoreError> {
         let store = &*self.store;
         let (Some(files), Some(journal)) = (&store.known, &store.journal) else {
             let reason = "it was not looked at".to_owned();
@@ -96,16 +96,16 @@ impl<'a> Transaction<'a> {
         };
         check_revision(files, wish.path(), expected)?;
         match wish {
-            Wish::Edit(edit) => Ok(edit.apply(files, store.rules())?),
-            Wish::Undo(path) => undo(journal, files, path, store.limits),
-            Wish::Restore(path, revision) => restore(journal, files, path, *revision, store.limits),
+            FileOperation::Edit(edit) => Ok(edit.apply(files, store.rules())?),
+            FileOperation::Undo(path) => undo(journal, files, path, store.limits),
+            FileOperation::Restore(path, revision) => restore(journal, files, path, *revision, store.limits),
         }
     }
 
-    fn answer(&self, wish: &Wish<'_>, draft: Draft, before: u64) -> Answer {
+    fn answer(&self, wish: &FileOperation<'_>, draft: Draft, before: u64) -> Answer {
         let files = self.store.known.as_ref();
         let path = match wish {
-            Wish::Edit(Edit::Rename { to, .. }) => to,
+            FileOperation::Edit(Edit::Rename { to, .. }) => to,
             wish => wish.path(),
         };
         Answer {
@@ -118,7 +118,7 @@ impl<'a> Transaction<'a> {
     }
 }
 
-impl Wish<'_> {
+impl FileOperation<'_> {
     const fn path(&self) -> &FilePath {
         match self {
             Self::Edit(edit) => edit.path(),
@@ -158,7 +158,7 @@ impl Stage for Unplaced {
 
 impl FileStore {
     /// Writes a draft to disk. Returns `None` if a file has changed since the draft was made.
-    fn write(&mut self, wish: &Wish<'_>, draft: &Draft, author: &Author) -> Result<Option<()>, StoreError> {
+    fn write(&mut self, wish: &FileOperation<'_>, draft: &Draft, author: &Author) -> Result<Option<()>, StoreError> {
         let Some(files) = &self.known else { return Ok(None) };
         let changes: Vec<(FileChange, Option<Stamp>)> = draft
             .outcomes

@@ -106,7 +106,7 @@ fn a_replacement_is_shown_with_two_lines_on_each_side() {
     let text = "1\n2\n3\n4\n5\n6\n7";
     for (line, lines) in [(0, "1 2 3"), (1, "1 2 3 4"), (3, "2 3 4 5 6"), (6, "5 6 7")] {
         let done = Done::Replaced { path: path("/memories/a"), text: text.into(), line };
-        let told = told(&done);
+        let told = change_message(&done);
         let (head, snippet) = told.split_once('\n').unwrap();
         assert_eq!(
             head,

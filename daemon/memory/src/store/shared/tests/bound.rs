@@ -51,7 +51,7 @@ fn what_is_of_both_is_refused_and_what_is_shared_left_alone() {
     let (edit, author) =
         (Edit::Change { changes: Changes::Single(add("[host-bound] y")), drift: Drift::Refused }, one.author());
     let mut proposal = one.store.propose(&[], &author).unwrap();
-    assert!(matches!(proposal.apply(&edit, &author), Err(Denied::Bound)));
+    assert!(matches!(proposal.apply(&edit, &author), Err(EditError::Bound)));
     assert!(proposal.rows().is_empty());
     assert_eq!(one.file(), ["a", "[host-bound] x"]);
 }
