@@ -1,9 +1,9 @@
-//! An index of exact things in the replaced turns: decisions, errors, commands, URLs, hashes,
-//! issue numbers, measures and paths, word for word.
+//! An index of exact strings in the replaced turns: decisions, errors, commands, URLs, hashes, issue numbers,
+//! measures and paths, word for word.
 //!
-//! It reads the turns as they were before pruning. What stands out counts more than what is common: a line
-//! whose shape occurs thousands of times in a log says little, one of a shape of its own says
-//! much. Nothing is understood here, only found, ranked and cut to a budget.
+//! It reads the turns as they were before pruning. Rare shapes count more than common ones: a line whose
+//! shape occurs thousands of times in a log says little, one with a unique shape says much. The index does
+//! not interpret the text. It finds strings, ranks them and cuts them to a budget.
 
 mod calls;
 mod decision;

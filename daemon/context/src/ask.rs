@@ -1,53 +1,53 @@
-//! A question about a part of a conversation: what a summarizer is asked, and what of its answer counts.
+//! A question about a part of a conversation: the prompt for the summarizer, and the check of its answer.
 //!
-//! Only what it quotes is believed: each quotation has to stand in the passages that it was given, but for
-//! white space, and an answer without any is none.
+//! Only quotations count as evidence. Each must occur in the given passages, white space aside. An answer
+//! without a verified quotation is rejected.
 
 use crate::text::{collapse, cut_with};
 
-/// How a line with a quotation begins.
+/// The word that begins a quotation line.
 const EVIDENCE: &str = "EVIDENCE";
-/// What is written where the passages don't tell.
+/// The answer of a summarizer if the passages do not answer the question.
 const NOT_ANSWERED: &str = "NOT ANSWERED";
-/// Chars of the shortest quotation that shows anything.
+/// Chars of the shortest quotation that counts as evidence.
 const SHORTEST: usize = 3;
-/// Chars of a quotation that are given back.
+/// The most chars of a quotation in the result.
 const LONGEST: usize = 600;
-/// Quotations that are looked at.
+/// The most quotations that are checked.
 const MOST: usize = 50;
-/// Chars of an answer that are given back.
+/// The most chars of an answer in the result.
 const ANSWER: usize = 8_000;
 
 /// A text that may answer the question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Passage {
-    /// Whose words it is, and when, in short.
+    /// The speaker and the time, in short.
     pub label: String,
     /// The text, without its secrets.
     pub text: String,
 }
 
-/// A quotation that stands in a passage.
+/// A quotation that occurs in a passage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quotation {
-    /// The passage, by its place.
+    /// The index of the passage.
     pub passage: usize,
     /// The words.
     pub text: String,
 }
 
-/// What of an answer counts.
+/// A verified answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// The answer; none where the passages don't tell.
+    /// The answer; `None` if the passages do not answer the question.
     pub text: Option<String>,
-    /// What shows it.
+    /// The quotations that support it.
     pub evidence: Vec<Quotation>,
-    /// Quotations that stand in no passage; they are left out.
+    /// The number of quotations that occur in no passage; they are dropped.
     pub unverified: usize,
 }
 
-/// What a summarizer is asked.
+/// Returns the prompt for the summarizer.
 #[must_use]
 pub fn prompt(question: &str, passages: &[Passage]) -> String {
     let mut prompt = format!(
@@ -68,12 +68,12 @@ pub fn prompt(question: &str, passages: &[Passage]) -> String {
     prompt
 }
 
-/// A text that can't end its passage.
+/// Escapes passage tags, so that a text cannot end its passage.
 fn closed(text: &str) -> String {
     text.replace("</passage", "<\\/passage").replace("<passage", "<\\passage")
 }
 
-/// What of an answer counts; `None` where it shows nothing of what it says.
+/// Checks an answer. Returns `None` if no quotation of it is verified.
 #[must_use]
 pub fn read(answer: &str, passages: &[Passage]) -> Option<Answer> {
     let texts: Vec<String> = passages.iter().map(|passage| collapse(&closed(&passage.text))).collect();
@@ -106,7 +106,7 @@ pub fn read(answer: &str, passages: &[Passage]) -> Option<Answer> {
     (!read.evidence.is_empty()).then_some(read)
 }
 
-/// The passage that has these words: the one that is named, or else any.
+/// Returns the passage that contains these words: the named one if it does, else the first that does.
 fn place(texts: &[String], number: usize, words: &str) -> Option<usize> {
     if words.chars().count() < SHORTEST {
         return None;
@@ -115,7 +115,7 @@ fn place(texts: &[String], number: usize, words: &str) -> Option<usize> {
     named.or_else(|| texts.iter().position(|text| text.contains(words)))
 }
 
-/// The number and the words of a line with a quotation, its white space as one space each.
+/// Returns the number and the words of a quotation line, each run of white space as one space.
 fn quoted(line: &str) -> Option<(usize, String)> {
     let line = line.trim_start_matches(['-', '*', '>', ' ', '\t']);
     let head = line.get(..EVIDENCE.len()).filter(|head| head.eq_ignore_ascii_case(EVIDENCE))?;

@@ -5,11 +5,11 @@ use crate::message::{Content, Message, Part, Role};
 use crate::tokens::message_tokens;
 use crate::{Settings, pairs};
 
-/// The fewest messages a tail has, if there are as many.
+/// The fewest messages of a tail, if the list has as many.
 const MIN_TAIL: usize = 3;
-/// The most messages that `protect_last_n` can force into the tail, whatever they weigh.
+/// The most messages that `protect_last_n` can force into the tail, whatever their size.
 const MAX_FORCED_TAIL: usize = 8;
-/// Messages between head and tail that a forced tail leaves free.
+/// Messages between head and tail that a forced tail leaves out.
 const SPARED: usize = 2;
 
 /// The tail of a list.
@@ -17,31 +17,31 @@ const SPARED: usize = 2;
 pub struct TailCut {
     /// First message of the tail; never past the end of the list.
     pub cut: usize,
-    /// How many messages the tail holds whatever they weigh.
+    /// How many messages the tail has at least, whatever their size.
     pub min_tail: usize,
 }
 
-/// How many messages the head is said to have, whatever the list's length.
+/// Returns the configured size of the head in messages, whatever the length of the list.
 pub fn head_size(messages: &[Message], settings: &Settings) -> usize {
     let system = messages.first().is_some_and(|first| first.is(Role::System));
     settings.protect_first_n.saturating_add(usize::from(system))
 }
 
-/// The end of the head: `head_size`, moved forward past tool messages.
+/// Returns the end of the head: `head_size`, moved forward past tool messages.
 pub fn head_end(messages: &[Message], head_size: usize) -> usize {
     let from = head_size.min(messages.len());
     let tools = messages.iter().skip(from).take_while(|m| m.is(Role::Tool));
     from + tools.count()
 }
 
-/// Whether anything stands between head and tail, before any pruning.
+/// Whether there are messages between head and tail, before any pruning.
 pub fn has_content(messages: &[Message], settings: &Settings) -> bool {
     let head_end = head_end(messages, head_size(messages, settings));
     let budget = settings.budgets().tail_token_budget;
     head_end < messages.len() && head_end < tail_cut(messages, head_end, budget, settings.protect_last_n).cut
 }
 
-/// The tail cut of a list whose head ends at `head_end`.
+/// Returns the tail cut of a list whose head ends at `head_end`.
 pub fn tail_cut(messages: &[Message], head_end: usize, budget: u64, protect_last_n: usize) -> TailCut {
     let n = messages.len();
     let available = n.saturating_sub(head_end + 1);
@@ -71,7 +71,8 @@ pub fn tail_cut(messages: &[Message], head_end: usize, budget: u64, protect_last
     TailCut { cut: cut.min(n), min_tail }
 }
 
-/// The cut moved forward past results, whose call is before it; none where nothing else follows.
+/// Moves the cut forward past results, because their call is before it. Returns `None` if only results
+/// follow.
 fn behind_results(messages: &[Message], cut: usize) -> Option<usize> {
     match messages.get(cut..).unwrap_or_default() {
         [] => Some(cut),
@@ -79,7 +80,7 @@ fn behind_results(messages: &[Message], cut: usize) -> Option<usize> {
     }
 }
 
-/// The first message of the tail as far as its weight decides.
+/// Returns the first message of the tail as far as token counts decide.
 fn walk(messages: &[Message], head_end: usize, budget: u64, min_tail: usize) -> usize {
     let n = messages.len();
     let soft = budget.saturating_add(budget / 2);
@@ -107,7 +108,7 @@ fn walk(messages: &[Message], head_end: usize, budget: u64, min_tail: usize) -> 
     cut
 }
 
-/// The cut moved back to the calling assistant if it would part a call from its results.
+/// Moves the cut back to the calling assistant message if it would separate a call from its results.
 pub fn align_backward(messages: &[Message], cut: usize) -> usize {
     if cut == 0 || cut >= messages.len() {
         return cut;
@@ -119,12 +120,13 @@ pub fn align_backward(messages: &[Message], cut: usize) -> usize {
     }
 }
 
-/// The last message in which the user speaks; a handoff that only has the user's role is none.
+/// Returns the last message in which the user speaks. A handoff that merely has the user's role does not
+/// count.
 pub fn last_user(messages: &[Message], from: usize) -> Option<usize> {
     rfind(messages, from, |message| message.is(Role::User) && !handoff::is_only_handoff(message))
 }
 
-/// The last assistant message that a person could read, else the last of any kind.
+/// Returns the last assistant message with visible content, else the last assistant message of any kind.
 fn last_reply(messages: &[Message], from: usize) -> Option<usize> {
     rfind(messages, from, |m| m.is(Role::Assistant) && is_visible(m))
         .or_else(|| rfind(messages, from, |m| m.is(Role::Assistant)))

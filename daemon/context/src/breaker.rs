@@ -1,8 +1,8 @@
 //! Whether a session may compress again: a half-open breaker and a rate limit.
 //!
-//! The breaker opens when compressing gains nothing, the rate limit holds back a session that
-//! gains something all the time. Both are advice for automatic runs; a person's own is not asked.
-//! A run that found nothing opens it at once: the same list has nothing the next time either.
+//! The breaker opens when compressing gains nothing. The rate limit holds back a session that gains something
+//! all the time. Both limit automatic runs only, not those that a person starts. A run that found nothing
+//! opens the breaker at once, because the same list has nothing the next time either.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,12 +17,12 @@ const REOPEN_GROWTH: f64 = 0.10;
 const REOPEN_S: f64 = 600.0;
 /// Seconds over which runs are counted.
 const RATE_S: f64 = 3_600.0;
-/// Runs that are remembered, and so the largest rate limit that has an effect.
+/// Runs that are remembered; a larger rate limit has no effect.
 const RUNS_KEPT: usize = 1_000;
-/// Share of the window from which on waiting for new text would let it overflow.
+/// Share of the window above which a run does not wait for new text, because the window would overflow.
 const OVERFLOWING: f64 = 0.95;
 
-/// What a session remembers of its runs, across restarts too. Times are Unix seconds.
+/// A session's record of its runs, kept across restarts. Times are Unix seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Breaker {
@@ -32,25 +32,25 @@ pub struct Breaker {
     pub opened_at: Option<f64>,
     /// Tokens of the context at that time.
     pub opened_tokens: u64,
-    /// When runs went through, oldest first: those of an hour, at most 1,000.
+    /// When runs went through, oldest first: those of the last hour, at most 1,000.
     pub runs: Vec<f64>,
     /// Tokens of the context right after the last run.
     pub tokens_after_last_run: Option<u64>,
 }
 
-/// What is configured.
+/// The configured limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Tokens of the window; 0 if it is not known, which leaves only the rules about time.
+    /// Tokens of the window; 0 if it is not known, then only the time rules apply.
     pub window: u64,
-    /// Runs in any hour; 0 for no limit.
+    /// The most runs in any hour; 0 for no limit.
     pub max_per_hour: u32,
     /// New text that must come between two runs, as a share of the window.
     pub min_new_text: f64,
 }
 
 impl Limits {
-    /// The default limits of a window: 6 runs an hour, 2 % of new text.
+    /// Returns the default limits of a window: 6 runs an hour, 2 % of new text.
     pub fn of_window(window: u64) -> Self {
         Self { window, max_per_hour: 6, min_new_text: 0.02 }
     }
@@ -60,19 +60,19 @@ impl Limits {
     }
 }
 
-/// Where the breaker stands.
+/// The state of the breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Runs go through.
     Closed,
     /// No run goes through.
     Open,
-    /// One run goes through; it decides what comes next.
+    /// One run goes through; its result closes or opens the breaker.
     HalfOpen,
 }
 
 impl State {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Closed => "closed",
@@ -85,14 +85,14 @@ impl State {
 /// Whether a run may start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// It may; in the half-open state too.
+    /// It may start; in the half-open state too.
     Allowed,
     /// The last runs gained nothing.
     BreakerOpen {
         /// Seconds until one run is let through, unless the context grows before that.
         wait_s: f64,
     },
-    /// There were too many runs, or the last one is too near.
+    /// There were too many runs, or too little new text since the last one.
     RateLimited {
         /// Seconds until the hour has room for a run; 0 if only new text is missing.
         wait_s: f64,
@@ -102,8 +102,8 @@ pub enum Verdict {
 }
 
 impl Breaker {
-    /// Whether a run may start with so many tokens in the context. A window that is about to
-    /// overflow need not wait for new text.
+    /// Whether a run may start with so many tokens in the context. A window that is about to overflow need
+    /// not wait for new text.
     pub fn verdict(&self, limits: &Limits, tokens: u64, now: f64) -> Verdict {
         if self.state(limits, tokens, now) == State::Open {
             return Verdict::BreakerOpen { wait_s: self.wait_s(now) };
@@ -117,7 +117,7 @@ impl Breaker {
         }
     }
 
-    /// Where the breaker stands with so many tokens in the context.
+    /// Returns the state of the breaker with so many tokens in the context.
     pub fn state(&self, limits: &Limits, tokens: u64, now: f64) -> State {
         if self.opened_at.is_none() {
             return State::Closed;
@@ -132,14 +132,14 @@ impl Breaker {
         if has_grown || self.wait_s(now) <= 0.0 { State::HalfOpen } else { State::Open }
     }
 
-    /// Seconds until an open breaker lets one run through by time alone; 0 if it is not open. A
+    /// Returns the seconds until an open breaker lets a run through by time alone; 0 if it is not open. A
     /// clock that was set back ends the wait.
     pub fn wait_s(&self, now: f64) -> f64 {
         self.opened_at.map_or(0.0, |opened| left(opened, REOPEN_S, now))
     }
 
-    /// Counts a run that went through: what it saved in percent of the size before, and the tokens
-    /// of the context after it.
+    /// Records a run that went through: its savings in percent of the size before, and the tokens of the
+    /// context after it.
     pub fn note_run(&mut self, saved_pct: f64, tokens_after: u64, now: f64) {
         self.tokens_after_last_run = Some(tokens_after);
         self.runs.retain(|&run| left(run, RATE_S, now) > 0.0);
@@ -149,8 +149,8 @@ impl Breaker {
         if saved_pct >= WEAK_PCT { self.close() } else { self.note_weak(tokens_after, now) }
     }
 
-    /// Counts a run that found nothing to replace. It opens the breaker, but takes no room in the
-    /// hour.
+    /// Records a run that found nothing to replace. It opens the breaker, but does not count toward the rate
+    /// limit.
     pub fn note_nothing(&mut self, tokens: u64, now: f64) {
         self.weak_runs = self.weak_runs.saturating_add(1).max(WEAK_RUNS);
         self.open(tokens, now);
@@ -174,7 +174,7 @@ impl Breaker {
         self.opened_tokens = 0;
     }
 
-    /// Seconds until an hour back from then holds fewer runs than the limit.
+    /// Returns the seconds until the past hour holds fewer runs than the limit.
     fn rate_wait_s(&self, limits: &Limits, now: f64) -> f64 {
         let most = usize::try_from(limits.max_per_hour).unwrap_or(usize::MAX).min(RUNS_KEPT);
         let mut waits: Vec<f64> = self.runs.iter().map(|&run| left(run, RATE_S, now)).filter(|&s| s > 0.0).collect();
@@ -193,8 +193,8 @@ impl Breaker {
     }
 }
 
-/// Seconds that are left of a span which began at `since`; 0 too if that lies in the future, as it
-/// does after a clock was set back.
+/// Returns the seconds left of a span that began at `since`. Returns 0 if `since` is in the future, as after
+/// a clock was set back.
 fn left(since: f64, span_s: f64, now: f64) -> f64 {
     let passed = now - since;
     if (0.0..span_s).contains(&passed) { span_s - passed } else { 0.0 }

@@ -1,36 +1,36 @@
-//! What a compression costs and saves where the provider keeps a prompt cache.
+//! The cost and the savings of a compression where the provider keeps a prompt cache.
 //!
-//! Tokens are weighted by their price, that of plain input being 1. Without a compression the next call would read
-//! all of the list from the cache. With it, it reads what stands before the first change, and writes the rest anew;
-//! from then on each call reads the shorter list.
+//! Tokens are weighted by their price; a plain input token weighs 1. Without a compression the next call
+//! would read the whole list from the cache. With it, the call reads the part before the first change and
+//! writes the rest again. Each later call reads the shorter list.
 
-/// What tokens cost by weight.
+/// The price of a token relative to plain input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prices {
-    /// A token that is written into the cache.
+    /// A token written into the cache.
     pub write: f64,
-    /// A token that is read from it.
+    /// A token read from the cache.
     pub read: f64,
 }
 
 /// Tokens of a list before and after a compression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// The list of before.
+    /// The list before.
     pub before: u64,
-    /// The new list.
+    /// The list after.
     pub after: u64,
-    /// What stands before the first change, in both.
+    /// The part before the first change, the same in both lists.
     pub unchanged: u64,
 }
 
 impl Sizes {
-    /// Tokens of the list of before that no call reads from the cache any more.
+    /// Returns the tokens of the old list that calls no longer read from the cache.
     pub fn invalidated(self) -> u64 {
         self.before.saturating_sub(self.unchanged)
     }
 
-    /// After how many calls a compression has cost no more than none would have; none where it never does.
+    /// Returns the number of calls after which a compression has paid for itself; `None` if it never does.
     pub fn pays_after(self, prices: Prices) -> Option<u64> {
         let saved = weighted(self.before.saturating_sub(self.after), prices.read);
         let cost = weighted(self.after.saturating_sub(self.unchanged), (prices.write - prices.read).max(0.0));
@@ -56,7 +56,7 @@ fn weighted(tokens: u64, price: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// What so many calls cost with and without a compression, counted call by call.
+    /// Returns the cost of so many calls with and without a compression, counted call by call.
     fn spent(sizes: Sizes, prices: Prices, calls: u64) -> (f64, f64) {
         let read = |tokens: u64| weighted(tokens, prices.read);
         let first = read(sizes.unchanged) + weighted(sizes.after - sizes.unchanged, prices.write);

@@ -1,14 +1,14 @@
-//! Marks that tell a provider up to where it may cache the prompt.
+//! Marks that set up to where a provider may cache the prompt.
 //!
-//! At most four: the system message in front, and the last messages that are no system messages.
-//! Whatever gets no mark and loses none keeps its exact text, and so does all of a message but the mark.
+//! There are at most four: on a leading system message, and on the last messages that are not system
+//! messages. A message without a change of marks keeps its exact text. Of the others only the mark changes.
 
 mod marks;
 
 use crate::json::{self, Span, Splice};
 use crate::message::{Content, Message, Part, Role, fields};
 
-/// Marks that a request may have.
+/// The most marks that a request may have.
 pub const MAX_MARKS: usize = 4;
 
 /// The field that holds a mark.
@@ -17,19 +17,19 @@ const KEY: &str = "cache_control";
 /// How long a prompt cache lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ttl {
-    /// Five minutes, which a mark need not say.
+    /// Five minutes, the default of a mark.
     #[default]
     FiveMinutes,
     /// An hour.
     OneHour,
 }
 
-/// Which tool messages can have a mark.
+/// Whether tool messages can have a mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ToolMarks {
-    /// The endpoint is spoken to in its own way and takes them.
+    /// They can: the endpoint has its native protocol, which accepts them.
     Native,
-    /// None: a tool message takes the place of a mark all the same.
+    /// They cannot. A tool message still uses up one of the marks.
     #[default]
     None,
 }
@@ -43,8 +43,8 @@ impl Ttl {
     }
 }
 
-/// The list with its marks, at most [`MAX_MARKS`] of them. Marks that are there already stay while there is room: of
-/// more, the oldest go, because a mark is for what comes last.
+/// Returns the list with its marks, at most [`MAX_MARKS`]. Existing marks stay while there is room. If there
+/// are more, the oldest go, because a mark is for the end of the prompt.
 pub fn marked(messages: &[Message], ttl: Ttl, tools: ToolMarks) -> Vec<Message> {
     let mut out = messages.to_vec();
     let places: Vec<usize> =
@@ -64,7 +64,7 @@ pub fn marked(messages: &[Message], ttl: Ttl, tools: ToolMarks) -> Vec<Message> 
     out
 }
 
-/// The positions that a mark is meant for.
+/// Returns the positions that should get a mark.
 fn places(messages: &[Message]) -> Vec<usize> {
     let system = messages.first().filter(|first| first.is(Role::System)).map(|_| 0);
     let left = MAX_MARKS - usize::from(system.is_some());
@@ -72,7 +72,7 @@ fn places(messages: &[Message]) -> Vec<usize> {
     system.into_iter().chain(others.map(|(at, _)| at).take(left)).collect()
 }
 
-/// The message with a mark, or none if it can't have one.
+/// Returns the message with a mark, or `None` if it can't have one.
 fn with_mark(message: &Message, ttl: Ttl, tools: ToolMarks) -> Option<Message> {
     if !message.is_object() {
         return None;
@@ -93,8 +93,8 @@ fn with_mark(message: &Message, ttl: Ttl, tools: ToolMarks) -> Option<Message> {
     Some(message.spliced(&[splice]))
 }
 
-/// The last part of list content, if it is an object that can have a mark: providers refuse one on a thought, and on a
-/// text with nothing in it.
+/// Returns the last part of list content, if it is an object that can have a mark. Providers refuse a mark on
+/// a thought and on an empty text.
 fn last_object(parts: &[Part], message: &Message) -> Option<Span> {
     let part = parts.last().filter(|part| message.slice(part.span).starts_with('{'))?;
     let kind = json::member(message.slice(part.span), "type").map(json::text_form).unwrap_or_default();
@@ -103,8 +103,8 @@ fn last_object(parts: &[Part], message: &Message) -> Option<Span> {
     (!is_thought && !is_empty).then_some(part.span)
 }
 
-/// What gives an object of the message a mark: behind its other fields, or in the place of the
-/// one that it has.
+/// Returns the edit that gives an object of the message a mark: after its other fields, or in place of an
+/// existing mark.
 fn field(message: &Message, object: Span, ttl: Ttl) -> Splice {
     let text = message.slice(object);
     if let Some(value) = json::member(text, KEY) {

@@ -1,12 +1,12 @@
-//! What a summary has to pass before it may stand in the place of the turns it covers.
+//! The checks of a summary before it may replace the turns it covers.
 //!
-//! A model wrote it, from text that anybody may have had a hand in. What can be repaired is
-//! repaired by fixed rules and reported: boundaries and role marks are defused, secrets masked,
-//! sentences that the guard would not let in are replaced, quotations that nobody said are marked.
-//! The rest is refused: nothing, too much, another language than the user's.
+//! A model wrote it, from text that anybody may have influenced. Fixed rules repair and report some faults:
+//! they defuse boundaries and role marks, mask secrets, replace sentences that the guard blocks, and mark
+//! quotations that nobody said. Other faults reject the summary: it is empty, too long, or in another
+//! language than the user's.
 //!
-//! The guard looks at the scope of text that enters an agent's context. What it finds at the
-//! strict scope only (paths of keys, names of agent files) belongs into honest records of work.
+//! The guard uses its scope for text that enters an agent's context. Findings of the strict scope (paths of
+//! keys, names of agent files) are legitimate in a record of work.
 
 mod boundaries;
 mod language;
@@ -24,46 +24,46 @@ use crate::message::Message;
 use crate::redaction::Redaction;
 use crate::text::thousands;
 
-/// How often the repairs are repeated until they change nothing any more. One repair seldom makes
-/// work for another (a masked secret can look like one that is masked shorter); a text that needs
-/// more rounds was made to.
+/// The most rounds of repairs; they repeat until a round changes nothing. One repair seldom makes work for
+/// another (a masked secret can look like one that is masked shorter). A text that needs more rounds was
+/// crafted to.
 const MOST_ROUNDS: usize = 6;
 
-/// What is known of the turns that a summary covers.
+/// Facts about the turns that a summary covers.
 #[derive(Clone, Copy, Debug)]
 pub struct Span<'a> {
-    /// The turns, of every role; the words of the user are taken from them.
+    /// The turns, of every role; the user's words come from them.
     pub turns: &'a [&'a Message],
     /// The summary so far, if the new one continues it.
     pub previous: Option<&'a str>,
     /// The standing rules of the user, verbatim.
     pub constraints: &'a [&'a str],
-    /// Chars of what the summary replaces, an earlier summary included.
+    /// Chars of the text that the summary replaces, an earlier summary included.
     pub replaced_chars: usize,
-    /// What is configured for the guard's findings: what blocks is replaced, what warns is
-    /// reported.
+    /// The policy for the guard's findings: a blocked finding is replaced, a warning is reported.
     pub policy: &'a Policy,
 }
 
-/// A summary that passed.
+/// A summary that passed the checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// The text, repaired.
     pub body: String,
     /// Quotations of the user that do not occur in the span, without their marks, in order.
     pub unverified: Vec<String>,
-    /// What was repaired, and what was let in with a warning: sentences for the report. Nothing of
-    /// the text is repeated in them.
+    /// What was repaired, and what passed with a warning, as sentences for the report. They repeat no text of
+    /// the summary.
     pub warnings: Vec<String>,
 }
 
-/// A summary that did not pass: a failure of the summarizer. Nothing of the text is in it.
+/// The error for a summary that did not pass: a failure of the summarizer. It contains no text of the
+/// summary.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It says nothing, or nothing once the repairs are done.
+    /// The summary is empty, or empty after the repairs.
     #[error("the summary is empty")]
     Empty,
-    /// It is longer than what it is to replace.
+    /// The summary is longer than the text it is to replace.
     #[error("the summary has {} chars, more than the {} that it replaces", thousands(*.chars), thousands(*.replaced_chars))]
     TooLong {
         /// Chars of the summary.
@@ -71,21 +71,20 @@ pub enum Refused {
         /// Chars of what it replaces.
         replaced_chars: usize,
     },
-    /// It is written in another language than the user's.
+    /// The summary is in another language than the user's.
     #[error("the summary is written in {got}, but the user writes in {expected}")]
     Language {
-        /// The user's language, or the user's script where that is all that is known.
+        /// The user's language, or the user's script if only that is known.
         expected: &'static str,
-        /// The summary's.
+        /// The summary's language.
         got: &'static str,
     },
-    /// The repairs do not come to an end.
+    /// The repairs do not end.
     #[error("the summary cannot be repaired")]
     Unrepairable,
 }
 
-/// Checks a summary, and repairs it where that is possible. What passed once passes again, and is
-/// not changed by that.
+/// Checks a summary, and repairs it where possible. A summary that passed once passes again unchanged.
 pub fn check(body: &str, facts: &Span<'_>) -> Result<Checked, Refused> {
     let body = handoff::strip(body);
     refuse_length(body, facts)?;
@@ -114,7 +113,7 @@ fn refuse_length(body: &str, facts: &Span<'_>) -> Result<(), Refused> {
     }
 }
 
-/// What a round of repairs did.
+/// The result of a round of repairs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Round {
     ChangedNothing,
@@ -122,7 +121,7 @@ enum Round {
 }
 
 impl Checked {
-    /// One round of all repairs.
+    /// Runs all repairs once.
     fn repair(&mut self, policy: &Policy, said: &user_words::UserWords) -> Round {
         let before = std::mem::take(&mut self.body);
         let text = boundaries::defused(&before, &mut self.warnings);

@@ -1,9 +1,8 @@
-//! The engine that replaces the middle of a list by one summary, in two phases: [`prepare`] decides,
-//! a summarizer writes, [`Prepared::finish`] assembles.
+//! The engine that replaces the middle of a list with one summary, in two phases: [`prepare`] decides, a
+//! summarizer writes, [`Prepared::finish`] assembles.
 //!
-//! A list that is over the threshold ends below it, whatever has to give way for that but the system
-//! message, the head and the last exchange; where they leave no room
-//! [`Over`](crate::engine::Over) says so.
+//! A list over the threshold ends below it. Everything may be shortened or dropped for that except the system
+//! message, the head and the last exchange. If these leave no room, [`Over`](crate::engine::Over) reports it.
 
 mod assemble;
 mod clean;

@@ -8,36 +8,36 @@ pub(crate) const FAMILY: &str = "[CONTEXT COMPACTION";
 pub(crate) const LEGACY: &str = "[CONTEXT SUMMARY]:";
 /// The last line of every handoff.
 pub const END_MARKER: &str = "--- END OF CONTEXT SUMMARY — respond to the message below, not the summary above ---";
-/// What the last line of every handoff of this family ends with.
+/// The end of the last line of every handoff of this family.
 pub(crate) const END_TAIL: &str = "respond to the message below, not the summary above ---";
-/// What the last line of every handoff of this family contains.
+/// Words in the last line of every handoff of this family.
 pub(crate) const END_WORDS: &str = "END OF CONTEXT SUMMARY";
 /// The field that marks a message with a handoff.
 pub const METADATA_KEY: &str = "_compressed_summary";
 
-/// What the user asked for last.
+/// The section with the user's last request.
 pub const TASK_HEADING: &str = "## Historical Task Snapshot";
-/// What was under way.
+/// The section with the work under way.
 pub const IN_PROGRESS_HEADING: &str = "## Historical In-Progress State";
-/// What the user had asked and nobody had answered.
+/// The section with the user's unanswered requests.
 pub const PENDING_HEADING: &str = "## Historical Pending User Asks";
-/// What was left to do.
+/// The section with the work left to do.
 pub const REMAINING_HEADING: &str = "## Historical Remaining Work";
 
-/// The function by which a model finds what left the list.
+/// The function with which a model searches for messages that left the list.
 pub const RECALL_SEARCH: &str = "recall_search";
-/// The one by which it gets back what stands behind a handle.
+/// The function with which a model gets the content of a handle.
 pub const RECALL_EXPAND: &str = "recall_expand";
-/// The one by which it learns what a session's compressions took out.
+/// The function that lists what a session's compressions removed.
 pub const RECALL_DESCRIBE: &str = "recall_describe";
-/// The function that tells what a session is about, as a model knows it.
+/// The function that describes a session, under the name that a model sees.
 pub const RECALL_STATE: &str = "recall_state";
 
-/// The function by which it asks something of a part of a conversation.
+/// The function with which a model asks a question about a part of a conversation.
 pub const RECALL_ASK: &str = "recall_ask";
-/// The function by which a model discards outputs.
+/// The function with which a model discards outputs.
 pub const CONTEXT_DISCARD: &str = "context_discard";
-/// The function by which a model opens and closes episodes.
+/// The function with which a model opens and closes episodes.
 pub const CONTEXT_EPISODE: &str = "context_episode";
 
 /// Tokens that an image counts in an estimate.
@@ -68,7 +68,7 @@ pub struct Constants {
     pub probe_tiers: &'static [u64],
 }
 
-/// The headings of the sections that a reader is told to discard.
+/// The headings of the sections that a reader must discard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headings {
     /// See [`TASK_HEADING`].

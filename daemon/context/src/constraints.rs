@@ -1,7 +1,7 @@
 //! Rules of the user that every handoff quotes word for word.
 //!
-//! A rule is a sentence of a user message (or was added by hand). It stays until the user revokes
-//! it or a person removes it; one that holds for a task only is done when that task is.
+//! A rule is a sentence of a user message, or was added by hand. It stays until the user revokes it or a
+//! person removes it. A rule for one task ends with that task.
 
 mod find;
 mod render;
@@ -28,25 +28,25 @@ pub struct Constraint {
     pub id: String,
     /// The words of the user.
     pub text: String,
-    /// How long it holds.
+    /// How long it applies.
     pub scope: Scope,
-    /// Who made it a rule.
+    /// Where it comes from.
     pub source: Source,
     /// When it became known, in Unix seconds.
     pub at: f64,
-    /// Whether it holds.
+    /// Whether it applies.
     pub state: State,
 }
 
 impl Constraint {
-    /// A rule that holds from now on.
+    /// Returns a rule that applies from now on.
     pub fn new(text: &str, scope: Scope, source: Source, at: f64) -> Self {
         let text = text.trim().to_owned();
         Self { id: id(&text), text, scope, source, at, state: State::Active }
     }
 }
 
-/// How long a rule holds.
+/// How long a rule applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     /// Until it is revoked.
@@ -56,24 +56,24 @@ pub enum Scope {
     Once,
 }
 
-/// Who made a sentence a rule.
+/// Where a rule comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Somebody added it.
+    /// A person added it.
     Explicit,
     /// It was found in a message of the user.
     Found,
 }
 
-/// Whether a rule holds.
+/// Whether a rule applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
-    /// It holds.
+    /// It applies.
     #[default]
     Active,
-    /// A person took it off the list; it is never found again.
+    /// A person removed it; it is never found again.
     Removed,
-    /// The user took it back.
+    /// The user revoked it.
     Revoked,
     /// Its task is over.
     Done,
@@ -100,15 +100,15 @@ impl fmt::Display for Source {
 /// The rules after some messages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Update {
-    /// All rules, those that hold no more included, oldest first.
+    /// All rules, also those that no longer apply, oldest first.
     pub constraints: Vec<Constraint>,
     /// Whether they differ from those known before.
     pub changed: bool,
 }
 
-/// Reads the user messages in order: finds rules, revokes them, and ends those of a task that is
-/// over. A rule that a person removed stays removed. A revoked one holds again only when the user
-/// says it again behind the newest handoff: what stands before that was read in an earlier run.
+/// Reads the user messages in order: finds rules, revokes them, and ends those of a finished task. A rule
+/// that a person removed stays removed. A revoked rule applies again only if the user repeats it after the
+/// newest handoff, because an earlier run read the messages before that.
 pub fn update(known: &[Constraint], messages: &[Message], now: f64) -> Update {
     let seen = messages.iter().rposition(handoff::is_handoff);
     let mut rules = Rules { list: known.to_vec(), now };
@@ -166,7 +166,7 @@ impl Rules {
         }
     }
 
-    /// Takes back the one rule that shares most words with the sentence, if it shares enough.
+    /// Revokes the one rule that shares the most words with the sentence, if it shares enough.
     fn revoke(&mut self, sentence: &str, age: Age) {
         let said = words::Revocation::of(sentence);
         let best = self
@@ -189,7 +189,7 @@ impl Rules {
     }
 }
 
-/// The id of a text: equal for texts that differ in case, punctuation and white space only.
+/// Returns the id of a text. Texts that differ only in case, punctuation and white space have the same id.
 pub fn id(text: &str) -> String {
     let mut hash = crate::hash::Fnv::default();
     let mut gap = false;

@@ -1,4 +1,4 @@
-//! Tool outputs that the agent is done with: the next compression leaves a line of each.
+//! Tool outputs that the agent no longer needs: the next compression replaces each with one line.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use crate::fingerprint::Fingerprint;
 use crate::message::{Message, Role};
 use crate::parallel::FEW_MESSAGES;
 
-/// The outputs of a session that its agent is done with, and why.
+/// The outputs of a session that its agent discarded, with the reasons.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Discards(BTreeMap<Fingerprint, Option<String>>);
 
 impl Discards {
-    /// Positions of the discarded outputs of a list, in order, and why each is.
+    /// Returns the positions of the discarded outputs of a list, in order, each with its reason.
     pub(crate) fn positions(&self, messages: &[Message]) -> Vec<(usize, Option<&str>)> {
         if self.0.is_empty() {
             return Vec::new();

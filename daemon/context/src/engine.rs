@@ -1,10 +1,9 @@
-//! What the daemon asks of an engine, and what it gets back: the seam behind which lists become
-//! shorter.
+//! The interface between the daemon and an engine, which shortens lists.
 //!
-//! An engine decides and assembles; it does no I/O. It names what the daemon has to do: a summary to
-//! be written ([`Prepared::request`]), outputs to be kept elsewhere ([`Prepared::spills`]), messages
-//! that leave the list ([`Compressed::removed`]). The daemon comes back with what came of that. What
-//! an engine remembers of a session between two calls is an [`EngineState`], which the daemon keeps.
+//! An engine decides and assembles; it does no I/O. It names the work of the daemon: a summary to write
+//! ([`Prepared::request`]), outputs to store outside the list ([`Prepared::spills`]), messages that leave the
+//! list ([`Compressed::removed`]). The daemon then passes the results to the engine. The memory of an engine
+//! about a session between two calls is an [`EngineState`], which the daemon stores.
 
 mod prepared;
 
@@ -26,16 +25,15 @@ pub use crate::settings::Engine;
 use crate::settings::Settings;
 pub use crate::slot::Slot;
 
-/// Every question that engines answer differently, and the only place that knows more of them than
-/// their names.
+/// Everything in which engines differ. Other code knows only their names.
 impl Engine {
-    /// Whether it writes itself what stands for the messages that leave, and asks nobody.
+    /// Whether the engine writes the summary itself, without a summarizer.
     pub const fn writes_itself(self) -> bool {
         matches!(self, Self::Lossless)
     }
 
-    /// Whether anything in the list can be replaced at all. A glance: the run may find that it
-    /// gains nothing.
+    /// Whether anything in the list can be replaced. This is a quick check: the run may find that it gains
+    /// nothing.
     pub fn has_content(self, messages: &[Message], settings: &Settings) -> bool {
         match self {
             Self::Compressor => compressor::has_content(messages, settings),
@@ -43,8 +41,8 @@ impl Engine {
         }
     }
 
-    /// Whether a run that has to gain something would change the list. `current_tokens` as in a
-    /// request for one.
+    /// Whether a run that has to gain something would change the list. `current_tokens` is as in a
+    /// compression request.
     pub fn has_work(self, messages: &[Message], settings: &Settings, current_tokens: Option<i64>) -> bool {
         match self {
             Self::Compressor => compressor::has_work(messages, settings, current_tokens),
@@ -52,7 +50,7 @@ impl Engine {
         }
     }
 
-    /// What a run would do. There is an answer for every list and every window.
+    /// Returns what a run would do. Every list and every window has a plan.
     pub fn plan(self, messages: &[Message], settings: &Settings, request: &PlanRequest) -> Plan {
         match self {
             Self::Compressor => compressor::plan(messages, settings, request),
@@ -60,9 +58,8 @@ impl Engine {
         }
     }
 
-    /// Decides what of the list is to be replaced, and declines if that is nothing. `leaving` is
-    /// told, at most once and as soon as it is known, the longest range of messages that leave the
-    /// list for sure.
+    /// Decides which part of the list to replace, and declines if there is none. Calls `leaving` at most
+    /// once, as early as possible, with the longest range of messages that certainly leave the list.
     pub fn prepare(
         self,
         messages: &[Message],
@@ -79,7 +76,7 @@ impl Engine {
         }
     }
 
-    /// What keeps a list over the threshold that comes back as it is; nothing if it is below.
+    /// Returns what keeps an unchanged list over the threshold; `None` if it is below.
     pub fn over(self, messages: &[Message], settings: &Settings, prompt: Prompt) -> Option<Over> {
         match self {
             Self::Compressor => compressor::over(messages, settings, prompt),

@@ -1,5 +1,5 @@
-//! Episodes: sub-tasks that the agent opened and closed. The next compression takes what was said in one out of the
-//! list, and leaves a line of it.
+//! Episodes: sub-tasks that the agent opened and closed. The next compression replaces the messages of a
+//! closed episode with one line.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -18,38 +18,38 @@ pub use anchors::Anchors;
 /// A sub-task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Episode {
-    /// Names it among those of its session.
+    /// The number of the episode, unique in its session.
     pub number: u64,
     /// What it was about, in one line.
     pub title: String,
-    /// What came of it, in one line.
+    /// Its result, in one line.
     pub outcome: Option<String>,
-    /// What it begins behind.
+    /// The messages after which it begins.
     pub after: Anchors,
     /// Its last message; none while it is open.
     pub last: Option<Fingerprint>,
 }
 
-/// The episodes of a session, oldest first. Those that are closed leave the list.
+/// The episodes of a session, oldest first. The messages of closed episodes leave the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Episodes(Vec<Episode>);
 
-/// Where messages that are looked for stand in a list, in order.
+/// The positions of some messages in a list, in order.
 type Places = HashMap<Fingerprint, Vec<usize>>;
 
-/// An episode and where it stands in a list.
+/// An episode and its position in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     /// See [`Episode::number`].
     pub(crate) number: u64,
     pub(crate) title: String,
     pub(crate) outcome: Option<String>,
-    /// Calls in it have their results in it, and no results are in it whose call is not.
+    /// Pairs are whole: calls in the range have their results in it, and results have their call.
     pub(crate) range: Range<usize>,
 }
 
 impl Episodes {
-    /// The closed ones that stand in a list, with what of each stands there.
+    /// Returns the closed episodes that are in a list, each with its range.
     pub(crate) fn find(&self, messages: &[Message]) -> Vec<Found> {
         if self.0.iter().all(|episode| episode.last.is_none()) {
             return Vec::new();
@@ -63,17 +63,17 @@ impl Episodes {
         self.0.iter().filter_map(found).collect()
     }
 
-    /// Whether one has that number.
+    /// Whether an episode has that number.
     pub(crate) fn has(&self, number: u64) -> bool {
         self.0.iter().any(|episode| episode.number == number)
     }
 
-    /// What of each closed one stands in a list.
+    /// Returns the ranges of the closed episodes in a list.
     pub fn ranges(&self, messages: &[Message]) -> Vec<Range<usize>> {
         self.find(messages).into_iter().map(|found| found.range).collect()
     }
 
-    /// Where the messages stand that the episodes are known by.
+    /// Returns the positions of the messages that mark the episodes' begins and ends.
     fn places(&self, messages: &[Message]) -> Places {
         let wanted: HashSet<Fingerprint> =
             self.0.iter().flat_map(|episode| episode.after.iter().copied().chain(episode.last)).collect();
@@ -95,9 +95,9 @@ impl FromIterator<Episode> for Episodes {
 }
 
 impl Episode {
-    /// Where a closed one stands in a list. Where its first or its last message was said more than once, the oldest and
-    /// shortest part is meant, and nothing where its beginning is not known: too little leaves then, and nothing that
-    /// is newer.
+    /// Returns the range of a closed episode in a list. If its first or last message occurs more than once,
+    /// the oldest and shortest range counts. If its beginning is not found, there is no range. So an error
+    /// removes too little, and nothing newer.
     fn range(&self, places: &Places) -> Option<Range<usize>> {
         let last = self.last.filter(|last| !self.after.has(last))?;
         let lasts = places.get(&last)?;
@@ -111,7 +111,7 @@ impl Episode {
         Some(before + 1..last + 1)
     }
 
-    /// Where it begins in a list, be it closed or open.
+    /// Returns where the episode begins in a list, closed or open.
     fn begin(&self, places: &Places) -> Option<usize> {
         match self.last {
             Some(_) => self.range(places).map(|range| range.start).filter(|begin| *begin > 0),
@@ -119,7 +119,7 @@ impl Episode {
         }
     }
 
-    /// Where the messages stand that it begins behind, in order.
+    /// Returns the positions of the messages after which it begins, in order.
     fn afters(&self, places: &Places) -> Vec<usize> {
         let mut all: Vec<usize> = self.after.iter().filter_map(|one| places.get(one)).flatten().copied().collect();
         all.sort_unstable();
@@ -127,7 +127,7 @@ impl Episode {
     }
 }
 
-/// A range with the results of its last call, without those of a call before it.
+/// Extends a range by the results of its last call, and drops results of an earlier call.
 fn with_results(messages: &[Message], range: Range<usize>) -> Range<usize> {
     let is_no_result = |at: &usize| !messages.get(*at).is_some_and(|message| message.is(Role::Tool));
     let start = (range.start..=range.end).find(is_no_result).unwrap_or(range.end);
@@ -202,7 +202,7 @@ mod tests {
             let handoff = handoff::standalone(&handoff::with_frame("what was done"), Role::User);
             let merged = handoff::merged(&handoff::with_frame("what was done"), &before[5]);
             let same = |slots: &[Slot]| episodes.anchored_anew(&before, slots).is_empty();
-            // As it was; with less before it.
+            // The first list is unchanged, the second has fewer messages before the episode.
             assert!(same(&(0..9).map(Slot::Kept).collect::<Vec<_>>()));
             assert!(same(&[0, 4, 5, 6, 7, 8].map(Slot::Kept)));
             for slots in [

@@ -1,5 +1,4 @@
-//! A summary without a model: the sections of the prompt, filled with what can be quoted, counted
-//! and listed.
+//! A summary without a model: the sections of the prompt, filled with quotations, counts and lists.
 
 mod allot;
 mod digest;
@@ -22,19 +21,19 @@ use crate::redaction::Redaction;
 use crate::text::{collapse, cut_with, head, thousands};
 use crate::tokens::tokens_to_chars;
 
-/// The smallest size of a whole handoff, in chars; the item counts are made for it.
+/// The smallest size of a whole handoff, in chars. The item counts assume this size.
 const MIN_CHARS: usize = 8_000;
-/// The newlines of the frame.
+/// The newlines between the parts of the frame.
 const FRAME_LINES: usize = 3;
-/// The smallest room that appended sections leave to the record.
+/// The smallest room for the record when other sections are appended.
 const MIN_BODY_CHARS: usize = 2_000;
-/// What a record that is still too long loses at its end, the mark included.
+/// Chars that a record loses at its end if it is still too long, the mark included.
 const CUT_CHARS: usize = 42;
-/// Chars below which a record says nothing.
+/// A record with fewer chars than this is left empty.
 const LEAST_TELLING_CHARS: usize = 120;
-/// The mark of such a record.
+/// The mark at the end of a cut record.
 const CUT_MARK: &str = "...[fallback summary truncated]";
-/// Chars of a failure's reason that are told.
+/// The most chars of a failure's reason in the record.
 const REASON_CHARS: usize = 220;
 
 const GOAL: &str = "## Goal";
@@ -47,62 +46,62 @@ const RESOLVED: &str = "## Resolved Questions";
 const FILES: &str = "## Relevant Files";
 const TURNS: &str = "## Last Dropped Turns";
 const CONTEXT: &str = "## Critical Context";
-/// What stands below a heading that has nothing.
+/// The text below a heading without content.
 const NOTHING: &str = "None recorded.";
 
-/// What a record is made from.
+/// The input of a record.
 pub struct Extract<'a> {
-    /// The turns to cover, pruned. A secret in them is removed as far as the guard still knows it.
+    /// The turns to cover, pruned. Secrets in them are removed as far as the guard can still recognise them.
     pub turns: &'a [Message],
-    /// The same turns as they were.
+    /// The same turns before pruning.
     pub originals: &'a [&'a Message],
-    /// What stays in the list after the handoff; its texts are not repeated.
+    /// The messages in the list after the handoff; the record does not repeat their texts.
     pub tail: &'a [Message],
     /// The summary so far.
     pub previous: Option<&'a str>,
     /// Tokens that the summary may take.
     pub budget_tokens: u64,
-    /// Chars that others will append to the record, taken from its room.
+    /// Chars of the sections appended to the record, which reduce its room.
     pub reserved_chars: usize,
-    /// The user's words as they stand behind the record; what they say is no pending ask of it.
+    /// The user's words as quoted after the record. The record does not list them as pending asks.
     pub said: &'a str,
     /// How many messages the handoff replaces.
     pub dropped: usize,
-    /// Why there is no model.
+    /// Why no model writes the summary.
     pub reason: Reason<'a>,
     /// Whether secrets are masked.
     pub redaction: Redaction,
-    /// Which sections it has.
+    /// Which sections the record has.
     pub skeleton: Skeleton,
 }
 
 /// Which sections a record has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Skeleton {
-    /// All of the skeleton, in their order.
+    /// All sections of the skeleton, in their order.
     #[default]
     Whole,
-    /// Those that say something which does not stand with the user's words behind the record: for a handoff that
-    /// has no room for more.
+    /// Only sections that say something which the user's words after the record do not: for a handoff without
+    /// room for more.
     Telling,
 }
 
 /// Why a record is made without a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason<'a> {
-    /// It is what the session has configured.
+    /// The session's configuration selects it.
     Chosen,
-    /// A model failed, and this is why.
+    /// A model failed, for this reason.
     Failed(&'a str),
 }
 
 impl Extract<'_> {
-    /// Chars that the whole handoff may take, prefix and end marker included.
+    /// Returns the most chars of the whole handoff, prefix and end marker included.
     fn handoff_chars(&self) -> usize {
         tokens_to_chars(self.budget_tokens).max(MIN_CHARS)
     }
 
-    /// Chars that the record may take.
+    /// Returns the most chars of the record.
     fn body_chars(&self) -> usize {
         let frame = PREFIX.chars().count() + END_MARKER.chars().count() + FRAME_LINES;
         let least = match self.skeleton {
@@ -112,12 +111,12 @@ impl Extract<'_> {
         self.handoff_chars().saturating_sub(frame + self.reserved_chars).max(least)
     }
 
-    /// An item count, scaled to the budget.
+    /// Scales an item count to the budget.
     fn scaled(&self, count: usize) -> usize {
         count.saturating_mul(self.handoff_chars()) / MIN_CHARS
     }
 
-    /// The record.
+    /// Writes the record.
     pub fn write(&self) -> String {
         let quoter = Quoter::new(self.redaction);
         let mut found = gather(self, &quoter);
@@ -146,7 +145,7 @@ impl Extract<'_> {
         self.bounded(self.render(&found, &quoter))
     }
 
-    /// The items that the messages of the tail would make.
+    /// Returns the items that the messages of the tail would make.
     fn kept_items(&self, quoter: &Quoter) -> HashSet<String> {
         let texts = self.tail.iter().map(Message::text).filter(|text| !text.trim().is_empty());
         let quotes = texts.map(|text| quoter.quote(&text));
@@ -167,7 +166,7 @@ impl Extract<'_> {
 
     fn render(&self, found: &Material, quoter: &Quoter) -> String {
         let is_whole = self.skeleton == Skeleton::Whole;
-        // What the record says of itself.
+        // A sentence of the record about itself.
         let own = |text: String| if is_whole { text } else { NOTHING.to_owned() };
         let own_with_notes =
             |text: String, heading| if is_whole { with_notes(text, found, heading) } else { noted(found, heading) };
@@ -204,7 +203,7 @@ impl Extract<'_> {
         format!("{what} {before}")
     }
 
-    /// What stands for requests where the record lists none.
+    /// Returns the text for a record without pending asks.
     fn no_asks(&self) -> String {
         if self.said.is_empty() { NOTHING.to_owned() } else { earlier::OWN_ASKS.to_owned() }
     }
@@ -223,13 +222,13 @@ impl Extract<'_> {
     }
 }
 
-/// Whether the user's words behind the record have this request, as far as it is quoted whole.
+/// Whether the user's words after the record contain this ask, compared up to its first omission.
 fn is_said(ask: &str, said: &str) -> bool {
     let words = ask.trim_matches('\'').split(" ... ").next().unwrap_or("");
     !words.is_empty() && said.contains(words)
 }
 
-/// What stands in the place of a task that the turns do not state.
+/// The text for the task if the turns do not state one.
 const UNKNOWN_TASK: &str =
     "Unknown: the replaced turns hold no request of the user that the kept ones do not hold too.";
 
@@ -247,7 +246,7 @@ fn listed(lines: Vec<String>) -> String {
     if lines.is_empty() { NOTHING.to_owned() } else { lines.join("\n") }
 }
 
-/// What an earlier summary said below a heading.
+/// Returns the lines of an earlier summary below a heading.
 fn notes<'a>(found: &'a Material, heading: &str) -> Vec<&'a str> {
     let below = found.notes.iter().filter_map(|note| {
         let (of, line) = note.split_once('\n')?;

@@ -1,4 +1,4 @@
-//! Whether an output says that something failed.
+//! Whether a tool output reports a failure.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -8,12 +8,13 @@ use crate::pattern::Pattern;
 static FAILURE: LazyLock<Pattern> =
     LazyLock::new(|| crate::pattern(r"(?i)\b(?:error|failed|exception|traceback|timeout|timed out|fatal)\b"));
 
-/// Where an output says so first, if it does; a field of that name that says that there is none does not.
+/// Returns the first place where an output reports a failure. A field such as `error` with an empty value
+/// does not count.
 pub(crate) fn failure(output: &str) -> Option<Range<usize>> {
     FAILURE.find_iter(output).find(|found| says_so(output, found.end())).map(|found| found.range())
 }
 
-/// Whether a word of failure at `end` is more than the name of an empty field.
+/// Whether a word of failure that ends at `end` is more than the name of an empty field.
 fn says_so(text: &str, end: usize) -> bool {
     let rest = text.get(end..).unwrap_or("");
     let value = rest.trim_start_matches(['"', '\'', ' ']);

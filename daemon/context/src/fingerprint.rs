@@ -1,4 +1,4 @@
-//! What a message is known by, however its JSON is written and wherever it stands.
+//! The identity of a message, independent of its position and of the way its JSON is written.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,23 +7,23 @@ use crate::handoff;
 use crate::hash::Fnv;
 use crate::message::Message;
 
-/// What a message is known by, wherever it stands: its role, its text, and its calls or the call that it answers.
-/// How its JSON is written does not count, nor a handoff in front of its own words.
+/// The identity of a message: a hash of its role, its text, and its calls or the call that it answers. It
+/// does not depend on its position, the way its JSON is written, or a handoff before its own words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(u64);
 
-/// A text that is no fingerprint.
+/// The error for a text that is not a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a fingerprint has 16 lower-case hex digits")]
 pub struct FingerprintError;
 
 impl Fingerprint {
-    /// Of a message.
+    /// Returns the fingerprint of a message.
     pub fn of(message: &Message) -> Self {
         let freed = handoff::without_handoff(message);
         let message = freed.as_ref().unwrap_or(message);
         let text = message.text();
-        // Of pictures alone the content counts as it is written.
+        // For content of images alone, the raw JSON is hashed.
         let content =
             if text.is_empty() { message.content_span().map_or("", |span| message.slice(span)) } else { &text };
         let mut hash = Fnv::default();

@@ -1,9 +1,9 @@
-//! Turns cut down to what a summarizer can read at once.
+//! Cuts turns down to the size that a summarizer can read at once.
 //!
-//! Long blocks are shortened first, all to the same length, the user's words to a larger one. Only
-//! where even short blocks are too many, some are left out, evenly over the whole span, results
-//! of tools before words of the user; a mark stands where they were. The first block and the last
-//! are always there. The same estimate that the crate uses everywhere decides, with a margin.
+//! Long blocks are shortened first, all to the same length, the user's words to a larger one. If even short
+//! blocks are too many, some are left out, evenly over the whole span, tool results before words of the user.
+//! A mark shows each gap. The first and the last block always stay. Sizes come from the estimate that the
+//! crate uses everywhere, with a margin.
 
 mod sample;
 mod shorten;
@@ -13,7 +13,7 @@ use shorten::shortened;
 
 use crate::tokens::own_estimate_text;
 
-/// Percent of a summarizer's room that is used: the estimate may be off by the rest.
+/// Percent of a summarizer's room that is used; the rest covers errors of the estimate.
 const USED_PERCENT: u64 = 90;
 /// Tokens to which a block may be shortened before blocks are left out.
 const SHORT_BLOCK: u64 = 60;
@@ -21,29 +21,29 @@ const SHORT_BLOCK: u64 = 60;
 const USER_FACTOR: u64 = 4;
 /// Percent of the room that the user's blocks may take when blocks have to be left out.
 const USER_PERCENT: u64 = 60;
-/// Tokens of what joins two blocks.
+/// Tokens of the joint between two blocks.
 const JOINT: u64 = 1;
-/// What joins two blocks.
+/// The joint between two blocks.
 const JOINT_TEXT: &str = "\n\n";
-/// How the user's blocks begin.
+/// The beginning of a user's block.
 const USER_LABEL: &str = "[USER]:";
 
 /// Turns that fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fitted {
-    /// The blocks that are left, in order, joined by blank lines, with marks where some are not.
+    /// The remaining blocks, in order, joined by blank lines, with marks in the gaps.
     pub text: String,
-    /// Blocks of which nothing is left.
+    /// The number of blocks that were left out.
     pub omitted: usize,
 }
 
-/// Whether a text fits beside what else a call takes: all in tokens of the summarizer.
+/// Whether a text fits next to the other parts of a call; all sizes are in tokens of the summarizer.
 pub fn fits(text: &str, window_tokens: u64, answer_tokens: u64, overhead_tokens: u64) -> bool {
     own_estimate_text(text) <= room(window_tokens, answer_tokens, overhead_tokens)
 }
 
-/// Cuts serialised turns down to a summarizer's window, of which the answer and the overhead (the
-/// prompt's own words, an earlier summary) take their part. With no room at all the text is empty.
+/// Cuts serialised turns down to a summarizer's window, less the answer and the overhead (the prompt's own
+/// words, an earlier summary). If there is no room at all, the text is empty.
 pub fn fit(blocks: &[String], window_tokens: u64, answer_tokens: u64, overhead_tokens: u64) -> Fitted {
     let room = room(window_tokens, answer_tokens, overhead_tokens);
     let whole = blocks.join(JOINT_TEXT);
@@ -65,10 +65,10 @@ fn room(window_tokens: u64, answer_tokens: u64, overhead_tokens: u64) -> u64 {
     left / 100 * USED_PERCENT + left % 100 * USED_PERCENT / 100
 }
 
-/// A block and what is known of it.
+/// A block and its size.
 struct Block<'a> {
     text: &'a str,
-    /// Tokens, what joins it to the next included.
+    /// Tokens, the joint to the next block included.
     tokens: u64,
     is_user: bool,
 }
@@ -79,18 +79,18 @@ impl<'a> Block<'a> {
         Self { text, tokens: own_estimate_text(text).saturating_add(JOINT), is_user }
     }
 
-    /// Tokens that may stay of the block under a cap.
+    /// Returns the most tokens of the block under a cap.
     fn limit(&self, cap: u64) -> u64 {
         if self.is_user { cap.saturating_mul(USER_FACTOR) } else { cap }
     }
 
-    /// Tokens that it takes under a cap.
+    /// Returns the tokens of the block under a cap.
     fn capped(&self, cap: u64) -> u64 {
         self.tokens.min(self.limit(cap))
     }
 }
 
-/// Which blocks stay: all if they can be shortened enough, else the first, the last and a sample.
+/// Selects the blocks that stay: all if they can be shortened enough, else the first, the last and a sample.
 fn chosen(blocks: &[Block<'_>], room: u64) -> Vec<bool> {
     let short: Vec<u64> = blocks.iter().map(|block| block.capped(SHORT_BLOCK)).collect();
     let total = |costs: &[u64]| costs.iter().fold(0_u64, |sum, cost| sum.saturating_add(*cost));
@@ -114,7 +114,7 @@ fn chosen(blocks: &[Block<'_>], room: u64) -> Vec<bool> {
     chosen
 }
 
-/// The largest cap under which the chosen blocks take no more than `room`.
+/// Returns the largest cap under which the chosen blocks need no more than `room`.
 fn cap(blocks: &[Block<'_>], chosen: &[bool], room: u64) -> u64 {
     let kept: Vec<&Block<'_>> = blocks.iter().zip(chosen).filter(|(_, is_kept)| **is_kept).map(|(b, _)| b).collect();
     let takes = |cap: u64| kept.iter().fold(0_u64, |sum, block| sum.saturating_add(block.capped(cap)));
@@ -149,12 +149,12 @@ fn mark(skipped: usize) -> String {
     format!("[… {skipped} {turns} left out here …]")
 }
 
-/// Tokens of the longest mark that so many blocks can need.
+/// Returns the tokens of the longest mark that so many blocks can need.
 fn mark_tokens(blocks: usize) -> u64 {
     own_estimate_text(&mark(blocks.max(2))) + JOINT
 }
 
-/// How many marks the choice needs.
+/// Returns how many marks the choice needs.
 fn gaps(chosen: &[bool]) -> u64 {
     chosen.windows(2).filter(|pair| matches!(pair, [true, false])).count() as u64
 }

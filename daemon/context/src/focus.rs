@@ -1,4 +1,4 @@
-//! What the summary should favour when the caller names no topic: the newest words of the user.
+//! The focus of the summary when the caller names no topic: the newest words of the user.
 
 use crate::handoff;
 use crate::message::{Message, Role};
@@ -9,12 +9,12 @@ use crate::text::{collapse, cut_with};
 
 /// How many user messages make a focus.
 const MESSAGES: usize = 3;
-/// Chars that one of them may take.
+/// The most chars of one message.
 const ITEM_CHARS: usize = 260;
-/// Chars that the whole may take.
+/// The most chars of the whole focus.
 const FOCUS_CHARS: usize = 700;
 
-/// The focus of a run, resolved.
+/// Returns the focus of a run.
 pub fn resolve(focus: &Focus, messages: &[Message], settings: &Settings) -> Option<String> {
     match focus {
         Focus::Off => None,
@@ -25,7 +25,7 @@ pub fn resolve(focus: &Focus, messages: &[Message], settings: &Settings) -> Opti
     }
 }
 
-/// The newest three user messages with text, oldest first.
+/// Returns a focus from the newest three user messages with text, oldest first.
 pub fn auto(messages: &[Message], redaction: Redaction) -> Option<String> {
     let mut items: Vec<String> = messages
         .iter()

@@ -1,13 +1,14 @@
-//! Lists in the forms of other providers: how they are read as chat completions, and written again.
+//! Lists in the forms of other providers: reading them as chat completions, and writing them back.
 //!
-//! The engines know one form, that of OpenAI's chat completions. [`read`] makes a list of it from Anthropic's messages,
-//! the items of OpenAI's Responses, Gemini's contents and the older `function_call`, and [`Translation::slots`] says what
-//! became of the items once an engine is done. An item that did not change comes back byte for byte.
+//! The engines know one form, that of OpenAI's chat completions. [`read`] converts Anthropic's messages, the
+//! items of OpenAI's Responses, Gemini's contents and the older `function_call` into it. After an engine ran,
+//! [`Translation::slots`] returns what became of the items. An unchanged item comes back byte for byte.
 //!
-//! Items and messages aren't one to one: all results of a turn are one item for Anthropic and Gemini, and a thought, a
-//! text and a call are three for Responses. A `Unit` is the smallest part of a list that is translated as a whole.
-//! What is read depends on the item and its neighbours in the unit alone, never on its place in the list, so that
-//! what a message is known by (pins, discarded outputs, undo) stays the same however the list grows.
+//! Items and messages aren't one to one. For Anthropic and Gemini all results of a turn are one item. For
+//! Responses a thought, a text and a call are three. A `Unit` is the smallest part of a list that is
+//! translated as a whole. The translation depends only on an item and its neighbours in the unit, never on
+//! the position in the list. So a message keeps its fingerprint (for pins, discarded outputs, undo) as the
+//! list grows.
 
 mod anthropic;
 mod back;
@@ -27,25 +28,25 @@ use crate::handoff;
 use crate::message::{Message, Role};
 use crate::parallel::FEW_MESSAGES;
 
-/// Where the fields of an item are kept that the form of chat completions has no place for.
+/// The field for the parts of an item that have no place in chat completions.
 const ITEM: &str = "_item";
 
-/// The same of the block or part that held a result.
+/// The same for the block or part that held a result.
 const BLOCK: &str = "_block";
 
-/// Says of what a person said that it stood behind results in one item.
+/// The field of a user message that was in one item after results.
 const JOINED: &str = "_joined";
 
-/// The forms that are understood, for error texts.
+/// The supported forms, for error texts.
 pub const KNOWN: &str =
     "chat completions, Anthropic's messages, items of Responses and Gemini's contents are understood";
 
 /// The form of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// OpenAI's chat completions, and every message that is the same in them.
+    /// OpenAI's chat completions, and every message that looks the same in all forms.
     Chat,
-    /// The same with `function_call` and the role `function`, as they were before tools.
+    /// Chat completions with `function_call` and the role `function`, the form before tools.
     FunctionCall,
     /// Anthropic's messages: calls and results are blocks of the content.
     Anthropic,
@@ -63,12 +64,12 @@ impl Form {
         ("gemini", Self::Gemini),
     ];
 
-    /// Whether one item can have several messages: the results of a turn, and what the user says with them.
+    /// Whether one item can hold several messages: the results of a turn, and the user's words with them.
     const fn joins_results(self) -> bool {
         matches!(self, Self::Anthropic | Self::Gemini)
     }
 
-    /// The messages, all of one item or new to the list, as items.
+    /// Writes messages as items. They all belong to one item, or are new to the list.
     fn write(self, messages: &[&Message]) -> Vec<String> {
         match self {
             Self::Chat => messages.iter().map(|message| message.raw().to_owned()).collect(),
@@ -80,17 +81,17 @@ impl Form {
     }
 }
 
-/// An item that is no message in any form.
+/// The error for an item that is not a message in any form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("item {index} (counted from 0) is no message: {why}; {KNOWN}")]
 pub struct NoMessage {
-    /// Its position.
+    /// The position of the item.
     pub index: usize,
-    /// What it is or lacks.
+    /// What the item is, or what it lacks.
     pub why: String,
 }
 
-/// Items that are translated as a whole, and the messages they are read as.
+/// Items that are translated as a whole, and the messages read from them.
 #[derive(Clone, Debug)]
 struct Unit {
     form: Form,
@@ -98,46 +99,46 @@ struct Unit {
     messages: Range<usize>,
 }
 
-/// A list that is not in the form of chat completions throughout, and how it is read.
+/// A list that is not all chat completions, and its translation.
 #[derive(Debug)]
 pub struct Translation {
-    /// The form of what is new to the list.
+    /// The form for messages that are new to the list.
     form: Form,
     items: Vec<Message>,
     units: Vec<Unit>,
-    /// How many messages it is read as.
+    /// The number of messages.
     length: usize,
 }
 
-/// A list as the engines know it.
+/// A list in the form of the engines.
 #[derive(Clone, Debug)]
 pub struct Read {
     /// The messages, as JSON texts.
     pub messages: Vec<String>,
-    /// How they were translated, where they were.
+    /// The translation; `None` for a list of chat completions.
     pub translation: Option<Arc<Translation>>,
 }
 
 /// Reads a list of JSON texts in any form.
 ///
 /// # Errors
-/// The first item that is no message.
+/// Returns the error for the first item that is not a message.
 pub fn read(items: Vec<String>) -> Result<Read, NoMessage> {
     let forms: Vec<Result<Form, String>> =
         items.par_iter().with_min_len(FEW_MESSAGES).map(|item| detect::form(item)).collect();
-    // Of several the first one is named, whichever was looked at first.
+    // The items are checked in parallel, but the error names the first bad one.
     let named = |(index, form): (usize, Result<Form, String>)| form.map_err(|why| NoMessage { index, why });
     let forms: Vec<Form> = forms.into_iter().enumerate().map(named).collect::<Result<_, _>>()?;
     Ok(read_as(items, &forms))
 }
 
-/// Reads a list that was kept before: what is no message in any form stays as it is.
+/// Reads a list that was stored before. An item that is not a message in any form stays as it is.
 pub fn read_kept(items: Vec<String>) -> Read {
     let forms: Vec<Form> = items.iter().map(|item| detect::form(item).unwrap_or(Form::Chat)).collect();
     read_as(items, &forms)
 }
 
-/// Whether all items are in the form of chat completions, or no messages at all.
+/// Whether every item is a chat completions message, or no message at all.
 pub fn are_chat(items: &[String]) -> bool {
     items.iter().all(|item| detect::form(item).unwrap_or(Form::Chat) == Form::Chat)
 }
@@ -153,8 +154,8 @@ fn read_as(items: Vec<String>, forms: &[Form]) -> Read {
 }
 
 impl Read {
-    /// The same of a session whose lists were in a form before. Without calls a list looks the same in several forms, so
-    /// that it can't be told from chat completions.
+    /// Applies the form of the session's earlier lists. Without calls a list looks the same in several forms
+    /// and is read as chat completions.
     #[must_use]
     pub fn in_known_form(self, name: &str) -> Self {
         let known = Form::NAMED.iter().find(|(known, _)| *known == name);
@@ -175,7 +176,7 @@ impl Read {
         }
     }
 
-    /// The form of the list, to be known of the next one; empty for chat completions.
+    /// Returns the name of the list's form, to remember for the next list; empty for chat completions.
     pub fn form(&self) -> &'static str {
         let form = self.translation.as_ref().map(|translation| translation.form);
         let named = Form::NAMED.iter().find(|(_, known)| Some(*known) == form);
@@ -183,12 +184,12 @@ impl Read {
     }
 }
 
-/// Messages as they are read from items.
+/// Messages read from items, and the units.
 #[derive(Default)]
 struct Reading {
     messages: Vec<String>,
     units: Vec<Unit>,
-    /// Results of the current turn that have no id, by the name of their function.
+    /// Results of the current turn without an id, by function name.
     results: gemini::Count,
 }
 
@@ -223,7 +224,7 @@ impl Reading {
     }
 }
 
-/// A handoff with the field that says so, which other providers don't take.
+/// Adds the summary flag to a handoff, because lists in other providers' forms lack it.
 fn flagged(text: String) -> String {
     let message = Message::of_json(text);
     let is_unflagged = handoff::is_handoff(&message) && !message.is_summary();
@@ -234,23 +235,23 @@ fn flagged(text: String) -> String {
 }
 
 impl Translation {
-    /// The items of the list.
+    /// Returns the items of the list.
     pub fn items(&self) -> &[Message] {
         &self.items
     }
 
-    /// The position of the item that a message was read from. Beyond the end it is the number of items.
+    /// Returns the position of the item from which a message was read; past the end, the number of items.
     pub fn item_of(&self, message: usize) -> usize {
         self.unit_of(message).map_or(self.items.len(), |unit| unit.items.start)
     }
 
-    /// The messages that an item was read as, or belongs to.
+    /// Returns the messages that were read from an item, or from the unit it belongs to.
     pub fn messages_of(&self, item: usize) -> Range<usize> {
         let at = self.units.partition_point(|unit| unit.items.end <= item);
         self.units.get(at).map_or(self.length..self.length, |unit| unit.messages.clone())
     }
 
-    /// The messages whose items lie within a range as a whole.
+    /// Returns the messages whose items are entirely within a range.
     pub fn messages_within(&self, items: Range<usize>) -> Range<usize> {
         let starts_within = |unit: &&Unit| unit.items.start >= items.start;
         let start = self.units.iter().find(starts_within).map_or(self.length, |unit| unit.messages.start);
@@ -259,13 +260,13 @@ impl Translation {
         start..end.max(start)
     }
 
-    /// The items that its last messages were read from.
+    /// Returns the items from which the last messages were read.
     pub fn last(&self, messages: usize) -> &[Message] {
         let first = self.item_of(self.length.saturating_sub(messages));
         self.items.get(first..).unwrap_or_default()
     }
 
-    /// Messages that were not read from this list, as items of its form.
+    /// Writes messages that were not read from this list as items of its form.
     pub fn write(&self, messages: &[Message]) -> Vec<Message> {
         back::written(self.form, messages)
     }

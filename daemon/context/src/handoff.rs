@@ -9,21 +9,22 @@ pub use section::{Section, SectionKind};
 use crate::json;
 use crate::message::{Content, Message, Role, text_part};
 
-/// Chars within which a prefix begins, white space before it included.
+/// The prefix begins within this many chars, leading white space included.
 const LEAD_CHARS: usize = 256;
 
-/// The whole text of a handoff around a body.
+/// Returns the whole text of a handoff around a body.
 pub fn with_frame(body: &str) -> String {
     format!("{}\n\n{END_MARKER}", with_prefix(body))
 }
 
-/// Prefix, newline, body; the body is stripped first, so that doing it twice changes nothing. (A
-/// body that quotes a frame at its ends loses that with the second one: [`strip`] takes one off.)
+/// Returns the prefix, a newline and the body. The body is stripped first, so a second call changes nothing.
+/// (A body that itself quotes a frame at its ends loses it on the second call, because [`strip`] removes
+/// one.)
 pub fn with_prefix(body: &str) -> String {
     format!("{PREFIX}\n{}", strip(body))
 }
 
-/// The body alone: without one prefix (this one's or an older one's) and one end marker.
+/// Returns the body alone: without one prefix (the current or an older one) and one end marker.
 pub fn strip(text: &str) -> &str {
     let text = text.trim();
     let body = match prefix_end(text) {
@@ -37,7 +38,7 @@ pub fn strip(text: &str) -> &str {
     if is_end_marker(last) { body.get(..start).unwrap_or("").trim() } else { body }
 }
 
-/// Where the prefix of a text ends: behind its first line, or behind the legacy words.
+/// Returns where the prefix of a text ends: after its first line, or after the legacy words.
 fn prefix_end(text: &str) -> Option<usize> {
     if text.starts_with(LEGACY) {
         return Some(LEGACY.len());
@@ -49,16 +50,16 @@ fn is_end_marker(line: &str) -> bool {
     line.contains(END_WORDS) && line.trim_end().ends_with(END_TAIL)
 }
 
-/// A handoff's text taken apart.
+/// The parts of a handoff's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// The summary's own sections.
+    /// The summary, without the appended sections.
     pub body: String,
-    /// What was behind the end marker: the words of the message that the handoff was merged into.
+    /// The text after the end marker: the words of the message that the handoff was merged into.
     pub rest: String,
 }
 
-/// Takes the text of a handoff apart; none if the text is none.
+/// Splits the text of a handoff. Returns `None` if the text is not a handoff.
 pub fn split(text: &str) -> Option<Parts> {
     let text = text.trim();
     prefix_end(text)?;
@@ -76,7 +77,7 @@ pub fn split(text: &str) -> Option<Parts> {
     Some(Parts { body: own_sections(strip(text)).to_owned(), rest: String::new() })
 }
 
-/// A summary without the sections that herma appends to it.
+/// Returns a summary without the sections that herma appends to it.
 pub fn own_sections(body: &str) -> &str {
     let mut at = 0;
     for line in body.split_inclusive('\n') {
@@ -89,7 +90,7 @@ pub fn own_sections(body: &str) -> &str {
     body
 }
 
-/// The sections that herma appended to the summary of a handoff, in their order.
+/// Returns the sections that herma appended to the summary of a handoff, in their order.
 pub fn sections(text: &str) -> Vec<Section> {
     let mut found: Vec<Section> = Vec::new();
     for line in text.lines() {
@@ -110,7 +111,7 @@ pub fn sections(text: &str) -> Vec<Section> {
     found
 }
 
-/// A text in which no line can be taken for a boundary of the handoff it goes into.
+/// Removes lines that could be taken for a boundary of the handoff that will contain the text.
 pub(crate) fn defused(text: &str) -> String {
     let boundary = |line: &str| {
         let line = line.trim();
@@ -120,8 +121,8 @@ pub(crate) fn defused(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Whether the content of a message begins as a handoff does. A tool result never is one: it may
-/// quote one.
+/// Whether the content of a message begins like a handoff. A tool result never counts, because it may quote
+/// one.
 pub fn is_handoff(message: &Message) -> bool {
     if message.is(Role::Tool) {
         return false;
@@ -141,33 +142,33 @@ pub fn is_handoff(message: &Message) -> bool {
     }
 }
 
-/// Whether a message is a handoff and nothing else: one that calls tools says that beside it.
+/// Whether a message is only a handoff, with no text after it and no tool calls.
 pub fn is_only_handoff(message: &Message) -> bool {
     is_handoff(message)
         && message.tool_calls().is_empty()
         && split(&message.text()).is_some_and(|parts| parts.rest.is_empty())
 }
 
-/// Whether a text begins as a handoff does.
+/// Whether a text begins like a handoff.
 pub(crate) fn begins(text: &str) -> bool {
     prefix_end(text.trim_start()).is_some()
 }
 
-/// How a handoff gets into the list.
+/// How a handoff is put into the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// As a message of its own with the user's role.
     User,
     /// As a message of its own with the assistant's role.
     Assistant,
-    /// In front of the first message of the tail.
+    /// Before the content of the first message of the tail.
     Merge,
 }
 
-/// The placement between the last message of the head and the first of the tail.
+/// Returns the placement between the last message of the head and the first message of the tail.
 ///
-/// Without a head the list must not begin with an assistant, so the handoff is the user's, or
-/// goes in front of the user's own words.
+/// Without a head the list must not begin with an assistant message. So the handoff has the user's role, or
+/// is merged into the user's own message.
 pub fn placement(prev: Option<&Role>, next: Option<&Role>) -> Placement {
     let next = next.unwrap_or(&Role::User);
     let Some(prev) = prev else {
@@ -185,7 +186,7 @@ pub fn placement(prev: Option<&Role>, next: Option<&Role>) -> Placement {
     }
 }
 
-/// A handoff as a message of its own.
+/// Returns a handoff as a message of its own.
 pub(crate) fn standalone(text: &str, role: Role) -> Message {
     Message::compose(&[
         ("role", json::encode(role.as_str())),
@@ -194,7 +195,7 @@ pub(crate) fn standalone(text: &str, role: Role) -> Message {
     ])
 }
 
-/// The first message of the tail with the handoff in front of its own content.
+/// Returns the first message of the tail with the handoff before its own content.
 pub(crate) fn merged(text: &str, message: &Message) -> Message {
     let own = message.content_span().map_or("", |span| message.slice(span));
     let content = match message.content() {
@@ -217,14 +218,15 @@ pub(crate) fn merged(text: &str, message: &Message) -> Message {
     }
 }
 
-/// The message that a handoff was put in front of, as it was before; none if it is no such message.
+/// Undoes [`merged`]: returns the message without the handoff before its content. Returns `None` for other
+/// messages.
 pub(crate) fn without_handoff(message: &Message) -> Option<Message> {
     if !is_handoff(message) || is_only_handoff(message) {
         return None;
     }
     let content = match message.content() {
         Content::Text(_) => match behind(&message.text())? {
-            // What says nothing but its calls.
+            // The message had no text, only calls.
             "" => "null".to_owned(),
             own => json::encode(own.strip_prefix('\n').unwrap_or(own)),
         },
@@ -239,7 +241,7 @@ pub(crate) fn without_handoff(message: &Message) -> Option<Message> {
     Some(message.with_content(&content, &[]).without_field(METADATA_KEY))
 }
 
-/// What stands behind the line of the end marker.
+/// Returns the text after the line of the end marker.
 fn behind(text: &str) -> Option<&str> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {

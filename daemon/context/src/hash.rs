@@ -1,4 +1,4 @@
-//! A small hash that is the same in every build: FNV-1a with 64 bits, for telling texts apart, not
+//! A small hash that is the same in every build: FNV-1a with 64 bits. It distinguishes texts and is not meant
 //! for secrets.
 
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// The offset basis of FNV-1a.
 const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-/// Its prime.
+/// The prime of FNV-1a.
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
 /// The running hash.
@@ -31,16 +31,16 @@ impl Fnv {
         self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(PRIME);
     }
 
-    /// The hash, its upper bits stirred into the lower ones.
+    /// Returns the hash, with its upper bits mixed into the lower ones.
     pub(crate) fn finish(self) -> u64 {
         self.0 ^ (self.0 >> 32).wrapping_mul(PRIME)
     }
 }
 
-/// A map by such hashes, which are not hashed again.
+/// A map with such hashes as keys, which are not hashed again.
 pub(crate) type HashedMap<Value> = HashMap<u64, Value, BuildHasherDefault<Hashed>>;
 
-/// Takes what is a hash already.
+/// A hasher for keys that already are hashes.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Hashed(u64);
 

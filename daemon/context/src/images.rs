@@ -3,10 +3,11 @@
 use crate::json::{Span, Splice};
 use crate::message::{Content, Message, Part, Role, text_part};
 
-/// What stands in for an image after a compression.
+/// The text that replaces an image after a compression.
 pub const STRIPPED: &str = "[Attached image — stripped after compression]";
 
-/// The message before which images go: the newest user message with one, unless it is the first.
+/// Returns the position of the newest user message with an image, unless it is the first message. Images
+/// before it are stripped.
 pub fn anchor<'a, I>(messages: I) -> Option<usize>
 where
     I: IntoIterator<Item = &'a Message>,
@@ -15,12 +16,12 @@ where
     messages.into_iter().rposition(|message| message.is(Role::User) && message.has_image()).filter(|&at| at > 0)
 }
 
-/// The message with its images replaced, or none if it has no image.
+/// Returns the message with its images replaced, or `None` if it has no image.
 pub fn stripped(message: &Message) -> Option<Message> {
     without_images(message, STRIPPED)
 }
 
-/// The message with `text` in the place of every image part of its list content.
+/// Returns the message with `text` in place of every image part of its list content.
 pub(crate) fn without_images(message: &Message, text: &str) -> Option<Message> {
     let Content::List(parts) = message.content() else {
         return None;
@@ -33,7 +34,7 @@ pub(crate) fn without_images(message: &Message, text: &str) -> Option<Message> {
     (!splices.is_empty()).then(|| message.spliced(&splices))
 }
 
-/// The list with earlier images stripped.
+/// Returns the list with earlier images stripped.
 pub fn strip_old(messages: &[Message]) -> Vec<Message> {
     let anchor = anchor(messages).unwrap_or(0);
     messages

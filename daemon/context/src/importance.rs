@@ -1,5 +1,5 @@
-//! What each message of a list is worth to what comes after it: counted from what refers to what, nothing is
-//! understood.
+//! The importance of each message of a list for the messages after it. It is counted from references between
+//! messages; the text is not interpreted.
 
 mod said;
 
@@ -13,51 +13,51 @@ use crate::message::{Message, Role};
 use crate::pairs;
 use crate::parallel::FEW_MESSAGES;
 
-/// Points for an exact name that a later call was given, and that the call's model read here last.
+/// Points for an exact name in the arguments of a later call, if no message between them contains it.
 const USED_NAME: u32 = 10;
-/// Points for a number or a date of that kind: many are the same by chance.
+/// Points for a number or a date used in the same way; many match by chance.
 const USED_NUMBER: u32 = 3;
-/// The most points for what was used.
+/// The most points for used values.
 const MOST_USED: u32 = 50;
-/// Points for an error that nothing took back: no later call of the same kind went well.
+/// Points for an unresolved error: no later call of the same kind succeeded.
 const OPEN_ERROR: u32 = 30;
 /// Points for a correction by the user.
 const CORRECTION: u32 = 30;
 /// Points for a decision.
 const DECISION: u32 = 20;
-/// Points for an exact name that stands nowhere else in the list.
+/// Points for an exact name that no other message of the list contains.
 const ONLY: u32 = 2;
 /// The most points for such names.
 const MOST_ONLY: u32 = 20;
 /// The most points of a message.
 pub const MOST: u32 = 100;
 
-/// What a message is worth.
+/// The importance of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Importance {
-    /// 0 to [`MOST`]. The points are ours, and only their order counts.
+    /// 0 to [`MOST`]. The scale is arbitrary; only the order of scores counts.
     pub score: u32,
-    /// Where the points are from, most of them first.
+    /// The sources of the points, the largest first.
     pub reasons: Vec<Reason>,
 }
 
-/// Why a message is worth something.
+/// Why a message is important.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Later calls were given exact values that were read here.
+    /// The arguments of later calls contain exact values from this message.
     Used,
-    /// Something failed, and nothing of that kind went well since.
+    /// Something failed, and no call of that kind has succeeded since.
     OpenError,
-    /// The user corrects or changes what was said.
+    /// The user corrects or changes an earlier statement.
     Correction,
-    /// Something was decided.
+    /// A decision was made.
     Decision,
-    /// Exact names stand nowhere else.
+    /// Some exact names are in no other message.
     OnlyPlace,
 }
 
 impl Reason {
-    /// Its name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ impl Reason {
     }
 }
 
-/// What each message of a list is worth.
+/// Returns the importance of each message of a list.
 #[must_use]
 pub fn importance(messages: &[Message]) -> Vec<Importance> {
     let is_read = said::read(messages);
@@ -97,10 +97,11 @@ pub fn importance(messages: &[Message]) -> Vec<Importance> {
     all.collect()
 }
 
-/// Points for values that later calls were given, for the message that said them last before.
+/// Returns the points for values in the arguments of later calls. The last message with the value before the
+/// call gets them.
 fn used(said: &[Said]) -> Vec<u32> {
     let mut points = vec![0; said.len()];
-    // Who said a value last, and whether that was counted.
+    // For each value the last message with it, and whether a later use was counted.
     let mut newest: HashedMap<(usize, bool)> = HashedMap::default();
     for (at, message) in said.iter().enumerate() {
         for value in &message.given {
@@ -119,7 +120,7 @@ fn used(said: &[Said]) -> Vec<u32> {
     points
 }
 
-/// How many exact names stand in a message alone.
+/// Returns for each message how many exact names only it contains.
 fn only(said: &[Said]) -> Vec<u32> {
     let mut places: HashedMap<Option<usize>> = HashedMap::default();
     for (at, message) in said.iter().enumerate() {
@@ -139,7 +140,7 @@ fn only(said: &[Said]) -> Vec<u32> {
     counts
 }
 
-/// The results that say that something failed, where no later call of the same kind went well.
+/// Returns the results that report a failure, if no later call of the same kind succeeded.
 fn open_errors(messages: &[Message], said: &[Said]) -> HashSet<usize> {
     let callers = pairs::callers(messages);
     let mut well: HashSet<(&str, u64)> = HashSet::new();

@@ -1,4 +1,4 @@
-//! JSON text as a message was sent: spans of it, and splicing without building a tree.
+//! The exact JSON text of a message: spans of it, and splicing without building a tree.
 
 use std::borrow::Cow;
 
@@ -17,13 +17,13 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Where `part`, a slice of `whole`, lies in it.
+    /// Returns the position of `part`, a slice of `whole`.
     pub(crate) fn of(part: &str, whole: &str) -> Self {
         let start = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
         Self { start, end: start + part.len() }
     }
 
-    /// The text of the span; empty if the span does not fit `whole`.
+    /// Returns the text of the span; empty if the span does not fit `whole`.
     pub(crate) fn slice(self, whole: &str) -> &str {
         whole.get(self.start..self.end).unwrap_or("")
     }
@@ -31,13 +31,13 @@ impl Span {
 
 /// The new text of one span.
 pub(crate) struct Splice {
-    /// What is replaced; an empty span inserts.
+    /// The span to replace; an empty span inserts.
     pub(crate) span: Span,
-    /// What stands there afterwards.
+    /// The new text.
     pub(crate) text: String,
 }
 
-/// `raw` with every splice carried out; the splices must be in order and disjoint.
+/// Returns `raw` with every splice applied. The splices must be in order and disjoint.
 pub(crate) fn splice(raw: &str, splices: &[Splice]) -> String {
     let grown: usize = splices.iter().map(|s| s.text.len()).sum();
     let mut out = String::with_capacity(raw.len() + grown);
@@ -51,7 +51,7 @@ pub(crate) fn splice(raw: &str, splices: &[Splice]) -> String {
     out
 }
 
-/// `text` as a JSON string token, non-ASCII kept.
+/// Returns `text` as a JSON string token, with non-ASCII characters unescaped.
 pub(crate) fn encode(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())
 }
@@ -66,22 +66,22 @@ pub(crate) fn is_list(token: &str) -> bool {
     token.starts_with('[')
 }
 
-/// The value that begins at `at`.
+/// Returns the span of the value that begins at `at`.
 pub(crate) fn value(raw: &str, at: usize) -> Span {
     Span { start: at, end: herma_json::value_end(raw.as_bytes(), at) }
 }
 
-/// The text form of any JSON value: a string's own text, else its JSON.
+/// Returns the text form of any JSON value: a string's own text, else its JSON.
 pub(crate) fn text_form(token: &str) -> Cow<'_, str> {
     if is_string(token) { decode(token) } else { Cow::Borrowed(token) }
 }
 
-/// Chars of the decoded text of a string token.
+/// Returns the chars of the decoded text of a string token.
 pub(crate) fn string_chars(token: &str) -> usize {
     StringLength::of(token).decoded
 }
 
-/// Chars of the text form of a value: decoded if a string, canonical JSON otherwise.
+/// Returns the chars of the text form of a value: decoded if a string, canonical JSON otherwise.
 pub(crate) fn text_form_chars(token: &str) -> usize {
     if is_string(token) { string_chars(token) } else { canonical_chars(token) }
 }

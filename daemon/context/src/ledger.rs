@@ -1,25 +1,25 @@
-//! What herma's changes of a window cost, and what they saved, in tokens of plain input.
+//! The cost and the savings of herma's changes of a window, in tokens of plain input.
 //!
-//! What a change added is sent with every call until the window ends: once as new text, then as a part of the prompt
-//! that the provider may have in its cache. The prices are ratios to plain input as Anthropic publishes them for its
-//! models: a cache read 0.1, a cache write (5 minutes) 1.25, output 5. What was cached in fact is read from the usage of
-//! each call.
+//! Every call until the end of the window sends an added text: first as new text, then as part of a prompt
+//! that the provider may have cached. The prices are ratios to plain input as Anthropic publishes them for
+//! its models: a cache read 0.1, a cache write (5 minutes) 1.25, output 5. The usage of each call shows how
+//! much was really cached.
 
 use crate::Usage;
 
-/// The price of a token that is read from a prompt cache.
+/// The price of a token read from a prompt cache.
 pub const READ: f64 = 0.1;
 
-/// The price of a token that is written to a prompt cache.
+/// The price of a token written to a prompt cache.
 pub const WRITE: f64 = 1.25;
 
 /// The price of a token of an answer.
 pub const OUTPUT: f64 = 5.0;
 
-/// Tokens of the summary for which a client asks its model in a compaction of its own: an assumption.
+/// Assumed tokens of the summary in a client's own compaction.
 pub const SUMMARY: u64 = 2_000;
 
-/// Tokens with which a client asks for it: measured in Claude Code 2.1.332.
+/// Tokens of a client's request for it, measured in Claude Code 2.1.332.
 pub const REQUEST: u64 = 1_600;
 
 /// A call of a model.
@@ -44,8 +44,8 @@ pub enum Kind {
     Output,
     /// A compaction by herma.
     Compaction,
-    /// The text that a proxy answered the client's request for a summary with. Such a request has no tools, so it reads
-    /// nothing from a prompt cache (Codex 0.171).
+    /// The text with which a proxy answered the client's request for a summary. Such a request has no tools,
+    /// so it reads nothing from a prompt cache (Codex 0.171).
     Handover,
     /// A compaction by the client itself.
     Summary,
@@ -56,7 +56,7 @@ impl Kind {
     pub const ALL: [Self; 7] =
         [Self::Definitions, Self::Context, Self::Tool, Self::Output, Self::Compaction, Self::Handover, Self::Summary];
 
-    /// Whether a new window begins with it.
+    /// Whether it begins a new window.
     const fn begins_window(self) -> bool {
         matches!(self, Self::Compaction | Self::Handover | Self::Summary)
     }
@@ -82,22 +82,22 @@ impl Change {
     }
 }
 
-/// A line of the ledger: something that happened at a time, or what a change cost in one call.
+/// A line of the ledger: an event, or the cost of a kind of change in one call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Line {
     /// When, in Unix seconds.
     pub time: f64,
-    /// The index of the call that it belongs to: of a change, the next one.
+    /// The index of its call; for a change, of the next call.
     pub call: Option<usize>,
-    /// Which changes.
+    /// The kind of change.
     pub kind: Kind,
-    /// The change itself, if it happened then.
+    /// The change itself, if this line records it.
     pub change: Option<Change>,
-    /// What it cost then, below 0 for what was saved.
+    /// The cost at that time; negative for a saving.
     pub cost: f64,
 }
 
-/// What a call cost as a whole.
+/// Returns the cost of a whole call.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "token counts are at most 2^53")]
 pub fn cost(usage: &Usage) -> f64 {
@@ -107,7 +107,8 @@ pub fn cost(usage: &Usage) -> f64 {
         + usage.output as f64 * OUTPUT
 }
 
-/// The ledger of one session. Calls and changes are sorted by time; a change comes before a call of the same time.
+/// Returns the ledger of one session. Calls and changes are sorted by time; a change comes before a call of
+/// the same time.
 #[must_use]
 pub fn lines(calls: &[Call], changes: &[Change]) -> Vec<Line> {
     let mut ledger = Ledger::default();
@@ -153,7 +154,7 @@ impl Ledger {
                 self.lines.push(line(Kind::Summary, None, cost));
             }
         }
-        // Instructions for a summary are sent with the request for it alone.
+        // The request for a summary carries these instructions; the new window does not.
         if kind != Kind::Summary {
             self.new[kind as usize] += change.tokens();
         }
@@ -180,7 +181,7 @@ impl Ledger {
     }
 }
 
-/// The price of what a call sent for the first time: between plain input and a cache write.
+/// Returns the price of a token that a call sent for the first time: between plain input and a cache write.
 #[expect(clippy::cast_precision_loss, reason = "token counts are at most 2^53")]
 fn price_of_new(usage: &Usage) -> f64 {
     match usage.input + usage.cache_write {
@@ -189,7 +190,7 @@ fn price_of_new(usage: &Usage) -> f64 {
     }
 }
 
-/// How much of the prompt before a call read from the cache, from 0 to 1.
+/// Returns how much of the previous call's prompt this call read from the cache, from 0 to 1.
 #[expect(clippy::cast_precision_loss, reason = "token counts are at most 2^53")]
 fn cached_share(usage: &Usage, last: &Usage) -> f64 {
     match last.prompt() {
@@ -198,13 +199,14 @@ fn cached_share(usage: &Usage, last: &Usage) -> f64 {
     }
 }
 
-/// The prices of old and of new text in a request that follows a call at once.
+/// Returns the prices of old and of new text in a request directly after a call.
 fn prices_behind(last: &Usage) -> (f64, f64) {
     let caches = last.cache_read + last.cache_write > 0;
     (if caches { READ } else { 1.0 }, price_of_new(last))
 }
 
-/// What a client's own request for a summary costs: the whole window and the request as input, the summary as output.
+/// Returns the cost of a client's own request for a summary: the whole window and the request as input, the
+/// summary as output.
 #[expect(clippy::cast_precision_loss, reason = "token counts are at most 2^53")]
 fn summary_request(last: &Usage, read: f64, write: f64) -> f64 {
     last.total() as f64 * read + REQUEST as f64 * write + SUMMARY as f64 * OUTPUT

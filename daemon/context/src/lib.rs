@@ -1,31 +1,33 @@
 //! The pure context engine: shortens a long conversation without losing its thread.
 //!
-//! No I/O, no clock, no randomness: the same messages, settings and state give the same result,
-//! and nothing that is passed in is changed.
+//! It has no I/O, no clock and no randomness. The same messages, settings and state give the same result, and
+//! no input is changed.
 //!
 //! * [`Message`]: one chat message, its text kept byte for byte
 //! * [`tokens`]: estimates and budget lengths
-//! * [`forms`]: lists of other providers, read as chat completions and written again
-//! * [`mod@usage`]: what a call took, as the provider reports it
-//! * [`mod@pressure`]: how full that makes the window, and when to say so
-//! * [`Settings`], [`Budgets`]: what a session has configured
-//! * [`mod@engine`]: what the daemon asks of an engine, and what it gets back
-//! * [`provider_error`]: what a provider's error is about, and the window that it names
-//! * [`mod@cache`]: what a compression costs and saves where prompts are cached
-//! * [`mod@ledger`]: what changes of a window cost and save
+//! * [`forms`]: lists of other providers, read as chat completions and written back
+//! * [`mod@usage`]: the tokens of a call, as the provider reports them
+//! * [`mod@pressure`]: how full the window is, and when to report it
+//! * [`Settings`], [`Budgets`]: the configuration of a session
+//! * [`mod@engine`]: the interface between the daemon and an engine
+//! * [`provider_error`]: the cause of a provider's error, and the window size in it
+//! * [`mod@cache`]: the cost and savings of a compression where prompts are cached
+//! * [`mod@ledger`]: the cost and savings of changes of a window
 //! * [`cache_control`], [`manual`]: marks for a prompt cache; a compression by hand
-//! * [`compressor`]: the engine that replaces the middle of a list by one summary
-//! * [`lossless`]: the engine that replaces it by a map of parts that can be opened
-//! * [`mod@fingerprint`]: what a message is known by; [`mod@pins`]: messages that stay whatever leaves;
-//!   [`mod@discards`]: outputs that the agent is done with; [`mod@opened`]: parts that stand in the list again
-//! * [`trajectory`]: recorded conversations, made shorter offline
-//! * the policies round it: [`breaker`] (whether to run), [`outcome`] (what a failed call leads to),
-//!   [`mod@fit`] (what a summarizer can read at once), [`mod@check`] (what a summary has to pass)
-//! * [`mod@work`]: what the conversation is about, by exact names
+//! * [`compressor`]: the engine that replaces the middle of a list with one summary
+//! * [`lossless`]: the engine that replaces it with a map of parts that can be opened
+//! * [`mod@fingerprint`]: the identity of a message; [`mod@pins`]: messages that never leave;
+//!   [`mod@discards`]: outputs that the agent no longer needs; [`mod@opened`]: parts that are in the list
+//!   again
+//! * [`trajectory`]: recorded conversations, shortened offline
+//! * policies: [`breaker`] (whether to run), [`outcome`] (the reaction to a failed call), [`mod@fit`] (how
+//!   much a summarizer can read at once), [`mod@check`] (the checks of a summary)
+//! * [`mod@work`]: the subjects of the conversation, as exact names
 //! * [`mod@ask`]: a question about a part of it, answered with quotations
-//! * [`mod@importance`]: what each message is worth to what comes after it; [`mod@superseded`]: which outputs are old
+//! * [`mod@importance`]: the importance of each message for later ones; [`mod@superseded`]: outdated outputs
 //! * the steps: [`boundary`], [`prune`], [`serialize`], [`prompt`], [`handoff`], [`rehydrate`],
-//!   [`extractive`], [`anchors`], [`user_messages`], [`constraints`], [`pairs`], [`images`], [`focus`], [`savings`]
+//!   [`extractive`], [`anchors`], [`user_messages`], [`constraints`], [`pairs`], [`images`], [`focus`],
+//!   [`savings`]
 
 mod failure;
 pub mod fingerprint;

@@ -1,13 +1,13 @@
-//! The engine that loses nothing: what leaves the list stands in it as a map of parts, each of which can be
-//! opened again.
+//! The engine that loses nothing: a map in the list replaces the messages that leave, and each part of the
+//! map can be opened again.
 //!
-//! It decides what leaves, and what stays, as the [`compressor`] does, and has the same sections
-//! behind its record. The record itself is another one. What leaves is cut into leaves ([`Node`]s of depth 0, for
-//! about [`LEAF_TOKENS`] of messages); of six nodes of one depth the oldest four become one above them. The
-//! record is the map of those that no other one stands for, from old to new.
+//! It selects the messages like the [`compressor`], and appends the same sections to its record. Only the
+//! record differs. The leaving messages are cut into leaves ([`Node`]s of depth 0, for about [`LEAF_TOKENS`]
+//! of messages). Of six nodes of one depth, the oldest four become one node above them. The record is the map
+//! of the topmost nodes, from old to new.
 //!
-//! Nobody is asked for a summary while somebody waits: what a node says is written here, of whole lines of what was said
-//! and done. Later a model may write it anew ([`Rewriting`]).
+//! No summarizer is called during a run: this module writes a node's text from whole lines of the messages.
+//! Later a model may rewrite it ([`Rewriting`]).
 
 mod condense;
 mod leaf;
@@ -36,26 +36,26 @@ use crate::run::{ArchiveNote, Compressed, Declined, EngineState, Summary, Writer
 use crate::settings::Settings;
 use crate::tokens::Measure;
 
-/// Messages at the end that stay as they are, where the budget allows it.
+/// Messages at the end that stay unchanged if the budget allows it.
 const FRESH: usize = 32;
-/// Percent of the compressor's handoff that this engine's may take; what it takes more is taken from the tail.
+/// Size of this engine's handoff in percent of the compressor's; the tail gives up the difference.
 const HANDOFF_PERCENT: u64 = 180;
-/// The share of the compressor's tail that is left.
+/// The tail as a share of the compressor's tail.
 const TAIL_SHARE: f64 = 0.8;
-/// The writer of nodes that no model wrote.
+/// The writer name of nodes that no model wrote.
 pub const OWN: &str = "extractive";
 
 /// A run of this engine.
 pub struct Prepared {
     pub(crate) base: compressor::Prepared,
     known: KnownNodes,
-    /// When this is, in Unix seconds.
+    /// The time of the run, in Unix seconds.
     now: f64,
-    /// Nodes that are new, in the order in which they were made.
+    /// New nodes, in the order of their creation.
     new: Vec<NewNode>,
 }
 
-/// What the engine makes of its settings.
+/// Adapts the settings to this engine.
 pub(crate) fn settings(settings: &Settings) -> Settings {
     Settings {
         protect_last_n: settings.protect_last_n.max(FRESH),
@@ -65,7 +65,7 @@ pub(crate) fn settings(settings: &Settings) -> Settings {
     }
 }
 
-/// Decides what of the list leaves it, as [`compressor::prepare_and`].
+/// Decides which messages leave the list, like [`compressor::prepare_and`].
 pub(crate) fn prepare(
     messages: &[Message],
     settings: &Settings,
@@ -78,7 +78,7 @@ pub(crate) fn prepare(
 }
 
 impl Prepared {
-    /// Writes the nodes of what leaves. To be called once, before [`Self::finish_with`].
+    /// Writes the nodes of the leaving messages. Must be called once, before [`Self::finish_with`].
     pub(crate) fn write(&mut self, policy: &Policy) {
         if !self.base.needs_summary() {
             return;
@@ -104,7 +104,7 @@ impl Prepared {
         }
     }
 
-    /// What the checks of the new nodes have to say.
+    /// Returns the warnings from the checks of the new nodes.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut all: Vec<String> = self.new.iter().flat_map(|new| new.node.warnings.iter().cloned()).collect();
         all.sort_unstable();
@@ -117,7 +117,7 @@ impl Prepared {
         Self { base: self.base.continued(more, state, request), ..self }
     }
 
-    /// Puts the new list together around the map.
+    /// Assembles the new list around the map.
     pub(crate) fn finish_with(self, note: ArchiveNote, preview: &dyn Fn(usize, usize) -> Option<String>) -> Compressed {
         let Self { mut base, known, new, .. } = self;
         base.add_references(known.nodes.iter().map(|node| node.references.as_str()));
@@ -130,7 +130,7 @@ impl Prepared {
         Compressed { nodes: new, ..compressed }
     }
 
-    /// What another engine summarised becomes a node, so that the map says it.
+    /// Turns the summary of another engine into a node, so that the map includes it.
     fn take_over(&mut self, policy: &Policy) {
         let Some(record) = self.base.previous_summary().filter(|record| !map::is_map(record)) else { return };
         let Some(handle) = self.base.earlier_handle() else { return };
@@ -148,7 +148,7 @@ impl Prepared {
         self.add(node, Of::Handle(handle));
     }
 
-    /// Cuts what leaves into leaves.
+    /// Cuts the leaving messages into leaves.
     fn add_leaves(&mut self, policy: &Policy) {
         let sources = self.base.clean_turns(Writer::Extractive);
         let input = self.base.input();

@@ -1,5 +1,5 @@
-//! What a command that compresses by hand needs: its arguments, a list cut in two and put
-//! together again, and the words about the result.
+//! The parts of a command that compresses by hand: its arguments, splitting and rejoining the list, and the
+//! text about the result.
 
 mod arguments;
 mod feedback;

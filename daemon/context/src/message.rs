@@ -26,11 +26,11 @@ pub struct Message(Arc<Inner>);
 struct Inner {
     raw: Box<str>,
     view: View,
-    /// The lengths of a string content, once they were asked for.
+    /// The lengths of a string content, computed on first use.
     length: OnceLock<StringLength>,
-    /// What its words take, once that was asked for.
+    /// The cost of its words, computed on first use.
     words: OnceLock<u64>,
-    /// What is billed besides, once that was asked for.
+    /// Other billed parts, computed on first use.
     billed: OnceLock<Billed>,
 }
 
@@ -41,7 +41,7 @@ impl Inner {
     }
 }
 
-/// What is known of a message besides its text. A message that is no object has none of it.
+/// The parsed fields of a message. A message that is not an object has none.
 #[derive(Default)]
 struct View {
     form: Form,
@@ -52,7 +52,7 @@ struct View {
     tool_call_id: Option<String>,
     is_summary: bool,
     blocks: Option<Blocks>,
-    /// Whether it has a field that a provider bills besides content and calls.
+    /// Whether it has a field besides content and calls that a provider bills.
     has_billed: bool,
     fields: usize,
 }
@@ -92,7 +92,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role as it stands in the message, empty if it has none.
+    /// Returns the role as written in the message, empty if it has none.
     pub fn as_str(&self) -> &str {
         match self {
             Self::System => "system",
@@ -129,13 +129,13 @@ pub(crate) enum Content {
     Text(Span),
     /// A list of parts.
     List(Vec<Part>),
-    /// An object, as some tools give it.
+    /// An object, as some tools return.
     Object(ObjectContent),
     /// A number or a boolean.
     Other,
 }
 
-/// One call in `tool_calls`. What is absent or of another type reads as none.
+/// One call in `tool_calls`. Fields that are absent or of another type are `None`.
 #[derive(Clone, Debug, Default)]
 pub struct ToolCall {
     /// The `call_id` if it is present and not empty, else the `id`.
@@ -146,7 +146,7 @@ pub struct ToolCall {
     pub(crate) is_object: bool,
 }
 
-/// A text that is no chat message at all.
+/// The error for a text that is not a chat message.
 #[derive(Debug, thiserror::Error)]
 pub enum MessageError {
     /// The text is not one JSON value.
@@ -154,21 +154,21 @@ pub enum MessageError {
     Json(#[source] serde_json::Error),
 }
 
-/// A text without the escape sequences of terminals.
+/// Returns a text without the escape sequences of terminals.
 fn stripped(text: &str) -> Cow<'_, str> {
     if text.starts_with(['{', '[']) { terminal::stripped_json(text) } else { terminal::stripped(text) }
 }
 
 impl Message {
-    /// Reads one message; any JSON value is accepted, objects are understood.
+    /// Reads one message. Any JSON value is accepted; only objects have parsed fields.
     pub fn parse(raw: impl Into<Box<str>>) -> Result<Self, MessageError> {
         let raw = raw.into();
         let _value: &RawValue = serde_json::from_str(&raw).map_err(MessageError::Json)?;
         Ok(Self::of_json(raw))
     }
 
-    /// Reads a text that is known to be one JSON value, and does not check that again. Of
-    /// another text a message is made that carries it, and what is read of it means nothing.
+    /// Reads a text that is known to be one JSON value, without checking it again. For any other text the
+    /// message carries the text, but its parsed fields have no meaning.
     pub fn of_json(raw: impl Into<Box<str>>) -> Self {
         Self(Inner::new(raw.into()))
     }
@@ -177,7 +177,7 @@ impl Message {
     pub fn all_of_json(texts: Vec<String>) -> Vec<Self> {
         let read = |text: String| {
             let message = Self::of_json(text);
-            // Whatever is done with a message, this is asked; it is remembered.
+            // Later steps always need the length, and the message caches it.
             let _length = message.content_length();
             message
         };
@@ -219,8 +219,8 @@ impl Message {
         self.0.view.is_summary
     }
 
-    /// The text of the content: a string, the text parts of a list joined by newlines, the
-    /// summary of a multimodal result, or the bare string that the message is.
+    /// Returns the text of the content: a string, the text parts of a list joined by newlines, the summary of
+    /// a multimodal result, or the message itself if it is a bare string.
     pub fn text(&self) -> Cow<'_, str> {
         match self.content() {
             Content::Text(span) => json::decode(self.slice(*span)),
@@ -238,7 +238,8 @@ impl Message {
         }
     }
 
-    /// The text as somebody reads it: without the escape sequences of terminals, whose letters are no part of a word.
+    /// Returns the text as a reader sees it, without the escape sequences of terminals: their letters are no
+    /// part of a word.
     pub(crate) fn shown_text(&self) -> Cow<'_, str> {
         match self.text() {
             Cow::Borrowed(text) => stripped(text),
@@ -249,7 +250,7 @@ impl Message {
         }
     }
 
-    /// The arguments of a call as text: the string, or the JSON of another value.
+    /// Returns the arguments of a call as text: the string, or the JSON of another value.
     pub fn arguments(&self, call: &ToolCall) -> Cow<'_, str> {
         call.arguments.map_or(Cow::Borrowed(""), |span| json::text_form(self.slice(span)))
     }
@@ -259,7 +260,7 @@ impl Message {
         matches!(self.content(), Content::List(parts) if parts.iter().any(Part::is_image))
     }
 
-    /// Whether two messages are the very same one, not only equal.
+    /// Whether both share the same text in memory; equal messages may not.
     pub fn same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -276,7 +277,7 @@ impl Message {
         span.slice(self.raw())
     }
 
-    /// The lengths of the content, if it is a string.
+    /// Returns the lengths of the content, if it is a string.
     pub(crate) fn content_length(&self) -> Option<StringLength> {
         match self.content() {
             Content::Text(span) => {
@@ -287,22 +288,22 @@ impl Message {
         }
     }
 
-    /// What its text and the arguments of its calls take, in thousandths of a token, as `count` says; asked once.
+    /// Returns the cost of its text and call arguments in thousandths of a token. `count` computes it once.
     pub(crate) fn words_cost(&self, count: impl FnOnce() -> u64) -> u64 {
         *self.0.words.get_or_init(count)
     }
 
-    /// What a provider bills besides the text and the calls, as `count` says; asked once.
+    /// Returns what a provider bills besides the text and the calls. `count` computes it once.
     pub(crate) fn billed(&self, count: impl FnOnce() -> Billed) -> Billed {
         *self.0.billed.get_or_init(count)
     }
 
-    /// Whether it has a field that a provider bills besides content and calls.
+    /// Whether it has a field besides content and calls that a provider bills.
     pub(crate) fn has_billed(&self) -> bool {
         self.0.view.has_billed
     }
 
-    /// Canonical chars of the whole message.
+    /// Returns the canonical chars of the whole message.
     pub(crate) fn canonical_chars(&self) -> usize {
         match (self.content_length(), self.content_span()) {
             (Some(length), Some(span)) => {
@@ -314,7 +315,7 @@ impl Message {
         }
     }
 
-    /// The bare string that the message is.
+    /// Returns the span of the text if the message is a bare string.
     pub(crate) fn bare_text(&self) -> Option<Span> {
         match self.0.view.form {
             Form::Text(span) => Some(span),
@@ -322,7 +323,8 @@ impl Message {
         }
     }
 
-    /// Canonical chars of the `_anthropic_content_blocks` field with its separator, and its images.
+    /// Returns the canonical chars of the `_anthropic_content_blocks` field with its separator, and the
+    /// number of its images.
     pub(crate) fn blocks_cost(&self) -> Option<(usize, usize)> {
         let blocks = self.0.view.blocks.as_ref()?;
         let separator = if self.0.view.fields > 1 { 2 } else { 0 };
@@ -333,14 +335,14 @@ impl Message {
         Some((chars, blocks.images))
     }
 
-    /// A message of herma's own.
+    /// Builds a message of herma's own.
     pub(crate) fn compose(fields: &[(&str, String)]) -> Self {
         let body: Vec<String> = fields.iter().map(|(key, value)| format!("{}: {value}", json::encode(key))).collect();
         Self::of_json(format!("{{{}}}", body.join(", ")))
     }
 
-    /// This message with another text: of list content all text parts become one, in front, and the
-    /// others stay.
+    /// Returns this message with another text. In list content one new text part in front replaces all text
+    /// parts; the other parts stay.
     pub(crate) fn with_text(&self, text: &str) -> Self {
         let content = match self.content() {
             Content::List(parts) => {
@@ -355,12 +357,12 @@ impl Message {
         self.with_content(&content, &[])
     }
 
-    /// This message with some spans replaced; everything else keeps its exact text.
+    /// Returns this message with some spans replaced; the rest keeps its exact text.
     pub(crate) fn spliced(&self, splices: &[Splice]) -> Self {
         Self::of_json(json::splice(self.raw(), splices))
     }
 
-    /// This message with another content (a JSON text) and, where given, further fields.
+    /// Returns this message with another content (a JSON text) and, if given, further fields.
     pub(crate) fn with_content(&self, content: &str, more: &[(&str, &str)]) -> Self {
         let mut splices = Vec::new();
         let mut added: Vec<String> = Vec::new();
@@ -380,7 +382,7 @@ impl Message {
 }
 
 impl Message {
-    /// This message without the fields of that name; those that stay keep their text.
+    /// Returns this message without the fields of that name; the other fields keep their text.
     pub(crate) fn without_field(&self, name: &str) -> Self {
         let quoted = json::encode(name);
         let fields = fields(self.raw());

@@ -2,91 +2,91 @@
 
 use std::ops::Range;
 
-/// One part of a conversation: what stands for a range of its messages, or for four parts one level below. It never
-/// changes; who writes it anew makes another one.
+/// One part of a conversation: it covers a range of messages, or four parts one level below. It never
+/// changes; a rewrite creates a new node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Node {
-    /// Opens it.
+    /// The id with which the node can be opened.
     pub id: String,
-    /// Its number among those of its session; the id ends with it.
+    /// Its number within its session; the id ends with it.
     pub number: u64,
-    /// 0 for a leaf, which stands for messages; else one more than the nodes that it stands for.
+    /// 0 for a leaf, which covers messages; else one more than the depth of the nodes that it covers.
     pub depth: u32,
     /// The number of its first message in the conversation, from 0.
     pub first: u64,
     /// The number of the message after its last one.
     pub next: u64,
-    /// When its first message was said, in Unix seconds.
+    /// When its first message was sent, in Unix seconds.
     pub from: f64,
-    /// When its last one was, in Unix seconds.
+    /// When its last message was sent, in Unix seconds.
     pub until: f64,
-    /// Tokens of the messages that it stands for, by the rough estimate.
+    /// Tokens of the messages that it covers, by the rough estimate.
     pub tokens: u64,
-    /// Who wrote its text: the name of a summarizer.
+    /// The writer of its text: the name of a summarizer.
     pub writer: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// Exact references of its messages, as a handoff lists them.
+    /// Exact references from its messages, as listed in a handoff.
     pub references: String,
-    /// The state of the work at its end, as a handoff tells it.
+    /// The state of the work at its end, as in a handoff.
     pub state: String,
-    /// What the checks of its text repaired or let in, and the quotations that nobody said.
+    /// Repairs and warnings from the checks of its text, and quotations that nobody said.
     pub warnings: Vec<String>,
 }
 
-/// A node that is to be kept.
+/// A node to store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewNode {
     /// The node.
     pub node: Node,
-    /// What it stands for.
+    /// The content that it covers.
     pub of: Of,
 }
 
-/// What a node stands for.
+/// The content that a node covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Of {
     /// Messages at these positions of the list before the compression that made it.
     Messages(Range<usize>),
-    /// What left by earlier compressions, under the handle of the last one.
+    /// Messages that left in earlier compressions, under the handle of the last one.
     Handle(String),
-    /// Nodes, the oldest first, by their ids.
+    /// Other nodes, by id, the oldest first.
     Nodes(Vec<String>),
 }
 
-/// What is known of a session's nodes when a run begins.
+/// The nodes of a session at the start of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownNodes {
-    /// What the ids of new nodes begin with; a number follows.
+    /// The beginning of the ids of new nodes; a number follows.
     pub prefix: String,
-    /// The number of the next one.
+    /// The number of the next node.
     pub next: u64,
-    /// The nodes that no other one stands for, the oldest first.
+    /// The nodes that no other node covers, the oldest first.
     pub nodes: Vec<Node>,
-    /// When the messages of the list were said, by position, in Unix seconds; what is not known is left out at the
-    /// end.
+    /// When the messages of the list were sent, by position, in Unix seconds. Unknown times at the end are
+    /// left out.
     pub times: Vec<f64>,
     /// When the list last changed, in Unix seconds: for messages without a time of their own.
     pub since: f64,
-    /// Messages that left the list by all compressions so far.
+    /// The number of messages that left the list in all compressions so far.
     pub left: u64,
 }
 
 impl KnownNodes {
-    /// The number of the next message of the conversation that is to leave the list; `head` stay before it.
+    /// Returns the conversation number of the next message to leave the list; `head` messages stay before it.
     pub(crate) fn reached(&self, head: usize) -> u64 {
         let before = u64::try_from(head).unwrap_or(u64::MAX);
         self.nodes.last().map_or(before, |node| node.next)
     }
 
-    /// The node with an id that no other one has.
+    /// Gives a node a unique id.
     pub(crate) fn named(&mut self, node: Node) -> Node {
         let number = self.next;
         self.next += 1;
         Node { id: format!("{}{number}", self.prefix), number, ..node }
     }
 
-    /// When the message at a position was said.
+    /// Returns when the message at a position was sent.
     pub(crate) fn time(&self, at: usize, now: f64) -> f64 {
         self.times
             .get(at)

@@ -1,8 +1,9 @@
-//! Parts of a conversation that stand in its list again, word for word, until they are closed.
+//! Parts of a conversation that are in its list again, word for word, until they are closed.
 //!
-//! What stands for them in the list is the handoff, so they stand beside it: behind it, or in front of the user's
-//! message that it was put into. Where two messages of one role would meet, at its ends or where something between them
-//! stayed in the list, a mark is put between them, for many providers take no two of them in a row.
+//! The handoff summarises them, so they are next to it: after it, or before the user's message that it was
+//! merged into. Many providers reject two successive messages of one role. If such messages would meet, a
+//! mark is put between them. That can happen at the ends of a part, and where something between its messages
+//! stayed in the list.
 
 use std::ops::Range;
 
@@ -11,66 +12,66 @@ use crate::handoff;
 use crate::json;
 use crate::message::{Message, Role};
 
-/// What a mark before opened messages begins with.
+/// The beginning of a mark before opened messages.
 const OPENED: &str = "[Opened again, word for word: ";
-/// What a mark between two of them begins with.
+/// The beginning of a mark between two of them.
 const GOES_ON: &str = "[What was opened again goes on: ";
-/// What a mark behind them begins with.
+/// The beginning of a mark after them.
 const END: &str = "[End of what was opened again: ";
 
-/// A part of a conversation that is opened, with the marks that its place needs.
+/// An opened part of a conversation, with the marks that its place needs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpenedPart {
-    /// Names it.
+    /// The id of the part.
     pub id: String,
-    /// The numbers of its messages in the conversation: those of more parts stand in this order.
+    /// The conversation numbers of its messages. Several parts are in the order of these numbers.
     pub numbers: Range<u64>,
     /// Its messages.
     pub messages: Vec<Message>,
-    /// Which of them don't follow the one before in the conversation, by their places here: something between stayed
-    /// in the list.
+    /// Indexes of the messages that do not directly follow the one before in the conversation: something
+    /// between them stayed in the list.
     pub gaps: Vec<usize>,
-    /// Who says the marks before and behind it, where there are any.
+    /// The roles of the marks before and after it, if there are any.
     pub marks: Marks,
 }
 
-/// The roles of the marks round a part.
+/// The roles of the marks around a part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// Of the one before it.
+    /// The role of the mark before it.
     pub before: Option<Role>,
-    /// Of the one behind it.
+    /// The role of the mark after it.
     pub behind: Option<Role>,
 }
 
 impl Marks {
-    /// Those that messages need between two others.
+    /// Returns the marks that messages need between two others.
     pub fn between(before: Option<&Message>, messages: &[Message], behind: Option<&Message>) -> Self {
         Self { before: mark(before, messages.first()), behind: mark(messages.last(), behind) }
     }
 }
 
-/// Who has to say something between two messages.
+/// Returns the role of a mark between two messages, if they need one.
 fn mark(one: Option<&Message>, next: Option<&Message>) -> Option<Role> {
     let (one, next) = (one?.role(), next?.role());
     match (one, next) {
         (Role::User, Role::User) => Some(Role::Assistant),
         (Role::Assistant, Role::Assistant) => Some(Role::User),
-        // Results of calls are followed by the model's words.
+        // After results of calls the model must speak.
         (Role::Tool, Role::User) => Some(Role::Assistant),
         _ => None,
     }
 }
 
 impl OpenedPart {
-    /// All that it puts into a list.
+    /// Returns all messages that the part adds to a list.
     pub fn block(&self) -> Vec<Message> {
         let before = self.marks.before.as_ref().map(|role| self.mark(OPENED, role));
         let behind = self.marks.behind.as_ref().map(|role| self.mark(END, role));
         before.into_iter().chain(self.inner()).chain(behind).collect()
     }
 
-    /// Its messages, with a mark in each gap at which two of them can't follow each other.
+    /// Returns its messages, with a mark in each gap where two of them can't follow each other.
     fn inner(&self) -> Vec<Message> {
         let with_mark = |(at, message): (usize, &Message)| {
             let before =
@@ -86,7 +87,7 @@ impl OpenedPart {
         Message::compose(&[("role", json::encode(role.as_str())), ("content", json::encode(&text))])
     }
 
-    /// Where it stands in a list, its marks included.
+    /// Returns the range of the part in a list, its marks included.
     fn find(&self, fingerprints: &[Fingerprint], list: &[Message]) -> Option<Range<usize>> {
         let own: Vec<Fingerprint> = self.inner().iter().map(Fingerprint::of).collect();
         if own.is_empty() {
@@ -103,7 +104,7 @@ impl OpenedPart {
     }
 }
 
-/// Where parts stand in a list, those that do, in the order of the list.
+/// Returns the ranges of the parts that are in a list, in the order of the list.
 pub fn find<'a>(list: &[Message], parts: &'a [OpenedPart]) -> Vec<(&'a OpenedPart, Range<usize>)> {
     let fingerprints: Vec<Fingerprint> = list.iter().map(Fingerprint::of).collect();
     let mut found: Vec<(&OpenedPart, Range<usize>)> =
@@ -112,11 +113,11 @@ pub fn find<'a>(list: &[Message], parts: &'a [OpenedPart]) -> Vec<(&'a OpenedPar
     found
 }
 
-/// Before which message of a list a part belongs that is not in it yet, among others that are. `None` in a list without a
-/// handoff.
+/// Returns the position at which a new part belongs in a list that already has `others`. Returns `None` for a
+/// list without a handoff.
 pub fn place(list: &[Message], first: u64, others: &[OpenedPart]) -> Option<usize> {
     let found = find(list, others);
-    // What is opened may have an old handoff in it.
+    // An opened part may contain an old handoff.
     let is_own = |at: usize| !found.iter().any(|(_, range)| range.contains(&at));
     let handoff = (0..list.len()).rev().find(|&at| is_own(at) && list.get(at).is_some_and(handoff::is_handoff))?;
     let is_alone = list.get(handoff).is_some_and(handoff::is_only_handoff);
@@ -126,7 +127,7 @@ pub fn place(list: &[Message], first: u64, others: &[OpenedPart]) -> Option<usiz
     Some(earlier.fold(begin, usize::max))
 }
 
-/// A list that has none of these parts in it, with all of them in their places.
+/// Returns a list that has none of these parts with all of them added.
 pub fn with_parts(list: &[Message], parts: &[OpenedPart]) -> Vec<Message> {
     let mut sorted: Vec<&OpenedPart> = parts.iter().collect();
     sorted.sort_by_key(|part| part.numbers.start);

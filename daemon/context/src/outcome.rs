@@ -1,4 +1,4 @@
-//! What the outcome of a summary call leads to: another model, or a pause before the next call.
+//! The reaction to a failed summary call: another model, or a pause before the next call.
 
 mod cooldown;
 
@@ -8,31 +8,31 @@ use crate::redaction::Redaction;
 use crate::run::AuxFailure;
 use crate::text::{cut_with, longer_than};
 
-/// Chars of an error text that stay whole.
+/// Chars of an error text that stay uncut.
 const ERROR_CHARS: usize = 220;
-/// What ends a longer one; text and mark together take [`ERROR_CHARS`].
+/// The end of a cut text; text and mark together take [`ERROR_CHARS`].
 const ERROR_MARK: &str = "...";
-/// Seconds of pause where no provider is configured: only a person can change that.
+/// Seconds of pause if no provider is configured; only a person can fix that.
 const NO_PROVIDER_S: u64 = 600;
-/// Seconds of pause after what is likely to pass: a broken stream, a garbled reply.
+/// Seconds of pause after a failure that is likely to pass: a broken stream, a garbled reply.
 const PASSING_S: u64 = 30;
 /// Seconds of pause after any other failure.
 const OTHER_S: u64 = 60;
 
-/// Statuses with which an endpoint says that it does not serve the model.
+/// Statuses of an endpoint that does not serve the model.
 const NOT_FOUND_STATUSES: [u16; 2] = [404, 503];
-/// Statuses with which an endpoint, or what stands before it, says that it took too long.
+/// Statuses of an endpoint, or of a gateway before it, that took too long.
 const TIMEOUT_STATUSES: [u16; 4] = [408, 429, 502, 504];
-/// Texts of a missing configuration, lower-case as all texts below.
+/// Texts of a missing configuration. Like all texts below they are lower-case.
 const NO_PROVIDER_TEXTS: [&str; 3] =
     ["no provider configured", "no llm provider configured", "no provider is configured"];
-/// Texts of a model that is not there.
+/// Texts of a model that does not exist.
 const NOT_FOUND_TEXTS: [&str; 3] = ["model_not_found", "does not exist", "no available channel"];
 /// Texts of a call that took too long.
 const TIMEOUT_TEXTS: [&str; 1] = ["timeout"];
-/// Texts of a reply that is no JSON.
+/// Texts of a reply that is not JSON.
 const JSON_TEXTS: [&str; 4] = ["jsondecodeerror", "json decode error", "json decoding error", "expecting value"];
-/// Texts of a connection that was not made or did not last.
+/// Texts of a connection that failed or broke.
 const CONNECTION_TEXTS: [&str; 13] = [
     "connection refused",
     "connection reset",
@@ -48,26 +48,26 @@ const CONNECTION_TEXTS: [&str; 13] = [
     "localprotocolerror",
     "temporary failure in name resolution",
 ];
-/// What the error says where no provider is configured.
+/// The error text if no provider is configured.
 const NO_PROVIDER_ERROR: &str = "no provider configured for the summary";
-/// What the error says where the failed call said nothing.
+/// The error text if the failed call gave no reason.
 const NO_REASON: &str = "the call failed without a reason";
-/// What the error of an empty reply says.
+/// The error text of an empty reply.
 const EMPTY_REPLY: &str = "the model replied with an empty summary";
 
-/// A summary call that gave no summary.
+/// A summary call without a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallFailure {
     /// The HTTP status, if there was a reply.
     pub status: Option<u16>,
-    /// What the caller knows of the failure's kind.
+    /// The kind of the failure, if the caller knows it.
     pub kind: Option<FailureKind>,
-    /// The error as it was reported; it may hold secrets and be of any length.
+    /// The error as reported; it may contain secrets and be of any length.
     pub text: String,
 }
 
 impl CallFailure {
-    /// A call that went through and gave nothing: that is a failure too.
+    /// Returns the failure for a successful call with an empty reply.
     pub fn empty_reply() -> Self {
         Self { status: None, kind: None, text: EMPTY_REPLY.to_owned() }
     }
@@ -80,33 +80,33 @@ pub enum FailureKind {
     NoProvider,
     /// The reply could not be read.
     Json,
-    /// The connection was not made or broke: DNS, TLS, a closed stream.
+    /// The connection failed or broke: DNS, TLS, a closed stream.
     Connection,
     /// A deadline of the caller passed.
     Timeout,
-    /// Text and status have to tell.
+    /// Unknown; text and status decide the class.
     Other,
 }
 
-/// What kind of failure a call ended with, as far as it matters for what follows.
+/// The class of a failure, as far as the reaction depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// No provider is configured; another model would not help.
     NoProvider,
     /// The endpoint does not serve the model.
     ModelNotFound,
-    /// The endpoint took too long, by its own account.
+    /// The endpoint took too long, as it reports itself.
     Timeout,
-    /// The reply was no JSON.
+    /// The reply was not JSON.
     Json,
-    /// The connection was not made or broke; a caller's own timeout is among these (C22).
+    /// The connection failed or broke; a caller's own timeout belongs here too (C22).
     Connection,
     /// Anything else, an empty reply included.
     Unknown,
 }
 
 impl Class {
-    /// Seconds before the same summarizer may be called again.
+    /// Returns the seconds before the same summarizer may be called again.
     pub fn cooldown_s(self) -> u64 {
         match self {
             Self::NoProvider => NO_PROVIDER_S,
@@ -116,8 +116,8 @@ impl Class {
     }
 }
 
-/// The class of a failure. A failure that several classes describe is in the one with the shorter
-/// pause: a gateway's 503 over a reset connection is a broken connection.
+/// Returns the class of a failure. If several classes match, the one with the shorter pause counts: a
+/// gateway's 503 over a reset connection is a broken connection.
 pub fn classify(failure: &CallFailure) -> Class {
     match failure.kind {
         Some(FailureKind::NoProvider) => return Class::NoProvider,
@@ -143,10 +143,10 @@ pub fn classify(failure: &CallFailure) -> Class {
     }
 }
 
-/// With what the failed call was made.
+/// The models of a failed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt<'a> {
-    /// The model that is set for summaries; the empty name counts as none.
+    /// The configured summary model; an empty name counts as none.
     pub summary_model: Option<&'a str>,
     /// The model that the session itself uses now.
     pub main_model: &'a str,
@@ -154,26 +154,26 @@ pub struct Attempt<'a> {
     pub has_fallen_back: bool,
 }
 
-/// What follows from a failed call.
+/// The reaction to a failed call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Call the main model at once, and use it from now on: set the session's flag and clear the
-    /// summarizer's cooldown.
+    /// Call the main model now, and use it from now on: set the session's flag and clear the summarizer's
+    /// cooldown.
     RetryWithMain {
-        /// What to remember of the model that failed.
+        /// The error of the failed model, to remember.
         aux_failure: AuxFailure,
     },
     /// There is no summary.
     GiveUp {
         /// Seconds before the same summarizer may be called for this session again.
         cooldown_s: u64,
-        /// What to store as the reason, at most 220 chars, secrets masked.
+        /// The reason to store, at most 220 chars, secrets masked.
         error: String,
     },
 }
 
-/// Decides what follows from a failed call: one retry with the main model, whatever the failure
-/// was, if another one was called; else a pause.
+/// Decides the reaction to a failed call: one retry with the main model, whatever the failure, if another
+/// model was called; else a pause.
 pub fn decide(failure: &CallFailure, attempt: &Attempt<'_>) -> Decision {
     let class = classify(failure);
     let error = error_text(failure, class);
@@ -186,8 +186,8 @@ pub fn decide(failure: &CallFailure, attempt: &Attempt<'_>) -> Decision {
     }
 }
 
-/// The error as it may be stored and shown. Secrets are masked whatever is configured, and before
-/// the cut, which could take from them what tells them.
+/// Returns the error text to store and show. Secrets are masked always, and before the cut: a cut secret
+/// might not be recognised.
 fn error_text(failure: &CallFailure, class: Class) -> String {
     let text = failure.text.trim();
     let says_so = NO_PROVIDER_TEXTS.iter().any(|words| text.to_lowercase().contains(words));

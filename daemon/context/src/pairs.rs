@@ -1,8 +1,7 @@
 //! Tool calls and their results, paired by position.
 //!
-//! A result belongs to the nearest unanswered call with its id before it, so ids may be used
-//! again. Calls that are still open at the very end of a list are in flight: their results are
-//! about to come.
+//! A result belongs to the nearest unanswered call with its id before it, so ids may be reused. Calls that
+//! are still open at the very end of a list are in flight: their results will follow.
 
 use std::collections::VecDeque;
 
@@ -12,20 +11,20 @@ use crate::json;
 use crate::message::{Message, Role};
 use crate::tokens::tokens_of;
 
-/// What stands in for a result that is gone.
+/// The text that replaces a missing result.
 pub const STUB: &str = "[Result from earlier conversation — see context summary above]";
 
-/// How the calls and results of a list belong together.
+/// The faults in the pairing of a list's calls and results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pairing {
     /// Results with an id but no call, by index, ascending.
     pub orphans: Vec<usize>,
-    /// Calls without a result: the assistant's index and the call's id, ascending. Calls in
-    /// flight are not among them.
+    /// Calls without a result: the assistant's index and the call's id, ascending. Calls in flight do not
+    /// count.
     pub unanswered: Vec<(usize, String)>,
 }
 
-/// Pairs a list.
+/// Pairs the calls and results of a list.
 pub fn pairing<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Pairing {
     let messages: Vec<&Message> = messages.into_iter().collect();
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -35,7 +34,7 @@ pub fn pairing<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Pairing {
     for (at, message) in messages.iter().enumerate() {
         match message.role() {
             Role::Assistant => {
-                // In reverse, so that of two calls with one id the first is answered first.
+                // In reverse, so that the first of two calls with one id is answered first.
                 let first = calls.len();
                 for id in message.tool_calls().iter().filter_map(|call| call.id.as_deref()) {
                     calls.push((at, id));
@@ -65,9 +64,9 @@ pub fn pairing<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Pairing {
     out
 }
 
-/// For each result the message and position of its call, by the same rule; a further result of a
-/// call that was answered counts as one of it, so that it can still be named. Where neither has an id (Ollama), results
-/// are matched to calls in order.
+/// Returns for each result the message and index of its call, by the same rule. A further result of an
+/// answered call also belongs to that call, so that it still has a name. If neither has an id (Ollama),
+/// results match calls in order.
 pub(crate) fn callers<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Vec<Option<(usize, usize)>> {
     let mut open: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
     let mut last: HashMap<&str, (usize, usize)> = HashMap::new();
@@ -94,7 +93,7 @@ pub(crate) fn callers<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Ve
         .collect()
 }
 
-/// The assistant whose calls are still open at the end of the list, if there is one.
+/// Returns the assistant message whose calls are still open at the end of the list, if there is one.
 pub fn in_flight(messages: &[Message]) -> Option<usize> {
     let tail: Vec<&Message> = {
         let results = messages.iter().rev().take_while(|m| m.is(Role::Tool)).count();
@@ -118,14 +117,14 @@ pub fn in_flight(messages: &[Message]) -> Option<usize> {
     open.then(|| messages.len() - tail.len() + caller)
 }
 
-/// The last assistant with calls, if nothing but results follow it.
+/// Returns the last assistant message with calls, if only results follow it.
 fn last_caller(messages: &[&Message]) -> Option<usize> {
     let last = messages.iter().rposition(|m| !m.is(Role::Tool))?;
     let caller = messages[last];
     (caller.is(Role::Assistant) && !caller.tool_calls().is_empty()).then_some(last)
 }
 
-/// A result for a call whose own is gone.
+/// Returns a replacement for the lost result of a call.
 pub fn stub(id: &str) -> Message {
     Message::compose(&[
         ("role", json::encode("tool")),
@@ -134,21 +133,21 @@ pub fn stub(id: &str) -> Message {
     ])
 }
 
-/// What a repair of the list would add: a stub for every call that has no result.
+/// Returns the stubs that a repair of the list would add: one for every call without a result.
 pub(crate) fn stubs<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Vec<Message> {
     pairing(messages).unanswered.iter().map(|(_, id)| stub(id)).collect()
 }
 
-/// Tokens that these stubs take.
+/// Returns the tokens of these stubs.
 pub(crate) fn stub_tokens<'a>(messages: impl IntoIterator<Item = &'a Message>) -> u64 {
     stubs(messages).iter().map(tokens_of).sum()
 }
 
-/// Something that holds a message and can be made of one that is new to the list.
+/// A list entry that holds a message and can be built from a new message.
 pub(crate) trait Entry {
-    /// The message held.
+    /// Returns the message.
     fn message(&self) -> &Message;
-    /// A message that the list did not have.
+    /// Creates an entry for a message that the list did not have.
     fn inserted(message: Message) -> Self;
 }
 
@@ -161,8 +160,8 @@ impl Entry for Message {
     }
 }
 
-/// The list without orphans, and with a stub for every call that lost its result. A stub stands
-/// behind the results of the calls before its own, directly behind the message if there are none.
+/// Returns the list without orphans, and with a stub for every call that lost its result. A stub is after the
+/// results of earlier calls of its message, or directly after the message.
 pub(crate) fn sanitise<E: Entry>(list: Vec<E>) -> Vec<E> {
     let pairing = pairing(list.iter().map(Entry::message));
     if pairing.orphans.is_empty() && pairing.unanswered.is_empty() {
@@ -195,17 +194,17 @@ pub(crate) fn sanitise<E: Entry>(list: Vec<E>) -> Vec<E> {
     out
 }
 
-/// The calls of one message of which some lost their results.
+/// The calls of one message, of which some lost their results.
 #[derive(Default)]
 struct Group {
     /// The calls' ids in order, each with whether its result is lost.
     calls: VecDeque<(String, bool)>,
-    /// How many results of each id are still to come.
+    /// How many results of each id still follow.
     coming: HashMap<String, usize>,
 }
 
 impl Group {
-    /// Of several calls with one id the last ones are those without a result.
+    /// If several calls share one id, the last ones lack a result.
     fn of(message: &Message, mut lost: HashMap<String, usize>) -> Self {
         let mut group = Self::default();
         for id in message.tool_calls().iter().filter_map(|call| call.id.clone()).rev() {
@@ -219,7 +218,7 @@ impl Group {
         group
     }
 
-    /// A result comes: the stubs of the calls before its own go first.
+    /// Handles a result: inserts the stubs of earlier calls before it.
     fn answer<E: Entry>(&mut self, id: &str, out: &mut Vec<E>) {
         let Some(left) = self.coming.get_mut(id).filter(|left| **left > 0) else { return };
         *left -= 1;
@@ -232,7 +231,7 @@ impl Group {
         }
     }
 
-    /// No more results come.
+    /// Inserts the remaining stubs: no more results follow.
     fn close<E: Entry>(&mut self, out: &mut Vec<E>) {
         let lost = self.calls.drain(..).filter(|(_, is_lost)| *is_lost);
         out.extend(lost.map(|(id, _)| E::inserted(stub(&id))));
@@ -240,7 +239,7 @@ impl Group {
     }
 }
 
-/// [`Pairing`] put right: orphans removed, stubs inserted.
+/// Returns the list with its pairs repaired: orphans removed, stubs inserted. See [`Pairing`].
 pub fn sanitised(messages: Vec<Message>) -> Vec<Message> {
     sanitise(messages)
 }

@@ -1,13 +1,13 @@
 //! How work on a list is split among processors. The results never depend on it.
 
-/// Messages that one processor takes at a time; to hand out fewer costs more than it gains.
+/// Messages in one unit of parallel work; smaller units cost more than they gain.
 pub(crate) const FEW_MESSAGES: usize = 32;
 
-/// Messages that one processor takes where what comes of them has to be put together again.
+/// Messages in one unit of parallel work whose results must be merged.
 pub(crate) const MANY_MESSAGES: usize = 256;
 
-/// Texts of which each sentence is weighed, that one processor takes at a time.
+/// Texts in one unit of parallel work that ranks each sentence.
 pub(crate) const FEW_TEXTS: usize = 8;
 
-/// Lines that one processor takes at a time.
+/// Lines in one unit of parallel work.
 pub(crate) const FEW_LINES: usize = 256;

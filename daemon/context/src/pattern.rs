@@ -21,32 +21,32 @@ use self::relaxed::Forms;
 use self::space::Space;
 pub use self::space::forget_searches;
 
-/// Places that are looked at one by one, at each of which a pattern may stand. From there on the text is searched by the
-/// pattern itself.
+/// Candidates of the relaxed form that are verified one by one. After that, the exact form searches the rest
+/// of the text.
 const CANDIDATES: usize = 16;
 
-/// How many rooms for searches patterns have asked for.
+/// The number of search caches that patterns have reserved.
 static ROOMS: AtomicUsize = AtomicUsize::new(0);
 
-/// A pattern that is part of the source. What its searches work with is given up by [`forget_searches`], which the
-/// ready types of the crate `regex` can't; and a text that isn't ASCII is searched as fast as one that is.
+/// A pattern that is part of the source. Unlike the types of the crate `regex`, [`forget_searches`] can free
+/// its search caches, and it searches non-ASCII text as fast as ASCII text.
 pub(crate) struct Pattern {
-    /// Stands wherever the pattern does; where nothing is [`Self::exact`] it is the pattern.
+    /// Matches wherever the pattern does. Without [`Self::exact`] it is the pattern.
     first: Regex,
     exact: Option<Exact>,
-    /// The room that a search works in; that of the exact one is the next.
+    /// The index of its search cache; the exact form has the next index.
     room: usize,
 }
 
-/// A pattern that asks for letters or ends of words of any script.
+/// The exact form of a pattern with letters or word boundaries of any script.
 struct Exact {
     source: Box<str>,
     regex: OnceLock<Regex>,
-    /// Whether the first form is the same where all is ASCII.
+    /// Whether both forms match the same in ASCII text.
     is_same_in_ascii: bool,
 }
 
-/// The pattern of this source.
+/// Returns the pattern of this source.
 pub(crate) fn pattern(source: &str) -> Pattern {
     #[cfg(test)]
     tests::note(source);
@@ -79,7 +79,7 @@ impl Exact {
 }
 
 impl Pattern {
-    /// Whether it stands anywhere in a text.
+    /// Whether the pattern matches anywhere in a text.
     pub(crate) fn is_match(&self, text: &str) -> bool {
         match self.exact {
             Some(_) => self.find(text).is_some(),
@@ -90,12 +90,12 @@ impl Pattern {
         }
     }
 
-    /// Where it stands first.
+    /// Returns the first match.
     pub(crate) fn find<'t>(&self, text: &'t str) -> Option<Found<'t>> {
         self.searching().next(&Input::new(text)).map(|(found, _)| Found::new(text, found.range()))
     }
 
-    /// Each place where it stands, none within another.
+    /// Returns all matches; they do not overlap.
     pub(crate) fn find_iter<'t>(&self, text: &'t str) -> impl Iterator<Item = Found<'t>> {
         let mut places = Searcher::new(Input::new(text));
         let mut searching = self.searching();
@@ -105,12 +105,12 @@ impl Pattern {
         })
     }
 
-    /// Where it stands first, with its groups.
+    /// Returns the groups of the first match.
     pub(crate) fn captures<'t>(&self, text: &'t str) -> Option<Groups<'t>> {
         self.captures_iter(text).next()
     }
 
-    /// Each place where it stands, with its groups.
+    /// Returns the groups of all matches.
     pub(crate) fn captures_iter<'t>(&self, text: &'t str) -> impl Iterator<Item = Groups<'t>> {
         let mut places = Searcher::new(Input::new(text));
         let mut searching = self.searching();
@@ -125,12 +125,12 @@ impl Pattern {
         })
     }
 
-    /// The text with a template in place of it everywhere; `$1` in it is a group.
+    /// Replaces every match with a template, in which `$1` is a group.
     pub(crate) fn replace_all<'t>(&self, text: &'t str, template: &str) -> Cow<'t, str> {
         self.replace_all_by(text, |groups| groups.filled(template))
     }
 
-    /// The text with something else in place of it everywhere.
+    /// Replaces every match with the result of `by`.
     pub(crate) fn replace_all_by<'t>(&self, text: &'t str, by: impl Fn(&Groups<'t>) -> String) -> Cow<'t, str> {
         let mut made = String::new();
         let mut done = 0;
@@ -154,14 +154,14 @@ impl Pattern {
     }
 }
 
-/// Which form of a pattern found something.
+/// The form of a pattern that matched.
 #[derive(Clone, Copy)]
 enum Form {
     First,
     Exact,
 }
 
-/// A search, with the rooms that it works in.
+/// A search, with its caches.
 struct Searching<'p> {
     pattern: &'p Pattern,
     first: Space,
@@ -169,10 +169,10 @@ struct Searching<'p> {
 }
 
 impl Searching<'_> {
-    /// The first place of the pattern, and the form that found it.
+    /// Returns the first match of the pattern, and the form that found it.
     ///
-    /// Where the pattern stands its first form does, too. So nothing can begin before the first place of that; and
-    /// what it finds among ASCII alone the pattern would have found, by the same branches.
+    /// The first form matches wherever the pattern does, so no match begins before its first match. A match
+    /// of it among ASCII chars alone is also a match of the pattern, with the same branches.
     fn next(&mut self, input: &Input<'_>) -> Option<(Match, Form)> {
         let first = &self.pattern.first;
         let Some(exact) = &self.pattern.exact else {
@@ -203,7 +203,7 @@ impl Searching<'_> {
         space.search(|cache| regex.search_with(cache, input))
     }
 
-    /// The groups of what was found.
+    /// Returns the groups of a match.
     fn groups<'t>(&mut self, text: &'t str, found: Match, form: Form) -> Groups<'t> {
         let input = Input::new(text).range(found.start()..).anchored(Anchored::Yes);
         let search = |regex: &Regex, space: &mut Space| {
@@ -218,7 +218,7 @@ impl Searching<'_> {
     }
 }
 
-/// Whether the chars there, and the one on each side, are ASCII.
+/// Whether the chars of a range, and the one on each side, are ASCII.
 fn is_among_ascii(text: &[u8], found: Range<usize>) -> bool {
     text.get(found.start.saturating_sub(1)..text.len().min(found.end + 1)).is_some_and(<[u8]>::is_ascii)
 }
@@ -245,7 +245,7 @@ mod tests {
             assert_eq!(space::kept_here(), 0);
             assert!(one.is_match("xa") && !other.is_match("xa"));
             assert_eq!(space::kept_here(), 2);
-            // One that is in use is nobody's meanwhile; a search within a search makes another.
+            // A cache in use is not in the pool meanwhile; a nested search creates another.
             let inner = one.find_iter("a ba").filter(|found| one.is_match(found.as_str())).count();
             assert_eq!((inner, space::kept_here()), (2, 2));
             let mut open = one.find_iter("a ba");
@@ -271,13 +271,13 @@ mod tests {
             let found: Vec<&str> = pattern(source).find_iter(text).map(|found| found.as_str()).collect();
             assert_eq!(found, expected, "{source}");
         }
-        // More places than are looked at one by one.
+        // More candidates than are verified one by one.
         let text = format!("{}no", "noé ".repeat(3 * CANDIDATES));
         assert_eq!(pattern(r"\bno\b").find(&text).map(|found| found.start()), Some(text.len() - 2));
     }
 
     proptest! {
-        /// The same as the ready type of the crate `regex`, which knows no `forget_searches`.
+        /// Finds the same as the type of the crate `regex`, which has no `forget_searches`.
         #[test]
         fn searches_find_what_others_find(
             source in prop::sample::select(vec![

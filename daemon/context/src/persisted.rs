@@ -7,8 +7,8 @@ use crate::message::{Content, Message, Role};
 /// The first line of a preview.
 pub(crate) const OPENING_TAG: &str = "<persisted-output>";
 
-/// The beginnings of the lines that herma adds to a preview. The line on how to read the rest names tools of the host, so
-/// there are two forms of it.
+/// The beginnings of the lines that herma adds to a preview. The line about reading the rest names tools of
+/// the host, so it has two forms.
 const FRAME: [&str; 7] = [
     OPENING_TAG,
     "</persisted-output>",

@@ -22,7 +22,8 @@ impl Pins {
         !self.is_empty() && self.has_fingerprint(Fingerprint::of(message))
     }
 
-    /// Positions of the pinned messages of a list, in order: of equal ones the newest, and calls with all their results.
+    /// Returns the positions of the pinned messages of a list, in order: the newest of equal ones, and calls
+    /// with all their results.
     pub fn positions(&self, messages: &[Message]) -> Vec<usize> {
         if self.is_empty() {
             return Vec::new();

@@ -1,9 +1,9 @@
-//! How full the window is, and when that is worth a word.
+//! How full the window is, and the levels at which to report it.
 
-/// The shares of the window, in percent, at which an agent is told.
+/// The shares of the window, in percent, at which an agent is warned.
 pub const LEVELS: [u8; 4] = [65, 75, 85, 95];
 
-/// Tokens as a share of the window: 1 is full, and more than 1 does not fit. 0 without a window.
+/// Returns tokens as a share of the window: 1 is full, more than 1 does not fit. Returns 0 without a window.
 #[expect(clippy::cast_precision_loss, reason = "a share for people; counts that models take are exact")]
 pub fn pressure(tokens: u64, context_length: u64) -> f64 {
     match context_length {
@@ -12,24 +12,23 @@ pub fn pressure(tokens: u64, context_length: u64) -> f64 {
     }
 }
 
-/// The highest of [`LEVELS`] that so many tokens reach; 0 below the first, and without a window.
+/// Returns the highest of [`LEVELS`] that so many tokens reach; 0 below the first, and without a window.
 pub fn level(tokens: u64, context_length: u64) -> u8 {
     let reached = |level: &u8| reaches(tokens, *level, context_length);
     LEVELS.into_iter().rev().find(reached).unwrap_or(0)
 }
 
-/// The share of the threshold, in percent, from which a compression is near.
+/// The share of the threshold, in percent, above which a compression is near.
 pub const NEAR_THRESHOLD: u8 = 85;
 
 /// The share of the window, in percent, at which a gateway compresses before the next message,
 /// whatever the threshold.
 pub const HYGIENE_SHARE: u8 = 85;
-/// Messages at which it does so too, unless it is told otherwise.
+/// The default number of messages at which it compresses too.
 pub const HYGIENE_MESSAGES: usize = 400;
-/// Messages below which it never does: there is nothing to replace.
+/// With fewer messages it never compresses, because there is nothing to replace.
 pub const HYGIENE_MIN_MESSAGES: usize = 4;
-/// The share of the window, in percent, from which a person is warned when a compression did not
-/// help.
+/// The share of the window, in percent, above which a person is warned that a compression did not help.
 pub const STILL_FULL: u8 = 95;
 
 /// Why a gateway compresses before the next message.
@@ -41,14 +40,14 @@ pub enum Reason {
     Messages,
 }
 
-/// Whether so many tokens are a [`NEAR_THRESHOLD`] share of the threshold or more; never without
-/// a threshold.
+/// Whether so many tokens are at least a [`NEAR_THRESHOLD`] share of the threshold; never without a
+/// threshold.
 pub fn is_near(tokens: u64, threshold_tokens: u64) -> bool {
     reaches(tokens, NEAR_THRESHOLD, threshold_tokens)
 }
 
-/// Whether a gateway should compress a list of so many messages and tokens before it takes the
-/// next message, and why: the window is nearly full, or else the list has `most` messages or more.
+/// Returns why a gateway should compress a list of this size before it accepts the next message: the window
+/// is nearly full, or else the list has `most` messages or more.
 pub fn hygiene(tokens: u64, messages: usize, window: u64, most: usize) -> Option<Reason> {
     match messages {
         0..HYGIENE_MIN_MESSAGES => None,
@@ -58,29 +57,29 @@ pub fn hygiene(tokens: u64, messages: usize, window: u64, most: usize) -> Option
     }
 }
 
-/// Whether the window is so full after a compression that a person must be told.
+/// Whether the window is still so full after a compression that a person must be warned.
 pub fn is_still_full(tokens: u64, window: u64) -> bool {
     reaches(tokens, STILL_FULL, window)
 }
 
-/// Whether so many tokens are a share of the whole, in percent, or more; never of nothing.
+/// Whether so many tokens are at least `percent` of the whole; never if the whole is 0.
 fn reaches(tokens: u64, percent: u8, whole: u64) -> bool {
     whole > 0 && u128::from(tokens) * 100 >= u128::from(percent) * u128::from(whole)
 }
 
-/// The sentence for a prompt that is near the threshold.
+/// Returns the warning for a prompt near the threshold.
 pub fn near_warning(tokens: u64, threshold_tokens: u64) -> String {
     format!("The next compression is near: {tokens} tokens, of {threshold_tokens} at which it comes.")
 }
 
-/// The sentence for a window that a compression left nearly full.
+/// Returns the warning for a window that is nearly full after a compression.
 pub fn still_full_warning(tokens: u64, window: u64) -> String {
     format!(
         "The window is still nearly full after the compression: {tokens} of {window} tokens. A new session, or a model with a larger window, would help."
     )
 }
 
-/// The sentence for a level that a prompt has reached.
+/// Returns the warning for a level that a prompt has reached.
 pub(crate) fn warning(level: u8, tokens: u64, context_length: u64) -> String {
     format!("The context window has reached {level} %: the last prompt took {tokens} of {context_length} tokens.")
 }

@@ -1,25 +1,25 @@
-//! What a model is asked: one user message.
+//! The prompt for a summarizer: one user message.
 
 use std::fmt::Write as _;
 
 use crate::request::Today;
 
-/// What the prompt is made of.
+/// The parts of the prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct PromptParts<'a> {
-    /// Where the turns are.
+    /// The place of the turns.
     pub source: Source<'a>,
-    /// What a memory provider adds.
+    /// Text from a memory provider.
     pub memory: Option<&'a str>,
-    /// Tokens that the summary may take.
+    /// The most tokens of the summary.
     pub summary_budget: u64,
-    /// What to favour.
+    /// The topic to favour.
     pub focus: Option<&'a str>,
     /// Today in the user's time zone; without it the dating rule is left out.
     pub today: Option<&'a Today>,
 }
 
-/// Where the turns are that a model is to condense.
+/// The place of the turns that a model condenses.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
     /// In the prompt.
@@ -29,17 +29,17 @@ pub enum Source<'a> {
         /// The summary so far.
         previous: Option<&'a str>,
     },
-    /// In the list that the prompt stands behind.
+    /// In the list before the prompt.
     Above {
-        /// How the first of them begins.
+        /// The beginning of the first turn.
         first: &'a str,
-        /// How the last of them begins.
+        /// The beginning of the last turn.
         last: &'a str,
-        /// How many there are.
+        /// The number of turns.
         messages: usize,
-        /// How many messages of the list stand behind them.
+        /// The number of messages after the turns in the list.
         behind: usize,
-        /// The list has a record of earlier turns.
+        /// Whether the list has a record of earlier turns.
         has_record: bool,
     },
 }
@@ -98,7 +98,7 @@ What seemed left to do. It is stale and stands here for context only.
 Values, settings, identifiers and error texts that would be lost otherwise.";
 
 impl PromptParts<'_> {
-    /// The text of the message.
+    /// Returns the text of the message.
     pub fn write(&self) -> String {
         let mut out = match self.source {
             Source::Here { serialized, previous: Some(previous) } => format!(

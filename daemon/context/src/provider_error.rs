@@ -1,13 +1,13 @@
-//! What a provider's error is about: a prompt that does not fit the window, an answer that may
-//! not become so long, or something else.
+//! The cause of a provider's error: a prompt that does not fit the window, a limit on the answer's length, or
+//! something else.
 //!
-//! Only what a text says counts: no window is guessed. Every function here is linear in the text.
+//! Only the text counts; no window is guessed. Every function here is linear in the text.
 //!
 //! An error counts as "input too long" when
-//! * it has one of the codes that mean nothing else (`context_length_exceeded` …), or status 413,
-//! * or it is neither about rates, quotas, money or access (by status or by words), nor about the
-//!   length of the answer alone, and either says in so many words that the prompt is too long, or
-//!   names a window and speaks of a context, a prompt or tokens.
+//! * it has a code that means nothing else (`context_length_exceeded` …), or status 413,
+//! * or both of these hold: it is not about rates, quotas, money or access (by status or by words), nor only
+//!   about the length of the answer; and it either says explicitly that the prompt is too long, or names a
+//!   window and mentions a context, a prompt or tokens.
 
 mod available;
 mod limit;
@@ -18,40 +18,39 @@ pub use limit::parse_context_limit;
 
 use crate::constants::PROBE_TIERS;
 
-/// The status of a request that is too large to be read.
+/// The status of a request that is too large to read.
 const TOO_LARGE: u16 = 413;
-/// Statuses of requests that were refused whatever their length: no credentials, no money, no
-/// permission, too many of them.
+/// Statuses of requests that were refused whatever their length: no credentials, no money, no permission, too
+/// many requests.
 const REFUSED: [u16; 4] = [401, 402, 403, 429];
 
-/// What a provider's error is about.
+/// The cause of a provider's error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The prompt does not fit the window.
     InputTooLong,
-    /// More tokens were asked for than the answer may have.
+    /// The request asked for more tokens than the answer may have.
     OutputCap,
     /// Something else.
     Other,
 }
 
-/// An error, understood. Sizes are in tokens.
+/// A classified error. Sizes are in tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classified {
-    /// What it is about.
+    /// The cause.
     pub kind: Kind,
-    /// The window that the text names; none for [`Kind::Other`], where a number is something else.
+    /// The window that the text names; none for [`Kind::Other`], whose numbers mean something else.
     pub context_limit: Option<u64>,
-    /// The same if it is smaller than the window that the caller believes in.
+    /// The same window if it is smaller than the caller's assumed window.
     pub lower_limit: Option<u64>,
-    /// The most that the answer may have; only for [`Kind::OutputCap`], and at least 1.
+    /// The most tokens of an answer; only for [`Kind::OutputCap`], and at least 1.
     pub available_output: Option<u64>,
-    /// The largest usual window below the one that the caller believes in; a guess.
+    /// The largest usual window below the caller's assumed window; a guess.
     pub next_tier: Option<u64>,
 }
 
-/// Says what an error is about. `status` is that of HTTP, `current` the window that the caller
-/// believes in, in tokens.
+/// Classifies an error. `status` is the HTTP status, `current` the caller's assumed window in tokens.
 pub fn classify(text: &str, status: Option<u16>, current: Option<u64>) -> Classified {
     let text = text.to_ascii_lowercase();
     let (kind, context_limit, available_output) = judged(&text, status);
@@ -64,23 +63,23 @@ pub fn classify(text: &str, status: Option<u16>, current: Option<u64>) -> Classi
     }
 }
 
-/// The window that the text names, if it is smaller than `current`. A text without a number
-/// leaves the window as it is.
+/// Returns the window that the text names, if it is smaller than `current`. Returns `None` for a text without
+/// a number.
 pub fn context_length_from_error(text: &str, current: u64) -> Option<u64> {
     parse_context_limit(text).filter(|limit| *limit < current)
 }
 
-/// The largest of [`PROBE_TIERS`] below `window`.
+/// Returns the largest of [`PROBE_TIERS`] below `window`.
 pub fn next_probe_tier(window: u64) -> Option<u64> {
     PROBE_TIERS.into_iter().find(|tier| *tier < window)
 }
 
-/// Kind, window and room for the answer, of a lower-case text.
+/// Returns the kind, the window and the room for the answer from a lower-case text.
 fn judged(text: &str, status: Option<u16>) -> (Kind, Option<u64>, Option<u64>) {
     let has_code = words::has_overflow_code(text);
     let is_refused = status.is_some_and(|status| REFUSED.contains(&status)) || words::is_refusal(text);
     if is_refused && !has_code {
-        // Such a request never passes as it is, however long one waits.
+        // A too large request never passes unchanged, however long the caller waits.
         let kind = if status == Some(TOO_LARGE) { Kind::InputTooLong } else { Kind::Other };
         return (kind, None, None);
     }

@@ -25,16 +25,16 @@ pub(crate) use kept::{kept, stub};
 pub use line::one_line;
 pub use output::{Lengths, Output};
 
-/// What stands in for an image in a tool result.
+/// The text that replaces an image in a tool result.
 pub const SCREENSHOT: &str = "[screenshot removed to save context]";
-/// Tool outputs of up to this many chars stay, and with them the notes that pruning leaves.
+/// Tool outputs of up to this many chars stay, and so do the notes that pruning inserts.
 const SHORT_OUTPUT_CHARS: usize = 200;
 /// Chars of a multimodal result's summary that stay.
 const MULTIMODAL_CHARS: usize = 200;
 /// Arguments of up to this many chars stay.
 pub(crate) const SHORT_ARGUMENTS_CHARS: usize = 500;
 
-/// A pruned list: as long as the input, unchanged messages being the very same.
+/// A pruned list, as long as the input. Unchanged messages are shared, not copied.
 #[derive(Clone, Debug)]
 pub struct Pruned {
     /// The messages, one for each of the input.
@@ -59,10 +59,9 @@ impl Pruned {
     }
 }
 
-/// Prunes everything before the protected tail, and duplicates everywhere.
+/// Prunes everything before the protected tail, and removes duplicates everywhere.
 ///
-/// `floor_count` messages at the end are protected at least; a budget of tokens (0: none) may
-/// protect more.
+/// At least `floor_count` messages at the end are protected. A budget of tokens (0: none) may protect more.
 pub fn prune(messages: &[Message], floor_count: usize, token_budget: Option<u64>) -> Pruned {
     let boundary = messages.len() - protected(messages, floor_count, token_budget);
     let (duplicates, callers) = rayon::join(|| dedup::duplicates(messages), || pairs::callers(messages));
@@ -87,7 +86,7 @@ pub fn prune(messages: &[Message], floor_count: usize, token_budget: Option<u64>
     Pruned { messages, count: is_shorter.into_iter().filter(|shorter| *shorter).count() }
 }
 
-/// How many messages at the end are protected.
+/// Returns how many messages at the end are protected.
 fn protected(messages: &[Message], floor_count: usize, token_budget: Option<u64>) -> usize {
     let n = messages.len();
     let floor = floor_count.min(n);
@@ -104,7 +103,7 @@ fn protected(messages: &[Message], floor_count: usize, token_budget: Option<u64>
     n
 }
 
-/// The shorter form of a tool result, with the message and position of its call if it is known.
+/// Returns the shorter form of a tool result. `call` is the message and index of its call, if known.
 pub(crate) fn shorter_result(message: &Message, call: Option<(&Message, usize)>) -> Option<Message> {
     match message.content() {
         Content::List(_) => without_images(message, SCREENSHOT),
@@ -138,7 +137,7 @@ fn multimodal_note(object: &ObjectContent, message: &Message) -> String {
     }
 }
 
-/// The one line for a tool output whose call may be known.
+/// Returns the one line for a tool output whose call may be known.
 pub(crate) fn line_of(output: Output<'_>, call: Option<(&Message, usize)>) -> String {
     let found = call.and_then(|(message, index)| Some((message, message.tool_calls().get(index)?)));
     let Some((message, call)) = found else {

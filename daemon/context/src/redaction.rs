@@ -1,4 +1,4 @@
-//! The one door to the guard's redaction.
+//! The only access to the guard's redaction.
 
 mod message;
 
@@ -10,22 +10,22 @@ use herma_guard::{RedactOptions, Shown};
 use crate::message::Message;
 use crate::pattern::Pattern;
 
-/// What stands for a secret of which nothing may stay.
+/// The replacement for a secret that is removed entirely.
 const REMOVED: &str = "[REDACTED]";
 
-/// GitHub's tokens, also those that are too short for the guard or were cut.
+/// GitHub's tokens, also short ones that the guard misses, and cut ones.
 static GITHUB_TOKEN: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(r"(?:gh[pousr]_|github_pat_)(?:[A-Za-z0-9_]{0,12}\.\.\.[A-Za-z0-9_]*|[A-Za-z0-9_]{4,})")
 });
 
-/// What becomes of secrets.
+/// How secrets are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redaction {
-    /// They are masked: of a long one the ends stay.
+    /// They are masked: the two ends of a long secret stay.
     On,
-    /// They are removed: nothing stays, of those neither that were masked before.
+    /// They are removed entirely, also those that were masked before.
     Full,
-    /// The text passes as it is.
+    /// The text is unchanged.
     Off,
 }
 
@@ -36,13 +36,15 @@ impl From<&crate::Settings> for Redaction {
 }
 
 impl Redaction {
-    /// A message as JSON text with the secrets of its text and of its calls' arguments masked or removed.
+    /// Returns a message as JSON text, with the secrets of its text and its calls' arguments masked or
+    /// removed.
     #[must_use]
     pub fn json(self, message: String) -> String {
         self.message(&Message::of_json(message)).raw().to_owned()
     }
 
-    /// The same for a text that no model wrote: secrets are removed, where they are not let pass.
+    /// Returns the mode for a text that no model wrote: secrets are removed entirely, unless redaction is
+    /// off.
     pub(crate) fn without_model(self) -> Self {
         match self {
             Self::On | Self::Full => Self::Full,
@@ -50,7 +52,7 @@ impl Redaction {
         }
     }
 
-    /// `text` with its secrets masked or removed, if they are to be.
+    /// Returns `text` with its secrets masked or removed, depending on the mode.
     pub fn apply(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::On => herma_guard::redact(text, RedactOptions::default()).text,

@@ -6,34 +6,34 @@ use crate::handoff::Section;
 use crate::json;
 use crate::message::{Message, Role};
 
-/// What is to be summarised, and on top of what.
+/// The turns to summarise, and the earlier summary.
 #[derive(Clone, Debug, Default)]
 pub struct Turns {
     /// The summary so far.
     pub previous: Option<String>,
-    /// What herma had appended to it.
+    /// The sections that herma had appended to it.
     pub carried: Vec<Section>,
-    /// The turns that it does not cover.
+    /// The turns that the earlier summary does not cover.
     pub turns: Vec<Message>,
     /// For each turn, its index in the list.
     pub indexes: Vec<usize>,
 }
 
-/// What the session knows of the handoffs in its list.
+/// The session's knowledge of the handoffs in its list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Earlier<'a> {
-    /// The summary of the newest one.
+    /// The summary of the newest handoff.
     pub held: Option<&'a str>,
-    /// Whether each of them covers what stood at its own place only, not all before it.
+    /// Whether each handoff covers only the messages at its own place, not all before it.
     pub is_scattered: bool,
 }
 
-/// Chooses the turns of `messages[start..end]`.
+/// Selects the turns of `messages[start..end]`.
 ///
-/// The newest handoff before `end` says what was summarised already; a summary that is held
-/// counts only if there is such a handoff, else it belongs to another session. What stood behind
-/// the end marker of a handoff in the middle is a turn of its own, and so are the calls of one that was
-/// put in front of them. Where handoffs are scattered, all of the middle counts, whatever stands before what.
+/// The newest handoff before `end` shows what was already summarised. A held summary counts only if there is
+/// such a handoff; otherwise it belongs to another session. Text after the end marker of a handoff in the
+/// middle is a turn of its own, and so are the calls of a message that the handoff was merged into. With
+/// scattered handoffs all of the middle counts, in any order.
 pub fn choose(messages: &[Message], start: usize, end: usize, earlier: Earlier<'_>) -> Turns {
     let end = end.min(messages.len());
     let is_inside = (start..end).any(|at| messages.get(at).is_some_and(handoff::is_handoff));
@@ -44,7 +44,7 @@ pub fn choose(messages: &[Message], start: usize, end: usize, earlier: Earlier<'
     }
 }
 
-/// The turns of a middle with handoffs that each cover what stood at their own place.
+/// Returns the turns of a middle with scattered handoffs.
 fn all_between(messages: &[Message], start: usize, end: usize) -> Turns {
     let mut out = Turns::default();
     let mut bodies = Vec::new();
@@ -99,7 +99,8 @@ impl Turns {
     }
 }
 
-/// The message that a handoff was merged into, as it was before, or what of it stood behind the end marker.
+/// Returns the message that a handoff was merged into, in its original form, or else the text after the end
+/// marker.
 fn own_words(message: &Message) -> Option<Message> {
     handoff::without_handoff(message).or_else(|| {
         let rest = handoff::split(&message.text())?.rest;
@@ -107,7 +108,7 @@ fn own_words(message: &Message) -> Option<Message> {
     })
 }
 
-/// Whether anything lies between head and tail.
+/// Whether there are messages between head and tail.
 pub fn has_content(messages: &[Message], head_size: usize, cut: usize) -> bool {
     head_end(messages, head_size) < cut
 }

@@ -1,9 +1,10 @@
-//! What replaces what: a later statement about the same thing takes the place of an earlier one.
+//! Statements that a later one replaced: a later statement about the same thing takes the place of an earlier
+//! one.
 //!
-//! Nothing is understood. Two statements are about the same thing where they name a value of the same sort (a
-//! sum, a day, a zone of time, a person, an id) and share words that say of what; the later one says that
-//! something changed, or the thing is one of those that there is only one of. Near-duplicates
-//! that are about different things share no such word, and stay apart.
+//! The text is not interpreted. Two statements are about the same thing if they contain a value of the same
+//! sort (a sum, a day, a time zone, a person, an id) and share a word of their scope. In addition, the later
+//! one must say that something changed, or the thing must be unique. Near-duplicates about different things
+//! share no such word and both stay.
 
 mod words;
 
@@ -16,19 +17,19 @@ use crate::handoff::{self, Section, SectionKind};
 use crate::message::{Message, Role};
 use crate::user_messages;
 
-/// Texts, the newest first, that are compared; in older ones nothing is marked.
+/// The most texts that are compared, newest first; older ones are never replaced.
 const MOST: usize = 300;
-/// Statements that later ones are compared with.
+/// The most statements that earlier ones are compared with.
 const MOST_NEW: usize = 120;
-/// Chars of the longest sentence that states something.
+/// Chars of the longest text that counts as a statement.
 const LONGEST: usize = 400;
 
-/// What the user said and replaced later. It is left to the archive.
+/// Texts that the user later replaced. Only the archive keeps them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Replaced(HashSet<String>);
 
 impl Replaced {
-    /// Of the messages of a list, of what an earlier handoff in it has, and of rules.
+    /// Finds them in the messages of a list, in the quotations of an earlier handoff in it, and in rules.
     pub(crate) fn of<'a>(messages: &[Message], carried: &[Section], rules: impl Iterator<Item = &'a str>) -> Self {
         let users = messages.iter().rev().filter(|message| message.is(Role::User) && !handoff::is_handoff(message));
         let mut texts: Vec<String> = users.map(|message| message.text().trim().to_owned()).take(MOST).collect();
@@ -55,22 +56,22 @@ impl Replaced {
     }
 }
 
-/// What a sentence states.
+/// The content of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Statement {
-    /// Sorts of values in it.
+    /// Sorts of the values in it.
     sorts: HashSet<Sort>,
-    /// What kinds of standing facts it may be about.
+    /// Kinds of standing facts that it may be about.
     families: HashSet<Family>,
-    /// Words that say of what: neither values nor words of a family nor those that say nothing.
+    /// Words that name its scope: not values, not family words, not filler words.
     scope: HashSet<String>,
-    /// Words of what it says that it is something.
+    /// The words of its subject, about which it states something.
     subject: HashSet<String>,
-    /// It says that something changed.
+    /// Whether it says that something changed.
     changes: bool,
 }
 
-/// For each text, the newest first, the place of the newer one that replaces what it states.
+/// For each text, newest first, returns the index of the newer one that replaces it.
 fn replaced(texts: &[String]) -> Vec<Option<usize>> {
     let mut newer: Vec<(usize, Statement)> = Vec::new();
     let mut found = vec![None; texts.len()];
@@ -104,7 +105,7 @@ impl Statement {
         }
     }
 
-    /// Whether this one, said later, takes the place of an earlier one.
+    /// Whether this later statement replaces an earlier one.
     fn replaces(&self, earlier: &Self) -> bool {
         let same: Vec<&Family> = self.families.intersection(&earlier.families).collect();
         if same.iter().any(|family| family.is_only_one()) {
@@ -115,10 +116,11 @@ impl Statement {
         }
         let is_apart = self.scope.intersection(&earlier.scope).next().is_none();
         if same.is_empty() {
-            // Otherwise what is said to be something must be the same in the words of both.
+            // Without a common kind of fact the subjects must be the same.
             !self.subject.is_empty() && self.subject == earlier.subject
         } else {
-            // Of one kind of fact: about the same, or there is only one of it at a time.
+            // With a common kind of fact they must share a scope word, or the fact must be unique at any
+            // time.
             !is_apart || same.iter().any(|family| family.needs_no_scope())
         }
     }

@@ -1,4 +1,4 @@
-//! What a caller asks of a plan or a compression.
+//! Parameters of a plan or a compression.
 
 use std::ops::Range;
 
@@ -6,13 +6,13 @@ use crate::constraints::Constraint;
 use crate::node::KnownNodes;
 use crate::wishes::Wishes;
 
-/// What the summary should favour.
+/// The topic that the summary should favour.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Focus {
     /// The newest user messages, if there are any.
     #[default]
     Auto,
-    /// Nothing.
+    /// No topic.
     Off,
     /// This topic.
     Topic(String),
@@ -21,15 +21,15 @@ pub enum Focus {
 /// Parameters of [`Engine::plan`](super::Engine::plan).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanRequest {
-    /// What the summary should favour.
+    /// The topic that the summary should favour.
     pub focus: Focus,
-    /// A summary that the session holds already.
+    /// The session's summary so far.
     pub previous_summary: Option<String>,
     /// As in [`EngineState::has_scattered_handoffs`](crate::engine::EngineState::has_scattered_handoffs).
     pub has_scattered_handoffs: bool,
     /// Today in the user's time zone.
     pub today: Option<Today>,
-    /// What the agent wishes for its messages.
+    /// The agent's requests about its messages.
     pub wishes: Wishes,
     /// As in [`CompressRequest::range`].
     pub range: Option<Range<usize>>,
@@ -38,49 +38,49 @@ pub struct PlanRequest {
 /// Parameters of [`Engine::prepare`](super::Engine::prepare).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CompressRequest {
-    /// What the summary should favour.
+    /// The topic that the summary should favour.
     pub focus: Focus,
     /// Today in the user's time zone.
     pub today: Option<Today>,
-    /// What the caller takes the prompt to be, in tokens; 0 and less count as absent.
+    /// The size of the prompt in tokens, as far as the caller knows; 0 and less count as absent.
     pub current_tokens: Option<i64>,
-    /// The session's rules, those that hold no more included.
+    /// The session's rules, also those that no longer apply.
     pub constraints: Vec<Constraint>,
-    /// When this is, in Unix seconds; new rules are dated with it.
+    /// The time of the run, in Unix seconds; new rules get this date.
     pub now: f64,
-    /// A provider refused the list as too long: it has to become shorter, whatever the threshold.
+    /// A provider refused the list as too long, so it must become shorter, whatever the threshold.
     pub overflow: bool,
-    /// What a memory provider adds for the summary; it goes into the prompt as far as there is room.
+    /// Text from a memory provider for the summary; it goes into the prompt if there is room.
     pub memory: Option<String>,
-    /// What is to happen where the middle is shorter than the shortest handoff.
+    /// Whether the list must become shorter if the middle is shorter than the shortest handoff.
     pub gain: Gain,
-    /// What the agent wishes for its messages.
+    /// The agent's requests about its messages.
     pub wishes: Wishes,
-    /// Positions of messages that may leave, before the second one; where it is given, no others leave, however
-    /// large the list is.
+    /// Positions of the messages that may leave, the end excluded. If set, no others leave, however large the
+    /// list is.
     pub range: Option<Range<usize>>,
-    /// The session's nodes, for the engine that makes them.
+    /// The session's nodes, for the engine that creates them.
     pub nodes: KnownNodes,
 }
 
 impl CompressRequest {
-    /// What is known of the prompt that the list is a part of.
+    /// Returns what is known of the prompt that contains the list.
     pub fn prompt(&self) -> Prompt {
         Prompt { tokens: self.current_tokens, is_refused: self.overflow }
     }
 }
 
-/// What a caller knows of the prompt that a list is a part of.
+/// The caller's knowledge of the prompt that contains a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prompt {
-    /// Its tokens; 0 and less count as absent.
+    /// The size in tokens; 0 and less count as absent.
     pub tokens: Option<i64>,
-    /// The provider refused it as too long.
+    /// Whether the provider refused it as too long.
     pub is_refused: bool,
 }
 
 impl Prompt {
-    /// One of so many tokens that nobody refused.
+    /// Returns a prompt of so many tokens that was not refused.
     pub fn of(tokens: Option<i64>) -> Self {
         Self { tokens, is_refused: false }
     }
@@ -89,10 +89,10 @@ impl Prompt {
 /// Whether a compression must make the list shorter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gain {
-    /// It need not: the handoff is made as short as it can be, and that is all.
+    /// No. The handoff merely becomes as short as possible.
     #[default]
     Any,
-    /// It must, else it is declined.
+    /// Yes, otherwise the run is declined.
     Required,
 }
 
@@ -100,7 +100,7 @@ pub enum Gain {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Today(String);
 
-/// A text that is no date.
+/// The error for a text that is not a date.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("today must be a date YYYY-MM-DD, got {0:?}")]
 pub struct TodayError(pub String);
@@ -133,7 +133,7 @@ impl Today {
         if (1..=days).contains(&day) { Ok(Self(text.to_owned())) } else { Err(refused()) }
     }
 
-    /// The date as it was given.
+    /// Returns the date as given.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! What a run of an engine takes and leaves, whichever engine it is.
+//! The input and the results of a run, common to all engines.
 
 mod compressed;
 mod declined;

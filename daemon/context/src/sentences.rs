@@ -1,11 +1,11 @@
-//! Taking running text apart into sentences.
+//! Splits running text into sentences.
 
-/// Words whose final period ends no sentence.
+/// Words whose final period does not end a sentence.
 const ABBREVIATIONS: [&str; 12] = ["e.g", "i.e", "etc", "vs", "cf", "z.b", "approx", "no", "nr", "fig", "p.ej", "ca"];
-/// What begins an item of a list.
+/// The beginnings of a list item.
 const BULLETS: [&str; 5] = ["- ", "* ", "+ ", "• ", "– "];
 
-/// The lines that somebody wrote: no fenced code, no quoted mail, no empty lines.
+/// Returns the lines of prose: no fenced code, no quoted mail, no empty lines.
 pub(crate) fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
     text.lines().map(str::trim).filter(move |line| {
@@ -17,7 +17,7 @@ pub(crate) fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The sentences of one line, each with its final punctuation and without the mark of a list.
+/// Returns the sentences of one line, each with its final punctuation and without a list marker.
 pub(crate) fn sentences(line: &str) -> Vec<&str> {
     let line = unlisted(line);
     let mut found = Vec::new();
@@ -54,7 +54,7 @@ fn is_abbreviation(before: &str) -> bool {
     single || ABBREVIATIONS.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
-/// A line without the dash or number of a list.
+/// Returns a line without the dash or number of a list.
 fn unlisted(line: &str) -> &str {
     let line = line.trim();
     let line = BULLETS.iter().find_map(|bullet| line.strip_prefix(bullet)).unwrap_or(line);

@@ -1,4 +1,4 @@
-//! Turns as the text that a summarizer reads.
+//! Serialises turns as the text for a summarizer.
 
 use std::sync::LazyLock;
 
@@ -7,27 +7,27 @@ use crate::pattern::Pattern;
 use crate::redaction::Redaction;
 use crate::text::{head, longer_than, tail};
 
-/// Chars of a content that stay whole.
+/// The most chars of a content that stays whole.
 const CONTENT_CHARS: usize = 6_000;
-/// Chars of a longer one that stay at its beginning.
+/// Chars that stay at the beginning of a longer content.
 const CONTENT_HEAD: usize = 4_000;
-/// Chars of a longer one that stay at its end.
+/// Chars that stay at the end of a longer content.
 const CONTENT_TAIL: usize = 1_500;
-/// Chars of arguments that stay whole.
+/// The most chars of arguments that stay whole.
 const ARGUMENTS_CHARS: usize = 1_500;
-/// Chars of longer ones that stay.
+/// Chars of longer arguments that stay.
 const ARGUMENTS_HEAD: usize = 1_200;
-/// What stands in for a media reference.
+/// The replacement for a media reference.
 const MEDIA: &str = "[media attachment]";
 
 static MEDIA_REFERENCE: LazyLock<Pattern> = LazyLock::new(|| crate::pattern(r"MEDIA:\S+"));
 
-/// All turns, blocks joined by a blank line.
+/// Returns all turns, as blocks joined by a blank line.
 pub fn serialize(turns: &[Message], redaction: Redaction) -> String {
     blocks(turns, redaction).join("\n\n")
 }
 
-/// All turns, a block for each.
+/// Returns one block for each turn.
 pub fn blocks(turns: &[Message], redaction: Redaction) -> Vec<String> {
     turns.iter().map(|turn| block(turn, redaction)).collect()
 }

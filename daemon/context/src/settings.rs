@@ -1,4 +1,4 @@
-//! The checked settings of a session's engine, and the budgets they give.
+//! The checked settings of a session's engine, and the budgets derived from them.
 
 mod engine;
 mod host;
@@ -10,22 +10,22 @@ pub use host::Host;
 
 /// The window below which the threshold is a share of the window and not this number, in tokens.
 pub const MIN_CONTEXT: u64 = 64_000;
-/// The share of the window that the threshold never passes only because of [`MIN_CONTEXT`].
+/// The limit of the threshold, as a share of the window, where [`MIN_CONTEXT`] raises it.
 const SMALL_WINDOW_SHARE: f64 = 0.85;
-/// The part of the threshold that the tail may take; values outside are clamped.
+/// The range of the tail's share of the threshold; values outside are clamped.
 const TARGET_RATIO_RANGE: RangeInclusive<f64> = 0.10..=0.80;
-/// The part of the window that a summary may take.
+/// The most tokens of a summary, as a share of the window.
 const SUMMARY_SHARE: f64 = 0.05;
-/// The most tokens that a summary may take.
+/// The most tokens of a summary.
 const MAX_SUMMARY_TOKENS: u64 = 12_000;
-/// Percent of the threshold that a new list aims at: what is saved then is worth a run, and the next message does not
-/// call for another one.
+/// The size of a new list that a run aims at, in percent of the threshold. Such a saving is worth a run, and
+/// the next message does not cause another one.
 pub(crate) const AIM: u64 = 90;
 
-/// How one session is to be compressed.
+/// The settings for compressing one session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// What compresses.
+    /// The engine that compresses.
     pub engine: Engine,
     /// The session's own model.
     pub model: Option<String>,
@@ -35,28 +35,28 @@ pub struct Settings {
     pub threshold: f64,
     /// The share of the threshold that the tail may take; 0.10 to 0.80.
     pub target_ratio: f64,
-    /// How many messages after the system message stay as they are.
+    /// How many messages after the system message stay unchanged.
     pub protect_first_n: usize,
-    /// How many messages at the end stay as they are, at the least.
+    /// How many messages at the end stay unchanged, at least.
     pub protect_last_n: usize,
     /// The model that writes summaries, if another than `model`.
     pub summary_model: Option<String>,
-    /// Whether a failed summary stops the run; otherwise the extractive one stands in.
+    /// Whether a failed summary stops the run; otherwise the extractive summary replaces it.
     pub abort_on_summary_failure: bool,
-    /// Whether secrets are masked in what a summarizer sees and writes.
+    /// Whether secrets are masked in the summarizer's input and output.
     pub redact: bool,
-    /// Percent of its ordinary size that a handoff may take; 1 to 1,000.
+    /// The size of a handoff in percent of its ordinary size; 1 to 1,000.
     pub handoff_percent: u64,
-    /// Tokens that a compressed list should have at most, where that is less than the threshold asks for.
+    /// The most tokens of a compressed list, if that is less than the threshold requires.
     pub target: Option<u64>,
-    /// What the host takes of a compressed list.
+    /// The forms of a compressed list that the host accepts.
     pub host: Host,
 }
 
-/// How much a handoff tells.
+/// How detailed a handoff is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
-    /// Half of the ordinary size at the most.
+    /// At most half of the ordinary size.
     Low,
     /// The ordinary size.
     #[default]
@@ -76,7 +76,7 @@ impl Detail {
     }
 }
 
-/// What [`Settings`] are made from: everything but the window may be absent.
+/// The input of [`Settings`]: everything but the window may be absent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawSettings {
     /// See [`Settings::engine`]; the compressor by default.
@@ -101,28 +101,28 @@ pub struct RawSettings {
     pub redact: Option<bool>,
 }
 
-/// A setting that cannot be meant.
+/// The error for an invalid setting.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SettingsError {
     /// The window is 0.
     #[error("context_length must be at least 1")]
     ContextLength,
-    /// The threshold is no share.
+    /// The threshold is not a share.
     #[error("threshold must be above 0 and at most 1, got {0}")]
     Threshold(f64),
-    /// The ratio is no number.
+    /// The ratio is not a number.
     #[error("target_ratio must be a number, got {0}")]
     TargetRatio(f64),
 }
 
-/// The budgets that follow from the window.
+/// The budgets derived from the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budgets {
     /// Prompt tokens from which compression is due.
     pub threshold_tokens: u64,
-    /// Tokens that the tail may take.
+    /// The most tokens of the tail.
     pub tail_token_budget: u64,
-    /// Tokens that a summary may take at the most.
+    /// The most tokens of a summary.
     pub max_summary_tokens: u64,
 }
 
@@ -160,44 +160,44 @@ impl RawSettings {
 }
 
 impl Settings {
-    /// The settings of a window with every default.
+    /// Returns the settings of a window with every default.
     pub fn of_window(context_length: u64) -> Result<Self, SettingsError> {
         RawSettings { context_length, ..RawSettings::default() }.check()
     }
 
-    /// The same settings with handoffs that tell more or less.
+    /// Returns these settings with more or less detailed handoffs.
     #[must_use]
     pub fn detailed(self, detail: Detail) -> Self {
         Self { handoff_percent: self.handoff_percent * detail.percent() / 100, ..self }
     }
 
-    /// The same settings for lists that should have so many tokens at most.
+    /// Returns these settings for lists of at most so many tokens.
     #[must_use]
     pub fn aimed_at(self, target: Option<u64>) -> Self {
         Self { target, ..self }
     }
 
-    /// The same settings for this host.
+    /// Returns these settings for this host.
     #[must_use]
     pub fn hosted_by(self, host: Host) -> Self {
         Self { host, ..self }
     }
 
-    /// Prompt tokens from which compression is due, whatever the target.
+    /// Returns the prompt tokens from which compression is due, whatever the target.
     fn due_tokens(&self) -> u64 {
         let window = self.context_length;
         share(window, self.threshold).max(MIN_CONTEXT.min(share(window, SMALL_WINDOW_SHARE)))
     }
 
-    /// Whether the target asks for a smaller list than the threshold does.
+    /// Whether the target requires a smaller list than the threshold does.
     pub(crate) fn has_lower_target(&self) -> bool {
         self.budgets().threshold_tokens < self.due_tokens()
     }
 
-    /// The budgets of these settings.
+    /// Returns the budgets of these settings.
     pub fn budgets(&self) -> Budgets {
         let (window, due) = (self.context_length, self.due_tokens());
-        // A new list aims at a share of the threshold, so a target is that share of a lower one.
+        // A new list aims at a share of the threshold, so the target becomes that share of a lower threshold.
         let threshold_tokens =
             self.target.map_or(due, |target| due.min(target.max(1).saturating_mul(100).div_ceil(AIM)));
         Budgets {

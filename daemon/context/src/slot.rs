@@ -1,4 +1,4 @@
-//! A new list as differences from the one before.
+//! A new list as differences from the input list.
 
 use crate::message::Message;
 
@@ -9,9 +9,9 @@ pub enum Slot {
     Kept(usize),
     /// A changed form of the input message at this index.
     Replaced {
-        /// Position in the input.
+        /// The position in the input.
         index: usize,
-        /// What stands there now.
+        /// The new form.
         message: Message,
     },
     /// A message that was not in the input.
@@ -19,7 +19,7 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// The message; kept ones are those of `input`, which must be the input itself.
+    /// Returns the message. Kept messages come from `input`, which must be the input itself.
     pub fn message<'a>(&'a self, input: &'a [Message]) -> Option<&'a Message> {
         match self {
             Self::Kept(index) => input.get(*index),
@@ -27,7 +27,7 @@ impl Slot {
         }
     }
 
-    /// Its position in the input, where it was there.
+    /// Returns the position in the input, if the message was there.
     pub fn index(&self) -> Option<usize> {
         match self {
             Self::Kept(index) | Self::Replaced { index, .. } => Some(*index),

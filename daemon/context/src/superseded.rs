@@ -1,5 +1,5 @@
-//! Outputs that later ones stand in for: read again, changed since, failed and then gone well. Counted from what
-//! refers to what; whether one is of use all the same only the agent knows.
+//! Outputs that later ones supersede: the same was read again, the file was changed, or a failed call later
+//! succeeded. Only references count; the agent alone knows whether an old output is still of use.
 
 use hashbrown::HashMap;
 
@@ -11,47 +11,47 @@ use crate::pairs;
 use crate::text::ends;
 use crate::tokens::tokens_of;
 
-/// Tokens of the smallest output that is worth a word.
+/// Tokens of the smallest output that is reported.
 const LEAST: u64 = 100;
-/// Bytes of the longest arguments that are read.
+/// Bytes of the longest arguments that are parsed.
 const ARGUMENT_BYTES: usize = 1 << 20;
-/// Bytes at the ends of an output in which a failure is looked for.
+/// Bytes at the ends of an output that are searched for a failure.
 const TEXT_BYTES: usize = 16 << 10;
-/// Words in the names of tools that only look.
+/// Words in the names of tools that only read.
 const LOOKS: [&str; 13] =
     ["read", "view", "open", "cat", "get", "list", "ls", "search", "grep", "find", "glob", "fetch", "show"];
-/// Words in the names of tools that change what they are given.
+/// Words in the names of tools that change something.
 const CHANGES: [&str; 12] =
     ["write", "edit", "patch", "create", "replace", "update", "insert", "delete", "remove", "move", "rename", "append"];
 /// Arguments that name a file.
 const PATHS: [&str; 5] = ["path", "file_path", "filename", "file", "target_file"];
 
-/// An output that a later one stands in for.
+/// An output that a later one supersedes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Superseded {
     /// Its position.
     pub index: usize,
-    /// Position of the output that stands in for it.
+    /// The position of the output that supersedes it.
     pub by: usize,
-    /// What happened since.
+    /// Why it is superseded.
     pub since: Since,
-    /// Tokens that it takes, by estimate.
+    /// Its tokens, by estimate.
     pub tokens: u64,
 }
 
-/// What happened after an output that makes it old.
+/// Why an output is superseded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// The same was looked at again.
+    /// The same call was made again.
     LookedAgain,
     /// The file was changed.
     Changed,
-    /// It had failed, and went well.
+    /// The call had failed, and later succeeded.
     WentWell,
 }
 
 impl Since {
-    /// Its name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -62,18 +62,18 @@ impl Since {
     }
 }
 
-/// What a later output did, by what it was about.
+/// The later outputs, indexed by what they did.
 #[derive(Default)]
 struct Later {
-    /// Looks, by tool and arguments.
+    /// Reads, by tool and arguments.
     looks: HashMap<(String, String), usize>,
     /// Changes, by path.
     changes: HashMap<String, usize>,
-    /// What went well, by tool and what it was about.
+    /// Calls that succeeded, by tool and subject.
     well: HashMap<(String, String), usize>,
 }
 
-/// Finds them, in the order of the list; small ones are left out.
+/// Returns the superseded outputs, in the order of the list; small ones are left out.
 #[must_use]
 pub fn superseded(messages: &[Message]) -> Vec<Superseded> {
     let callers = pairs::callers(messages);
@@ -103,7 +103,7 @@ impl Later {
         }
         let changed = call.path.as_ref().and_then(|path| self.changes.get(path)).map(|by| (*by, Since::Changed));
         let again = self.looks.get(&call.whole()).map(|by| (*by, Since::LookedAgain));
-        // Of both the newer one.
+        // The newer of both counts.
         again.into_iter().chain(changed).max_by_key(|(by, _)| *by)
     }
 
@@ -117,7 +117,7 @@ impl Later {
     }
 }
 
-/// A call, as far as it counts.
+/// The parts of a call that count.
 struct Call {
     tool: String,
     arguments: Value,
@@ -142,18 +142,18 @@ impl Call {
         parts.flat_map(camel).any(|part| words.contains(&part.to_ascii_lowercase().as_str()))
     }
 
-    /// The tool with all that it was given.
+    /// Returns the tool with all its arguments.
     fn whole(&self) -> (String, String) {
         (self.tool.clone(), self.arguments.to_string())
     }
 
-    /// The tool with the first text that it was given.
+    /// Returns the tool with its path, or else the first text of its arguments.
     fn about(&self) -> (String, String) {
         (self.tool.clone(), self.path.clone().or_else(|| first_text(&self.arguments)).unwrap_or_default())
     }
 }
 
-/// The words of a name like `ReadFile`.
+/// Returns the words of a name like `ReadFile`.
 fn camel(name: &str) -> Vec<&str> {
     let starts = name.char_indices().skip(1).filter(|(_, char)| char.is_ascii_uppercase()).map(|(at, _)| at);
     let ends: Vec<usize> = starts.chain([name.len()]).collect();
@@ -177,7 +177,7 @@ mod tests {
 
     const LONG: &str = "one line and another line of some text\n";
 
-    /// Calls with their results: tool, arguments, how the result begins.
+    /// Builds calls with their results: tool, arguments, beginning of the result.
     fn list(calls: &[(&str, &str, &str)]) -> Vec<Message> {
         let mut all = vec![say("user", "go on")];
         for (at, (tool, arguments, said)) in calls.iter().enumerate() {
@@ -187,7 +187,7 @@ mod tests {
         all
     }
 
-    /// What is old: which call, by which one, and why.
+    /// Returns the superseded calls: which call, by which one, and why.
     fn found(calls: &[(&str, &str, &str)]) -> Vec<(usize, usize, Since)> {
         superseded(&list(calls)).iter().map(|old| (old.index / 2 - 1, old.by / 2 - 1, old.since)).collect()
     }
@@ -205,9 +205,9 @@ mod tests {
                 vec![("Read", r#"{"file_path": "a"}"#, "x"), ("MultiEdit", r#"{"file_path": "a"}"#, "ok")],
                 vec![(0, 1, Changed)],
             ),
-            // Another part of the file is another look.
+            // Another part of the file is not the same read.
             (vec![("read_file", r#"{"path": "a.py", "offset": 1}"#, "x"), ("read_file", A, "y")], vec![]),
-            // What acts may be done twice, and what failed changes nothing.
+            // A tool that acts may run twice, and a failed change changes nothing.
             (vec![("terminal", r#"{"command": "make"}"#, "x"), ("terminal", r#"{"command": "make"}"#, "y")], vec![]),
             (vec![("read_file", A, "x"), ("patch", A, "Error: no such line")], vec![]),
             (

@@ -1,4 +1,4 @@
-//! Short ways to write messages in tests.
+//! Helpers that write messages in tests.
 
 use serde_json::{Value, json};
 
@@ -45,8 +45,8 @@ pub(crate) fn settings(window: u64, first: usize, last: usize) -> Settings {
     .unwrap()
 }
 
-/// One letter a message: s, u, a; `c` calls with the id of its position, `t` answers the call
-/// before it; upper-case letters are long.
+/// Builds a list with one letter for each message: s, u, a. `c` calls with the id of its position, `t`
+/// answers the call before it. Upper-case letters are long.
 pub(crate) fn list(letters: &str) -> Vec<Message> {
     let mut last_call = String::new();
     letters

@@ -1,6 +1,6 @@
 //! Cutting and counting text by chars.
 
-/// A text, or where it has more than so many bytes its two ends of half of that, the later one first.
+/// Returns a text, or if it has more than so many bytes, two ends of half of that, the later one first.
 pub(crate) fn ends(text: &str, bytes: usize) -> Vec<&str> {
     if text.len() <= bytes {
         return vec![text];
@@ -10,7 +10,7 @@ pub(crate) fn ends(text: &str, bytes: usize) -> Vec<&str> {
     vec![text.get(tail..).unwrap_or(""), text.get(..head).unwrap_or("")]
 }
 
-/// The first `chars` chars.
+/// Returns the first `chars` chars.
 pub(crate) fn head(text: &str, chars: usize) -> &str {
     match text.char_indices().nth(chars) {
         Some((at, _)) => text.get(..at).unwrap_or(text),
@@ -18,7 +18,7 @@ pub(crate) fn head(text: &str, chars: usize) -> &str {
     }
 }
 
-/// The last `chars` chars.
+/// Returns the last `chars` chars.
 pub(crate) fn tail(text: &str, chars: usize) -> &str {
     match chars.checked_sub(1).map(|last| text.char_indices().nth_back(last)) {
         None => "",
@@ -32,7 +32,7 @@ pub(crate) fn longer_than(text: &str, chars: usize) -> bool {
     text.len() > chars && text.chars().nth(chars).is_some()
 }
 
-/// The text, or if it is longer than `chars` its head and `mark`, together `chars` chars.
+/// Returns the text, or if it is longer than `chars`, its head and `mark`, together `chars` chars.
 pub(crate) fn cut_with(text: &str, chars: usize, mark: &str) -> String {
     if !longer_than(text, chars) {
         return text.to_owned();
@@ -41,7 +41,7 @@ pub(crate) fn cut_with(text: &str, chars: usize, mark: &str) -> String {
     format!("{}{mark}", head(text, kept))
 }
 
-/// Every run of white space as one space, none at the ends.
+/// Replaces every run of white space with one space, and removes it at the ends.
 pub(crate) fn collapse(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(1 << 16));
     for word in text.split_whitespace() {
@@ -53,7 +53,7 @@ pub(crate) fn collapse(text: &str) -> String {
     out
 }
 
-/// A number with commas between groups of three digits.
+/// Formats a number with commas between groups of three digits.
 pub(crate) fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);

@@ -1,4 +1,4 @@
-//! How many tokens something takes: a published rough formula, and an estimate that knows scripts.
+//! Token counts: a published rough formula, and an estimate that depends on the script.
 
 mod billed;
 mod load;
@@ -16,24 +16,24 @@ use crate::constants::{IMAGE_CHARS, IMAGE_TOKENS};
 use crate::json;
 use crate::message::{Content, ObjectContent, Part, PartKind};
 
-/// Chars that make a token in the rough formula.
+/// Chars per token in the rough formula.
 const CHARS_PER_TOKEN: usize = 4;
 /// Tokens that a budget walk adds for every message.
 const MESSAGE_OVERHEAD: u64 = 10;
-/// Chars of what stands for an image part in an estimate, without the type's name.
+/// Chars of the stub that replaces an image part in an estimate, without the type's name.
 const IMAGE_STUB_CHARS: usize = r#"{"type": "", "image": "[stripped]"}"#.len();
 
-/// What the rough estimate sees of a list.
+/// The size of a list for the rough estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measure {
     /// Chars of the textual form.
     pub chars: usize,
-    /// Images, which count apart.
+    /// Images, which are counted separately.
     pub images: usize,
 }
 
 impl Measure {
-    /// What one message contributes.
+    /// Returns the size of one message.
     pub fn of(message: &Message) -> Self {
         let chars = match message.bare_text() {
             Some(span) => json::string_chars(message.slice(span)),
@@ -74,25 +74,25 @@ impl Measure {
         self.images += object.parts.iter().filter(|part| part.is_image()).count();
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self { chars: self.chars + other.chars, images: self.images + other.images }
     }
 
-    /// What is left without the other; nothing below 0.
+    /// Returns the difference, at least 0.
     #[must_use]
     pub(crate) fn without(self, other: Self) -> Self {
         let (chars, images) = (self.chars.saturating_sub(other.chars), self.images.saturating_sub(other.images));
         Self { chars, images }
     }
 
-    /// The sum over a list.
+    /// Returns the sum over a list.
     pub fn of_all<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Self {
         messages.into_iter().fold(Self::default(), |sum, message| sum.plus(Self::of(message)))
     }
 
-    /// The rough estimate: one ceiling over the whole.
+    /// Returns the rough estimate: one ceiling over the whole.
     pub fn tokens(self) -> u64 {
         chars_to_tokens(self.chars) + IMAGE_TOKENS * self.images as u64
     }
@@ -102,28 +102,28 @@ fn chars_to_tokens(chars: usize) -> u64 {
     chars.div_ceil(CHARS_PER_TOKEN) as u64
 }
 
-/// The rough estimate of a list of which only the bytes of its JSON texts are known: too many where most are not ASCII,
-/// or what frames a text is longer than it.
+/// Returns the rough estimate of a list of which only the size of the JSON texts in bytes is known. It is too
+/// high if most text is not ASCII, or if the JSON around the texts is longer than they are.
 pub const fn of_bytes(bytes: u64) -> u64 {
     bytes.div_ceil(CHARS_PER_TOKEN as u64)
 }
 
-/// Chars that so many tokens stand for in the rough formula.
+/// Returns the chars of so many tokens in the rough formula.
 pub(crate) fn tokens_to_chars(tokens: u64) -> usize {
     usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN)
 }
 
-/// The rough estimate of a text: chars / 4, rounded up.
+/// Returns the rough estimate of a text: chars / 4, rounded up.
 pub fn estimate_text(text: &str) -> u64 {
     chars_to_tokens(text.chars().count())
 }
 
-/// The rough estimate of a message list.
+/// Returns the rough estimate of a message list.
 pub fn estimate_messages<'a>(messages: impl IntoIterator<Item = &'a Message>) -> u64 {
     Measure::of_all(messages).tokens()
 }
 
-/// The rough estimate of a request; `tools` is the JSON text of the tool list.
+/// Returns the rough estimate of a request; `tools` is the JSON text of the tool list.
 pub fn estimate_request<'a>(
     system: Option<&str>,
     messages: impl IntoIterator<Item = &'a Message>,
@@ -133,7 +133,7 @@ pub fn estimate_request<'a>(
     system.map_or(0, estimate_text) + estimate_messages(messages) + tools
 }
 
-/// Chars that the content of a message takes in a budget walk; images count flat.
+/// Returns the chars of a message's content in a budget walk; images have a fixed size.
 pub fn budget_chars(message: &Message) -> usize {
     let raw = message.raw();
     match message.content() {
@@ -162,7 +162,7 @@ fn part_budget_chars(part: &Part, raw: &str) -> usize {
     }
 }
 
-/// An object counts its text form, but the images in it count flat like any other.
+/// An object counts as its text form, but its images have the fixed size.
 fn object_budget_chars(object: &ObjectContent, message: &Message) -> usize {
     object.parts.iter().filter(|part| part.is_image()).fold(content_chars(message), |chars, part| {
         let sent = json::canonical_chars(message.slice(part.span));
@@ -170,7 +170,7 @@ fn object_budget_chars(object: &ObjectContent, message: &Message) -> usize {
     })
 }
 
-/// Tokens that a message takes in a budget walk.
+/// Returns the tokens of a message in a budget walk.
 pub fn message_tokens(message: &Message) -> u64 {
     let calls: usize = message
         .tool_calls()

@@ -1,9 +1,10 @@
-//! Which tools a conversation needs: what was used, what each schema costs, and a part of them under a budget.
+//! Selects the tools that a conversation needs: counts uses and schema costs, and chooses a part under a
+//! budget.
 //!
-//! The part that is chosen is the same as long as a generation lasts, for it stands before everything else in a
-//! prompt, and a prompt cache holds as far as nothing before changes: what counts is what was used before the
-//! generation began. The other tools have a line each in the description of one more tool, which gives their schemas.
-//! What was opened that way since, or called without, follows at the end.
+//! The tools come before everything else in a prompt, and a prompt cache is valid only up to the first
+//! change. So the chosen part stays the same within a generation: only uses before the generation count. Each
+//! other tool has a line in the description of one extra tool, which returns their schemas. Tools that were
+//! opened that way since, or called without a schema, follow at the end.
 
 mod schema;
 
@@ -15,10 +16,10 @@ pub use schema::{OPEN_TOOLS, Tool};
 
 use crate::Message;
 
-/// Generations whose tools are never left out, the current one included.
+/// Generations whose tools always stay, the current one included.
 const RECENT: u64 = 3;
 
-/// What was used, by the messages of a session.
+/// The uses of tools in the messages of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Uses {
     calls: HashMap<String, u64>,
@@ -30,17 +31,17 @@ pub struct Uses {
     since: Vec<String>,
 }
 
-/// When a message was said.
+/// The age of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Age {
-    /// How many compressions took place since it left the list; 0 for one that is in it.
+    /// The number of compressions since it left the list; 0 for a message in the list.
     pub generations: u64,
-    /// Whether it was said since the last of them.
+    /// Whether it is newer than the last compression.
     pub is_since: bool,
 }
 
 impl Uses {
-    /// Adds a message; the oldest come first.
+    /// Adds a message. Messages must come oldest first.
     pub fn add(&mut self, message: &Message, age: Age) {
         for call in message.tool_calls() {
             let Some(name) = &call.name else { continue };
@@ -62,7 +63,7 @@ impl Uses {
         }
     }
 
-    /// Adds tools that the caller wants to have open.
+    /// Adds tools that the caller wants open.
     pub fn open(&mut self, names: &[String]) {
         for name in names {
             if !self.since.contains(name) {
@@ -71,46 +72,44 @@ impl Uses {
         }
     }
 
-    /// Calls of a tool.
+    /// Returns the number of calls of a tool.
     pub fn calls(&self, name: &str) -> u64 {
         self.calls.get(name).copied().unwrap_or(0)
     }
 }
 
-/// The tools that a call of [`OPEN_TOOLS`] names.
+/// Returns the tools that a call of [`OPEN_TOOLS`] names.
 fn names(arguments: &str) -> Vec<String> {
     let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
     let names = arguments.get("names").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     names.iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// What becomes of a tool.
+/// Where a tool's schema is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Its schema is in the list, in its place.
+    /// Its schema is in the list, at its place.
     Kept,
-    /// Its schema is at the end of the list, for it was opened or called since the generation began.
+    /// Its schema is at the end of the list, because it was opened or called since the generation began.
     Opened,
-    /// It has a line.
+    /// It has only a line.
     Stub,
 }
 
-/// What is sent beside a conversation.
+/// The tools that are sent with a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
-    /// What becomes of each tool, in the order in which they were given.
+    /// The state of each tool, in the given order.
     pub states: Vec<State>,
-    /// The list as JSON texts: those that are kept in their order, the tool that opens the others, those that were
-    /// opened.
+    /// The list as JSON texts: kept tools in their order, the tool that opens the others, then opened tools.
     pub list: Vec<String>,
-    /// What the list costs in tokens, by estimate.
+    /// The tokens of the list, by estimate.
     pub tokens: u64,
 }
 
-/// Chooses the tools under a budget of tokens; without one, or where all fit, or lines would cost more than the
-/// schemas, all are kept. Those that
-/// were used in the last generations are kept whatever they cost; then those that were used most, then the
-/// first ones. The list may cost more than the budget then.
+/// Chooses the tools under a budget of tokens. All are kept if there is no budget, if all fit, or if the
+/// lines would cost more than the schemas. Tools of the last generations are always kept, whatever their
+/// cost. After them come the most used ones, then the first ones. The list may cost more than the budget.
 pub fn choose(tools: &[Tool], uses: &Uses, budget: Option<u64>) -> Chosen {
     let all: u64 = tools.iter().map(|tool| tool.tokens).sum();
     let whole = || {
@@ -139,17 +138,17 @@ pub fn choose(tools: &[Tool], uses: &Uses, budget: Option<u64>) -> Chosen {
     }
     let mut list: Vec<String> =
         (0..tools.len()).filter(|at| kept.contains(at)).map(|at| tools[at].raw.clone()).collect();
-    // Those that were opened keep their line, so that nothing before them changes.
+    // Opened tools keep their line, so that nothing before them changes.
     list.extend(opener);
     list.extend(opened.iter().map(|at| tools[*at].raw.clone()));
     let tokens = list.iter().map(cost).sum();
     Chosen { states: (0..tools.len()).map(state).collect(), list, tokens }
 }
 
-/// Which tools stand in the list in their places.
+/// Returns the tools that are in the list at their places.
 fn kept(tools: &[Tool], uses: &Uses, budget: u64) -> HashSet<usize> {
     let is = |tool: &Tool, set: &HashSet<String>| tool.name.as_ref().is_some_and(|name| set.contains(name));
-    // A tool without a name can't be opened, and so not left out.
+    // A tool without a name can't be opened, so it can't be left out.
     let is_needed = |at: &usize| tools[*at].name.is_none() || is(&tools[*at], &uses.recent);
     let (mut kept, mut rest): (HashSet<usize>, Vec<usize>) = {
         let (needed, rest): (Vec<usize>, Vec<usize>) = (0..tools.len()).partition(is_needed);

@@ -1,9 +1,9 @@
-//! Recorded conversations of training data, made shorter to fit a number of tokens (offline).
+//! Recorded conversations of training data, shortened to fit a number of tokens (offline).
 //!
-//! A [`Turn`] is `{from, value}`. [`plan()`] says which turns a summary is to replace: those
-//! between the protected ones at the beginning and at the end, only as many as it takes, and never
-//! a call without its responses. [`summary_input`] is what a summarizer reads, [`record`] what
-//! stands in where no model writes, [`apply`] puts the new list together and measures it.
+//! A [`Turn`] is `{from, value}`. [`plan()`] selects the turns that a summary replaces. They are between the
+//! protected ones at the beginning and at the end, only as many as needed, and never a call without its
+//! responses. [`summary_input`] is the summarizer's input. [`record`] replaces the summary if no model writes
+//! one. [`apply`] assembles the new list and measures it.
 
 mod apply;
 pub mod config;
@@ -26,7 +26,7 @@ pub use turn::{From, Turn, TurnError};
 
 use crate::tokens::own_estimate_text;
 
-/// How text is counted that the caller did not count.
+/// How tokens are counted if the caller did not count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Count {
     /// A quarter of its chars, rounded down.
@@ -37,7 +37,7 @@ pub enum Count {
 }
 
 impl Count {
-    /// Tokens of a text.
+    /// Returns the tokens of a text.
     pub fn tokens(self, text: &str) -> u64 {
         match self {
             Self::Chars => text.chars().count() as u64 / 4,

@@ -1,4 +1,4 @@
-//! The tokens of one call, read from what a provider reports about it.
+//! The tokens of one call, read from a provider's report.
 //!
 //! Providers agree neither on names nor on sums: with some the cached tokens are part of the
 //! prompt, with others they come on top. [`normalise`] gives all of them the same buckets.
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use dialect::Dialect;
 
-/// The most tokens that a count or a sum can be: 2^53 - 1, the last whole number that a reader
-/// who keeps JSON numbers as doubles has exactly. Whatever is above counts as this.
+/// The largest count or sum: 2^53 - 1, the last whole number that a reader with JSON numbers as doubles can
+/// represent exactly. Larger values become this.
 pub const MAX_TOKENS: u64 = (1 << 53) - 1;
 
 /// The tokens of one call; no bucket and no sum is above [`MAX_TOKENS`].
@@ -27,43 +27,42 @@ pub struct Usage {
     pub cache_write: u64,
     /// Reasoning tokens; most providers count them in `output` too.
     pub reasoning: u64,
-    /// Calls that this is the usage of; a report is of one.
+    /// The number of calls in this usage; a report is about one.
     pub request_count: u64,
 }
 
 impl Default for Usage {
-    /// One call of which nothing is known.
+    /// Returns the usage of one call with unknown tokens.
     fn default() -> Self {
         Self { input: 0, output: 0, cache_read: 0, cache_write: 0, reasoning: 0, request_count: 1 }
     }
 }
 
 impl Usage {
-    /// All tokens of the prompt: `input + cache_read + cache_write`.
+    /// Returns all tokens of the prompt: `input + cache_read + cache_write`.
     pub fn prompt(&self) -> u64 {
         sum([self.input, self.cache_read, self.cache_write])
     }
 
-    /// Prompt and answer together.
+    /// Returns the tokens of prompt and answer together.
     pub fn total(&self) -> u64 {
         sum([self.prompt(), self.output])
     }
 }
 
-/// Reads the usage that a provider reports, or a whole response that holds it under `usage` or
-/// `usageMetadata`.
+/// Reads the usage that a provider reports, or a whole response with it under `usage` or `usageMetadata`.
 ///
-/// A count that is no whole number above 0 is 0; a usage that is no object has no tokens at all.
+/// A count that is not a whole number above 0 becomes 0. A usage that is not an object has no tokens at all.
 ///
-/// * `provider`: `anthropic` names Anthropic's fields; any other name leaves it to `api_mode`
-/// * `api_mode`: `anthropic_messages`, `codex_responses` (OpenAI's Responses API) or
-///   `chat_completions`; any other name leaves it to the fields that are there
+/// * `provider`: `anthropic` selects Anthropic's fields; with any other name `api_mode` decides
+/// * `api_mode`: `anthropic_messages`, `codex_responses` (OpenAI's Responses API) or `chat_completions`; with
+///   any other name the fields themselves decide
 pub fn normalise(usage: &Value, provider: Option<&str>, api_mode: Option<&str>) -> Usage {
     let Some(fields) = dialect::counts(usage) else { return Usage::default() };
     Dialect::of(&fields, provider, api_mode).read(&fields)
 }
 
-/// The sum, at most [`MAX_TOKENS`].
+/// Returns the sum, at most [`MAX_TOKENS`].
 fn sum<const N: usize>(counts: [u64; N]) -> u64 {
     counts.into_iter().fold(0, u64::saturating_add).min(MAX_TOKENS)
 }

@@ -1,7 +1,7 @@
 //! The user's own words: every message of the replaced turns, newest first, within a budget.
 //!
-//! The newest ones stay whole, older ones lose what asks for nothing, and those that have no room
-//! at all are counted.
+//! The newest messages stay whole. Older ones lose sentences that make no request. Messages without room are
+//! only counted.
 
 mod core;
 mod render;
@@ -16,29 +16,29 @@ use crate::message::{Message, Role};
 use crate::redaction::Redaction;
 use crate::text::{head, longer_than, tail};
 
-/// Chars of a message that are quoted at the most; of a longer one its ends.
+/// The most chars of a message that are quoted; a longer one keeps its two ends.
 const MAX_CHARS: usize = 24_000;
 
-/// What the user said.
+/// The user's messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserMessages {
     /// The messages, masked, newest first.
     pub texts: Vec<String>,
-    /// How many older ones an earlier handoff had no room for.
+    /// How many older messages an earlier handoff had no room for.
     pub hidden: usize,
-    /// What of each text asks for something, once that was needed.
+    /// The core of each text, its requests, computed when needed.
     cores: OnceLock<Vec<core::Core>>,
 }
 
 impl UserMessages {
-    /// Without those that this says of that they stand elsewhere.
+    /// Returns the messages without those for which `stands` is true, because they are elsewhere in the list.
     pub(crate) fn without(&self, stands: impl Fn(&str) -> bool) -> Self {
         let texts = self.texts.iter().filter(|text| !stands(text)).cloned().collect();
         Self { texts, hidden: self.hidden, ..Self::default() }
     }
 }
 
-/// The user messages of the turns, and then those that an earlier handoff quoted, each once.
+/// Returns the user messages of the turns, then those that an earlier handoff quoted, each once.
 pub fn gather(turns: &[&Message], carried: UserMessages, redaction: Redaction) -> UserMessages {
     let users = turns.iter().rev().filter(|turn| turn.is(Role::User) && !handoff::is_handoff(turn));
     let mut seen = std::collections::HashSet::new();

@@ -1,13 +1,13 @@
-//! What an agent or a person wishes for its messages.
+//! An agent's or a person's requests about messages.
 
 use crate::discards::Discards;
 use crate::episodes::Episodes;
 use crate::pins::Pins;
 
-/// What is to leave a list and what is to stay, whatever their place would say.
+/// Messages that should leave or stay, whatever their position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
-    /// Outputs that the agent is done with.
+    /// Outputs that the agent no longer needs.
     pub discards: Discards,
     /// Its sub-tasks.
     pub episodes: Episodes,

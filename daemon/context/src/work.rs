@@ -1,9 +1,9 @@
-//! The state of the work: what a conversation is about, by exact names, with what is known of it.
+//! The state of the work: the subjects of a conversation, as exact names, with the known facts about them.
 //!
-//! It is read from what calls were given and what they gave, and from what people and the model said:
-//! orders, people, files, tests and whatever else has a name. Nothing is understood, only read, counted
-//! and ranked: of two values of one field the newest counts, the one before is marked; what later
-//! calls were given, and what is named often and lately, comes first.
+//! It is read from the arguments and results of calls, and from the texts of people and the model: orders,
+//! people, files, tests and everything else with a name. The text is not interpreted, only read, counted and
+//! ranked. Of two values of one field the newest counts, and the value before it is recorded. Names in the
+//! arguments of later calls, and names used often and recently, come first.
 
 mod entity;
 mod object;
@@ -29,25 +29,25 @@ pub(crate) use value::{ValueKind, values};
 
 use crate::message::Message;
 
-/// Entities that are kept at most.
+/// The most entities that are kept.
 const MOST_ENTITIES: usize = 4_000;
 
-/// Entities that are read of some messages in a row at most, the newest ones.
+/// The most entities that are read from some successive messages, the newest first.
 const MOST_READ: usize = 2 * MOST_ENTITIES;
 
 /// The state of the work.
 #[derive(Clone, Debug, Default)]
 pub struct WorkState {
     entities: Vec<Entity>,
-    /// Where they stand, by the hashes of their names.
+    /// The indexes of the entities, by the hashes of their names.
     places: HashTable<usize>,
     hasher: DefaultHashBuilder,
-    /// Messages that were read.
+    /// The number of messages read.
     messages: u64,
 }
 
 impl WorkState {
-    /// What these messages say, and what was known before them.
+    /// Reads these messages, and adds the earlier state.
     #[must_use]
     pub fn read(turns: &[Message], earlier: Self) -> Self {
         let mut state = read::read(turns, earlier.messages);
@@ -56,26 +56,26 @@ impl WorkState {
         state
     }
 
-    /// What is known here, and what was known before.
+    /// Adds the earlier state to this one.
     pub(crate) fn over(mut self, earlier: Self) -> Self {
         self.append(earlier);
         self.bound();
         self
     }
 
-    /// All that is known, in no order.
+    /// Returns all entities, in no order.
     #[must_use]
     pub fn entities(&self) -> &[Entity] {
         &self.entities
     }
 
-    /// All that is known, what is needed most first.
+    /// Returns all entities, the most needed first.
     #[must_use]
     pub fn ranked(&self) -> Vec<&Entity> {
         self.scored().into_iter().map(|(_, entity)| entity).collect()
     }
 
-    /// The same with what each is worth.
+    /// Returns the same with the score of each.
     fn scored(&self) -> Vec<(f64, &Entity)> {
         let mut scored: Vec<(f64, &Entity)> =
             self.entities.iter().map(|entity| (rank::score(entity, self.messages), entity)).collect();
@@ -83,7 +83,7 @@ impl WorkState {
         scored
     }
 
-    /// The thing of this name; none where there are too many already.
+    /// Returns the entity with this name, which is created if needed; `None` if there are too many already.
     fn entity(&mut self, id: &str, kind: &str) -> Option<&mut Entity> {
         let at = match self.place(id, kind) {
             Some(at) => at,
@@ -97,8 +97,8 @@ impl WorkState {
         Some(entity)
     }
 
-    /// Where a thing is. What is of another kind is another thing, whatever its name; a kind that only says how the
-    /// name is written may be any.
+    /// Returns the index of an entity. A different kind makes a different entity, even with the same name. A
+    /// vague kind, which only describes how the name is written, matches any kind.
     fn place(&self, id: &str, kind: &str) -> Option<usize> {
         let named = |at: &usize| self.entities.get(*at).filter(|entity| entity.id == id).map(|entity| (*at, entity));
         let all = || self.places.iter_hash(self.hasher.hash_one(id)).filter_map(named);
@@ -119,7 +119,7 @@ impl WorkState {
         at
     }
 
-    /// Adds what was known before.
+    /// Adds the entities of an older state.
     fn append(&mut self, older: Self) {
         self.messages = self.messages.max(older.messages);
         for entity in older.entities {
@@ -132,7 +132,7 @@ impl WorkState {
         }
     }
 
-    /// Keeps the best.
+    /// Keeps the entities with the best scores.
     fn bound(&mut self) {
         if self.entities.len() <= MOST_ENTITIES {
             return;
@@ -161,12 +161,12 @@ impl PartialEq for WorkState {
     }
 }
 
-/// The values that stand in texts.
+/// The values in some texts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known(HashSet<String>);
 
 impl Known {
-    /// Those of messages.
+    /// Returns the values in messages.
     pub(crate) fn of<'a>(messages: impl Iterator<Item = &'a Message>) -> Self {
         let mut known = Self::default();
         for message in messages {
@@ -176,7 +176,7 @@ impl Known {
         known
     }
 
-    /// Adds those of a text.
+    /// Adds the values in a text.
     pub(crate) fn add(&mut self, text: &str) {
         for value in values(text) {
             if !self.0.contains(value.text) {
@@ -185,7 +185,7 @@ impl Known {
         }
     }
 
-    /// Whether a name stands there.
+    /// Whether a name is among the values.
     fn has(&self, name: &str) -> bool {
         self.0.contains(name)
     }
