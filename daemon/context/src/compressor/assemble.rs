@@ -22,15 +22,15 @@ use crate::slot::Slot;
 use crate::text::{head, longer_than};
 use crate::tokens::{Load, tokens_of, tokens_to_chars};
 
-/// What the system message says from the first compression on.
+/// The note in the system message after the first compression.
 pub const SYSTEM_NOTE: &str = "[Note: earlier turns of this conversation were compacted into a handoff message to save context. Build on the record it gives instead of doing that work again. MEMORY.md and USER.md stay authoritative.]";
 
-/// How often a handoff is shortened so that the list gains.
+/// How often a handoff is shortened to make the list smaller.
 const FITTING_TRIES: usize = 8;
-/// Chars of the shortest handoff that a list under pressure gets, for each token of the smallest one that is worth
-/// its frame.
+/// Chars per token of the smallest useful handoff. Their product is the shortest handoff of a list under
+/// pressure.
 const CHARS_PER_TOKEN: usize = 3;
-/// The mark of a summary that was too long.
+/// The mark at the end of a cut summary.
 const CUT_MARK: &str = "...[summary truncated]";
 
 /// A message of the new list and where it comes from.
@@ -39,14 +39,14 @@ struct Placed {
     origin: Origin,
 }
 
-/// Where a message of the new list comes from.
+/// The origin of a message of the new list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     /// The input, at this index.
     Input(usize),
-    /// A stub, or the handoff once it has its place.
+    /// A stub, or the handoff after its placement.
     New,
-    /// Not a message yet, but the place between head and tail where the handoff goes.
+    /// A placeholder between head and tail for the handoff.
     Gap,
 }
 
@@ -59,7 +59,7 @@ impl Entry for Placed {
     }
 }
 
-/// The new list with its handoff in place, if it has one.
+/// The new list, with its handoff if it has one.
 struct Assembled {
     list: Vec<Placed>,
     /// The summary's own text.
@@ -70,15 +70,15 @@ struct Assembled {
     after: Load,
 }
 
-/// What a list is put together from, beside what was prepared.
+/// The input of an assembled list, in addition to [`Prepared`].
 struct Material<'a> {
     summary: &'a Summary,
     note: &'a ArchiveNote,
-    /// The preview of an output, where it is kept elsewhere.
+    /// Returns the preview of an output that is stored outside the list.
     preview: &'a dyn Fn(usize, usize) -> Option<String>,
-    /// Of 100 chars of a preview that are planned so many are shown.
+    /// Percent of each planned preview that is shown.
     shown: usize,
-    /// Writes the record for so many chars, where it is not the summary's body.
+    /// Writes a record of at most so many chars, if it is not the summary's body.
     record: Option<&'a dyn Fn(usize) -> String>,
 }
 
@@ -99,7 +99,7 @@ fn assembled(prepared: &Prepared, material: &Material<'_>) -> Assembled {
         body = bounded(body, prepared.body_limit(&appended));
         text = handoff_text(&body, &appended);
     }
-    // Pairs first: they may change who the handoff's neighbours are.
+    // Pairs first, because this may change the handoff's neighbours.
     let mut list = pairs::sanitise(joined(prepared, material));
     if prepared.needs_summary() {
         place(&mut list, &text, prepared.host);
@@ -109,7 +109,7 @@ fn assembled(prepared: &Prepared, material: &Material<'_>) -> Assembled {
     Assembled { list, body, text, appended, after }
 }
 
-/// The list, with a handoff short enough where a gain is required or the list is to be small.
+/// Assembles the list. Shortens the handoff if a gain is required or the list has a target.
 fn fitting(prepared: &mut Prepared, mut material: Material<'_>) -> Assembled {
     let mut made = assembled(prepared, &material);
     for _ in 0..FITTING_TRIES {
@@ -130,14 +130,14 @@ fn fitting(prepared: &mut Prepared, mut material: Material<'_>) -> Assembled {
     made
 }
 
-/// Takes tokens off the handoff or, where that is as short as it gets, off the previews; false
-/// when neither is left.
+/// Shortens the handoff or, once that is as short as possible, the previews. Returns false if neither can
+/// shrink.
 fn shrink(prepared: &mut Prepared, made: &Assembled, excess: u64, shown: &mut usize) -> bool {
     let chars = made.text.chars().count();
     let shortest = CHARS_PER_TOKEN * usize::try_from(prepared.goal.smallest_handoff()).unwrap_or(0);
     if prepared.needs_summary() && chars > shortest {
         let takes = tokens_of(&handoff::standalone(&made.text, Role::User)).max(1);
-        // A little more than the share: what is left may be the dearer part.
+        // 3 % less than the share, because the remaining text may cost more tokens per char.
         let left = chars as u128 * u128::from(takes.saturating_sub(excess)) * 97 / (u128::from(takes) * 100);
         prepared.limit = usize::try_from(left).unwrap_or(chars).max(shortest);
         return true;
@@ -201,7 +201,7 @@ pub(super) fn finish(
     let unchanged: Load = prepared.layout.loads.iter().copied().take(unchanged.count()).collect();
     let unchanged = unchanged.rough().tokens();
     let sizes = Sizes { before: estimate, after: after.tokens(), unchanged };
-    // A picture in it may have gone, or a handoff may stand in front of it.
+    // An image may have been stripped from it, or the handoff merged into it.
     let is_whole = |scored: &Scored| removed.binary_search_by_key(&scored.index, |one| one.index()).is_err();
     let verbatim = verbatim.into_iter().filter(is_whole).collect();
     Compressed {
@@ -224,13 +224,14 @@ pub(super) fn finish(
     }
 }
 
-/// Whether handoffs stand elsewhere than right behind the head.
+/// Whether there are handoffs anywhere but directly after the head.
 fn are_scattered<'a>(list: impl Iterator<Item = &'a Message>, head_end: usize) -> bool {
     let handoffs = list.enumerate().skip(head_end).filter(|(_, message)| handoff::is_handoff(message));
     handoffs.map(|(at, _)| at).any(|at| at > head_end)
 }
 
-/// What follows the summary: herma's sections, and the caller's in their places.
+/// Returns the sections after the summary: herma's, where a section of the caller replaces one of the same
+/// kind.
 fn appended(prepared: &Prepared, body: &str, summary: &Summary, note: &ArchiveNote) -> Sections {
     let own: usize = summary.sections.iter().map(Section::chars).sum();
     let mut appended = prepared.appended(summary.writer, note, Record::Written(body.chars().count() + own));
@@ -247,7 +248,7 @@ fn appended(prepared: &Prepared, body: &str, summary: &Summary, note: &ArchiveNo
     appended
 }
 
-/// A summary that is too long loses its end.
+/// Cuts the end of a summary that is too long.
 fn bounded(body: String, chars: usize) -> String {
     if !longer_than(&body, chars) {
         return body;
@@ -266,7 +267,7 @@ fn handoff_text(body: &str, appended: &Sections) -> String {
     handoff::with_frame(&all)
 }
 
-/// Head, gap and what stays behind it in a row; without a handoff the whole list.
+/// Returns head, gap and the kept messages after it; without a handoff the whole list.
 fn joined(prepared: &Prepared, material: &Material<'_>) -> Vec<Placed> {
     let layout = &prepared.layout;
     let kept = |at: usize| Placed { message: layout.pruned[at].clone(), origin: Origin::Input(at) };
@@ -292,7 +293,7 @@ fn joined(prepared: &Prepared, material: &Material<'_>) -> Vec<Placed> {
     list
 }
 
-/// Puts the handoff into the gap, or into the message behind it.
+/// Puts the handoff into the gap, or merges it into the next message.
 fn place(list: &mut Vec<Placed>, text: &str, host: Host) {
     let Some(gap) = list.iter().position(|placed| placed.origin == Origin::Gap) else {
         return;
@@ -315,7 +316,7 @@ fn place(list: &mut Vec<Placed>, text: &str, host: Host) {
     list[gap] = Placed::inserted(handoff::standalone(text, role));
 }
 
-/// The system message with the note, if it is one and has none yet.
+/// Returns the system message with the note. Returns `None` if it has the note, or is not a system message.
 fn with_note(first: &Message) -> Option<Message> {
     if !first.is(Role::System) || first.text().contains(SYSTEM_NOTE) {
         return None;
@@ -350,7 +351,7 @@ fn strip_images(list: &mut [Placed], host: Host) {
     }
 }
 
-/// The list as differences from the input, and what of the input is no longer in it.
+/// Returns the list as differences from the input, and the input messages that left or changed.
 fn slots(list: Vec<Placed>, input: &[Message]) -> (Vec<Slot>, Vec<Removed>) {
     let mut removed: Vec<Option<Removed>> = (0..input.len()).map(|at| Some(Removed::Dropped(at))).collect();
     let slots = list

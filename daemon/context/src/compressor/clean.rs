@@ -1,5 +1,5 @@
-//! The turns without their secrets, before anything cuts and quotes them: a secret is known by what
-//! stands around it, and a part of one by nothing.
+//! The turns without their secrets. This step comes before any cutting or quoting: a secret is recognised by
+//! the text around it, and a part of a secret is not recognised at all.
 
 use hashbrown::HashMap;
 
@@ -15,7 +15,7 @@ use crate::{pairs, prune};
 
 /// Turns without their secrets.
 pub(crate) struct CleanTurns {
-    /// Pruned, as those of the brief.
+    /// The pruned turns, like those of the brief.
     pub(crate) pruned: Vec<Message>,
     /// The same turns unpruned.
     pub(crate) originals: Vec<Message>,
@@ -24,7 +24,7 @@ pub(crate) struct CleanTurns {
 }
 
 impl CleanTurns {
-    /// Leaves out what the user replaced later; says how many messages that were.
+    /// Removes messages that the user later replaced, and returns how many.
     pub(super) fn leave_out(&mut self, replaced: &Replaced) -> usize {
         let stays: Vec<bool> =
             self.originals.iter().map(|turn| !turn.is(Role::User) || !replaced.has(&turn.text())).collect();
@@ -37,9 +37,9 @@ impl CleanTurns {
         stays.into_iter().filter(|stays| !stays).count()
     }
 
-    /// The turns of a brief.
+    /// Returns the turns of a brief, without secrets.
     pub(super) fn of(input: &[Message], layout: &Layout, brief: &Brief, redaction: Redaction) -> Self {
-        // The turn as it stood in the input, where pruning made another message of it.
+        // Returns the turn as in the input, if pruning changed it.
         let original = |at: usize, turn: &Message| -> Option<&Message> {
             let (pruned, original) = (layout.pruned.get(at)?, input.get(at)?);
             (pruned.same(turn) && !original.same(turn)).then_some(original)
@@ -67,7 +67,8 @@ impl CleanTurns {
             let message = known.get(&caller).map(|message| (*message).clone());
             Some((message.or_else(|| Some(redaction.message(input.get(caller)?)))?, call))
         };
-        // What was pruned was cut with its secrets in it, if it had any; then it is pruned anew.
+        // If the original had secrets, pruning cut it with the secrets inside. So the clean turn is pruned
+        // again.
         let pruned = turns.iter().zip(&originals).map(|(&(at, turn), clean)| {
             let pruned_from = original(at, turn);
             let is_pruned = pruned_from.is_some();

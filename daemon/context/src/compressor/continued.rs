@@ -1,4 +1,4 @@
-//! What was prepared earlier is finished for a list that has grown since.
+//! Continues an earlier preparation for a list that has grown since.
 
 use super::Prepared;
 use super::decide::{Target, kept_tokens};
@@ -8,9 +8,9 @@ use crate::run::EngineState;
 use crate::tokens::{Load, Measure};
 
 impl Prepared {
-    /// Takes messages that came after the prepared ones: they go into the tail as they are. What
-    /// the request says of the size counts, and what the session remembers by now; head, middle
-    /// and what a summary covers stay as they were decided.
+    /// Adds messages that came after the prepared ones; they go into the tail unchanged. The size comes from
+    /// the new request, and the memory from the session's present state. Head, middle and the turns of the
+    /// summary stay as decided.
     #[must_use]
     pub fn continued(mut self, more: Vec<Message>, state: &EngineState, request: &CompressRequest) -> Self {
         for message in &more {
@@ -32,15 +32,15 @@ impl Prepared {
         self
     }
 
-    /// Whether a list that is over the threshold leaves enough room for the handoff; one that is
-    /// not always does.
+    /// Whether the decision still holds. A list over the threshold must leave enough room for the handoff. A
+    /// list below it always does, unless the decision was made for a list over the threshold.
     pub fn fits(&self) -> bool {
-        // What was decided for a list at its threshold serves no smaller one.
+        // A decision for a list over its threshold does not suit a smaller one.
         let is_as_decided = self.goal.is_over() || self.target.is_none();
         is_as_decided && self.target.is_none_or(|target| target.handoff >= self.brief.handoff_tokens / 2)
     }
 
-    /// Chars of the messages that the handoff replaces, as the estimate counts them.
+    /// Returns the chars of the messages that the handoff replaces, as the estimate counts them.
     pub fn replaced_chars(&self) -> usize {
         let middle = self.middle().filter(|at| self.layout.kept.binary_search(at).is_err());
         Measure::of_all(middle.filter_map(|at| self.input.get(at))).chars

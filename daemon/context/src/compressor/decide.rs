@@ -1,8 +1,9 @@
-//! What becomes of a list: nothing, a handoff for its middle, or a shorter form without one.
+//! Decides how a list is compressed: not at all, with a handoff for its middle, or in a shorter form without
+//! one.
 //!
-//! A list that is over the threshold has to end below it. In this order: the ordinary layout; what
-//! pruning made; a tail that is cut down as far as the last exchange, which gets shorter itself;
-//! the whole list with nothing but that. The first one that is small enough is taken.
+//! A list over the threshold must end below it. The candidates, in this order: the ordinary layout; the
+//! pruned list; a tail cut down as far as the last exchange, which is shortened itself; the whole list with
+//! only the last exchange shortened. The first candidate that is small enough is used.
 
 use super::goal::{Goal, percent};
 use super::layout::{Brief, Layout};
@@ -22,40 +23,39 @@ use crate::settings::Settings;
 use crate::tokens::{Load, Measure, SCALE};
 use crate::wishes::Wishes;
 
-/// Messages that a list must have beyond the head before it is worth a run, unless it is over the
-/// threshold.
+/// A list with at most this many messages after the head is not worth a run, unless it is over the threshold.
 const MIN_BEYOND_HEAD: usize = 3 + 1;
-/// The shortest handoff that says anything, in chars.
+/// Chars of the shortest useful handoff.
 const SHORTEST_CHARS: usize = 2_400;
-/// Chars that a handoff takes in the list besides its text.
+/// Chars of a handoff message in addition to its text.
 const MESSAGE_CHARS: usize = 400;
-/// Of 100 chars of a handoff in the list so many are its text; the others are escapes.
+/// Percent of a handoff's chars in the list that are text; the others are escapes.
 const TEXT_SHARE: usize = 95;
 
-/// Percent of the threshold that exchanges of the middle may take which stay word for word. The more, the sooner
+/// Percent of the threshold for exchanges of the middle that stay word for word. The larger it is, the sooner
 /// the next compression is due.
 const VERBATIM: u64 = 5;
-/// Tokens of the least room that is looked for such exchanges.
+/// Tokens of the smallest room for which such exchanges are searched.
 const LEAST_SPARE: u64 = 200;
 
-/// What is to be done with a list.
+/// The decision about a list.
 pub(crate) struct Decided {
     pub(crate) layout: Layout,
-    /// What the handoff covers; none where there is no handoff.
+    /// The content of the handoff; `None` without a handoff.
     pub(crate) brief: Option<Brief>,
     pub(crate) goal: Goal,
-    /// What a list over the threshold has to become.
+    /// The required size, if the list is over the threshold.
     pub(crate) target: Option<Target>,
-    /// What was weighed, where that decided anything.
+    /// Messages that stay or are shortened because of their importance.
     pub(crate) weighed: Weighed,
 }
 
-/// Messages that stay or become short by what they are worth.
+/// Messages that stay or are shortened because of their importance.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Weighed {
-    /// Those of the middle that stay word for word.
+    /// Messages of the middle that stay word for word.
     pub(crate) verbatim: Vec<Scored>,
-    /// Outputs of the tail that give way to the handoff.
+    /// Outputs of the tail that are shortened to make room for the handoff.
     pub(crate) shortened: Vec<Scored>,
 }
 
@@ -65,7 +65,7 @@ impl Weighed {
     }
 }
 
-/// What a list over the threshold has to become.
+/// The required size of a list over the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     /// Tokens of the new list, by the larger estimate.
@@ -74,15 +74,15 @@ pub(crate) struct Target {
     pub(crate) handoff: u64,
 }
 
-/// Decides, or declines.
+/// Decides how the list is compressed, or declines.
 pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Decided, Declined> {
     let decided = decide_size(messages, options)?;
     let has_fewer = has_fewer_messages(&decided, messages, options.settings.host.fewer_messages);
     if has_fewer { Ok(decided) } else { Err(Declined::NotFewer) }
 }
 
-/// Whether the new list has at least so many messages fewer. The handoff counts as a message of its own, and so does the
-/// result that a call without one gets.
+/// Whether the new list has at least `fewer` messages fewer. The handoff counts as a message of its own, and
+/// so does each stub for a call without a result.
 fn has_fewer_messages(decided: &Decided, messages: &[Message], fewer: usize) -> bool {
     if fewer == 0 {
         return true;
@@ -111,7 +111,7 @@ fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, D
             Reduction { messages, options, goal, ordinary_layout }.decide()
         };
         let decided = reduced(layout);
-        // What is pinned gives way where the list could not be sent with it.
+        // Pinned messages give way if the list could not be sent with them.
         let [_, below, _] = goal.levels();
         let fits = |decided: &Decided| decided.target.is_none_or(|target| target.list <= below);
         return match free.filter(|_| !decided.as_ref().is_ok_and(fits)) {
@@ -123,7 +123,7 @@ fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, D
         return Err(Declined::TooFew);
     }
     let (layout, brief) = ordinary_layout(messages, layout, options).map_err(|_| Declined::NothingBetween)?;
-    // A handoff that stands there is not to say less for it: what is new has to gain something.
+    // The new turns alone must bring the gain: an existing handoff must not lose content for it.
     let least = SHORTEST_CHARS + layout.handoff_chars(messages);
     if options.gain == Gain::Required && gain_chars(&layout) < least {
         return Err(Declined::NoGain);
@@ -144,8 +144,8 @@ fn size_before(messages: &[Message], layout: &Layout, options: &Options<'_>) -> 
     Load::of_list(messages).tokens()
 }
 
-/// The ordinary layout with what its handoff covers; the layout alone when nothing stands between
-/// head and tail.
+/// Returns the ordinary layout with the content of its handoff, or the layout alone if there are no messages
+/// between head and tail.
 fn ordinary_layout(
     messages: &[Message],
     layout: Layout,
@@ -161,7 +161,7 @@ fn ordinary_layout(
     Ok((layout, brief))
 }
 
-/// Chars that a handoff may have if the new list is not to be longer than the input.
+/// Returns the most chars of a handoff that does not make the new list longer than the input.
 pub(crate) fn gain_chars(layout: &Layout) -> usize {
     let kept: Load = layout.stays().filter_map(|at| layout.loads.get(at)).copied().collect();
     let stubs = Measure::of_all(&pairs::stubs(layout.stays().filter_map(|at| layout.pruned.get(at))));
@@ -188,7 +188,7 @@ impl Reduction<'_> {
             });
             return Ok(Decided { weighed, ..self.with_handoff(aim, handoff)? });
         }
-        // Rare from here on: the list is gone through again.
+        // From here on all cases are rare, so the list is measured again.
         self.goal.before = Load::of_list(self.messages).tokens();
         let [aim, below, sendable] = self.goal.levels();
         let normal = match &self.ordinary_layout {
@@ -228,7 +228,7 @@ impl Reduction<'_> {
         whole.ok_or(Declined::Incompressible)
     }
 
-    /// Tokens for the handoff of the ordinary layout, if it leaves enough at this level.
+    /// Returns the tokens for the handoff of the ordinary layout, if that leaves enough at this level.
     fn ordinary(&self, kept: Option<u64>, level: u64) -> Option<u64> {
         let (Ok((layout, brief)), Some(kept)) = (&self.ordinary_layout, kept) else { return None };
         let middle = layout.loads.get(layout.middle()).unwrap_or_default();
@@ -238,7 +238,7 @@ impl Reduction<'_> {
         (is_gain && room >= brief.handoff_tokens / 2).then_some(room)
     }
 
-    /// Outputs of the tail become short where the handoff lacks room; where room is left over, exchanges stay.
+    /// Shortens outputs of the tail if the handoff lacks room, or keeps exchanges if room is left.
     fn weigh(&mut self, handoff: u64) -> Weighed {
         let Ok((layout, brief)) = &mut self.ordinary_layout else { return Weighed::default() };
         if !self.options.weighs {
@@ -247,7 +247,7 @@ impl Reduction<'_> {
         let may_lend = self.options.settings.host.takes_short_results;
         let most = brief.handoff_chars() as u64;
         let verbatim = percent(self.goal.threshold, VERBATIM);
-        // Where the dearest text would fit, two tokens for a char, it is not looked at.
+        // If even the most expensive text would fit (two tokens for a char), the price is not computed.
         let wanted =
             if handoff >= 2 * most + verbatim { 2 * most } else { (most * price(&brief.turns)).div_ceil(SCALE) };
         let spare = if layout.kept.is_empty() { handoff.saturating_sub(wanted).min(verbatim) } else { 0 };
@@ -284,11 +284,11 @@ impl Reduction<'_> {
         })
     }
 
-    /// The whole list in this form, unless the stubs of its unanswered calls take more than the
-    /// form saves.
+    /// Returns the decision for the whole list in this form. Returns `None` if the stubs of its unanswered
+    /// calls cost more than the form saves.
     fn without_handoff(&self, layout: Layout, list: u64) -> Option<Decided> {
         let becomes = Load::of_list(&pairs::sanitised(layout.pruned.clone()));
-        // A preview is known by its price alone, which the layout was chosen by.
+        // Previews have only an estimated cost, which the choice of the layout already used.
         let is_smaller = becomes.tokens() < self.goal.before && becomes.rough().tokens() <= layout.before.tokens();
         (is_smaller || !layout.spilled.is_empty()).then_some(Decided {
             layout,
@@ -304,15 +304,15 @@ impl Reduction<'_> {
     }
 }
 
-/// Tokens of all that stays of an ordinary layout, with the stubs of its calls without a result and
+/// Returns the tokens of all kept messages of an ordinary layout, with the stubs of its unanswered calls and
 /// the note of the system message.
 pub(super) fn kept_tokens(layout: &Layout) -> u64 {
     let stays = || layout.stays().filter_map(|at| layout.pruned.get(at));
     stays().collect::<Load>().tokens() + pairs::stub_tokens(stays()) + super::tight::NOTE_TOKENS
 }
 
-/// Whether a compression of the list that has to gain something would change it. `current_tokens`
-/// as in a request for one.
+/// Whether a compression of the list that has to gain something would change it. `current_tokens` is as in a
+/// compression request.
 pub fn has_work(messages: &[Message], settings: &Settings, current_tokens: Option<i64>) -> bool {
     let prompt = Prompt::of(current_tokens);
     let options = Options {

@@ -1,4 +1,4 @@
-//! Discarded outputs: a line stands for each, wherever it stood.
+//! Discarded outputs: one line replaces each, in head, middle or tail.
 
 use super::layout::Layout;
 use crate::discards::Discards;
@@ -8,7 +8,7 @@ use crate::tokens::Load;
 use crate::{pairs, prune};
 
 impl Layout {
-    /// Leaves a line of each discarded output that is shorter than the output.
+    /// Replaces each discarded output with one line, if the line is shorter.
     pub(super) fn discard(&mut self, messages: &[Message], discards: &Discards) {
         let found = discards.positions(messages);
         if found.is_empty() {

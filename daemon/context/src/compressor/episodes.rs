@@ -1,4 +1,4 @@
-//! Episodes that the agent closed: what was said in them leaves the list, however new it is.
+//! Closed episodes: their messages leave the list, however new they are.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use crate::handoff;
 use crate::message::Message;
 
 impl Layout {
-    /// Notes the messages of closed episodes. Those of the head, the user's last words and the last exchange stay
-    /// whatever they belong to.
+    /// Records the messages of closed episodes. Messages of the head, the user's last message and the last
+    /// exchange always stay.
     pub(super) fn finish(&mut self, messages: &[Message], episodes: Vec<Found>) {
         if episodes.is_empty() {
             return;
@@ -23,8 +23,8 @@ impl Layout {
         (self.episodes, self.finished) = (episodes, finished);
     }
 
-    /// Takes closed episodes out of what else would be the tail. What stands before and between them there stays,
-    /// behind the handoff.
+    /// Removes closed episodes from the ordinary tail. The messages before and between them there stay, after
+    /// the handoff.
     pub(super) fn leave(&mut self, messages: &[Message]) {
         let Some(last) = self.finished.last().map(|last| last + 1).filter(|last| *last > self.middle().end) else {
             return;
@@ -44,7 +44,7 @@ impl Layout {
         }
     }
 
-    /// The episodes of which messages leave, and how many do.
+    /// Returns the episodes of which messages leave, each with the number of these messages.
     pub(super) fn left(&self) -> impl Iterator<Item = (&Found, usize)> {
         let leaves = |range: &Range<usize>| {
             let middle = range.start.max(self.middle().start)..range.end.min(self.middle().end);

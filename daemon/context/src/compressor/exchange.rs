@@ -1,29 +1,29 @@
-//! The last exchange of a list: what is never replaced.
+//! The last exchange of a list, which is never replaced.
 
 use crate::boundary;
 use crate::message::{Message, Role};
 use crate::pairs;
 
-/// What the user said last, and the last message with the results of its calls.
+/// The user's last message, and the last message with the results of its calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exchange {
-    /// The user's last message behind the head, if it stands before `from`.
+    /// The user's last message after the head, if it is before `from`.
     pub(crate) user: Option<usize>,
-    /// The last message that is no result; results may follow it. The length of an empty list.
+    /// The last message that is not a result; results may follow it. 0 if there is none.
     pub(crate) from: usize,
-    /// Whether results of its calls are still to come.
+    /// Whether some of its calls still wait for results.
     pub(crate) is_in_flight: bool,
 }
 
 impl Exchange {
-    /// The last exchange of a list whose head ends at `start`.
+    /// Returns the last exchange of a list whose head ends at `start`.
     pub(crate) fn of(messages: &[Message], start: usize) -> Self {
         let from = messages.iter().rposition(|message| !message.is(Role::Tool)).unwrap_or(0);
         let user = boundary::last_user(messages, start).filter(|&user| user < from);
         Self { user, from, is_in_flight: pairs::in_flight(messages).is_some() }
     }
 
-    /// Positions of all its messages, in order.
+    /// Returns the positions of all its messages, in order.
     pub(crate) fn positions(&self, length: usize) -> impl Iterator<Item = usize> {
         self.user.into_iter().chain(self.from..length)
     }

@@ -1,24 +1,23 @@
-//! What a new list has to stay below, and what travels beside it.
+//! The size goals of a new list, and the tokens sent with it.
 
 use crate::request::Prompt;
 use crate::settings::{AIM, Settings};
 
-/// Percent of the window within which a list still can be sent, where the threshold is out of
-/// reach.
+/// Percent of the window up to which a list can still be sent, if the threshold is out of reach.
 const SENDABLE: u64 = 95;
-/// Percent of the threshold that what travels beside the list is taken to be at the most. A figure
-/// of the caller's that says more may be stale.
+/// The most tokens assumed to be sent with the list, in percent of the threshold. A larger figure of the
+/// caller may be stale.
 const MOST_BESIDE: u64 = 50;
-/// Percent of a prompt that its provider refused below which the next one has to stay.
+/// The limit for the next prompt, in percent of a prompt that the provider refused.
 const REFUSED: u64 = 75;
-/// Percent of the threshold below which a gain that leaves the list over it is none.
+/// The least gain of a list that stays over the threshold, in percent of the threshold.
 const LEAST_GAIN: u64 = 1;
 
-/// Tokens of the smallest handoff that is worth its frame, frame included, in a window of ordinary size.
+/// Tokens of the smallest useful handoff, frame included, in an ordinary window.
 const SMALLEST_HANDOFF: u64 = 600;
-/// The same in the smallest one: its frame, where the messages are, and some words.
+/// Tokens of the smallest handoff in a tiny window: its frame, the handle of the messages, and some words.
 const SMALLEST_HANDOFF_OF_ALL: u64 = 300;
-/// Of a threshold so many parts make the smallest handoff, between these two.
+/// The smallest handoff is the threshold divided by this, within the two limits above.
 const HANDOFF_PARTS: u64 = 8;
 
 /// How large a list may be.
@@ -26,24 +25,24 @@ const HANDOFF_PARTS: u64 = 8;
 pub(crate) struct Goal {
     /// Tokens from which compression is due.
     pub(crate) threshold: u64,
-    /// Tokens of a list that is still acceptable where the threshold is out of reach: the window. With a target nothing
-    /// above the threshold is, and the list becomes as small as it can.
+    /// Tokens of a list that is still acceptable if the threshold is out of reach: the window. With a target,
+    /// nothing above the threshold is acceptable, and the list becomes as small as possible.
     acceptable: u64,
     /// Tokens of the input, by the larger estimate.
     pub(crate) before: u64,
-    /// Tokens that the caller counts beyond the list: a system prompt of its own, tools.
+    /// Tokens that the caller counts in addition to the list: its own system prompt, tools.
     pub(crate) said_beside: u64,
-    /// The provider refused the prompt as too long.
+    /// Whether the provider refused the prompt as too long.
     is_refused: bool,
 }
 
 impl Goal {
-    /// For a list of so many tokens that is a part of this prompt.
+    /// Returns the goal for a list of so many tokens that is part of this prompt.
     pub(crate) fn of(before: u64, settings: &Settings, prompt: Prompt) -> Self {
         let threshold = settings.budgets().threshold_tokens;
         let current = prompt.tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
-        // The window is smaller than it was said to be, or tokens are counted in another way: what
-        // is known is only that this was too much.
+        // The window is smaller than stated, or the provider counts tokens differently. The only known fact
+        // is that this prompt was too large.
         let refused = percent(current.max(before), REFUSED);
         let threshold = if prompt.is_refused { threshold.min(refused) } else { threshold };
         Self {
@@ -55,13 +54,13 @@ impl Goal {
         }
     }
 
-    /// The same for a list that has grown to so many tokens since, in a prompt of `current` ones.
+    /// Returns the goal for the list after it has grown to so many tokens, in a prompt of `current` tokens.
     pub(crate) fn grown(self, before: u64, current: Option<i64>) -> Self {
         let current = current.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
         Self { before, said_beside: current.saturating_sub(before), ..self }
     }
 
-    /// Tokens that are taken to travel beside the list.
+    /// Returns the tokens assumed to be sent with the list.
     pub(crate) fn beside(&self) -> u64 {
         self.said_beside.min(percent(self.threshold, MOST_BESIDE))
     }
@@ -71,30 +70,30 @@ impl Goal {
         self.is_refused
     }
 
-    /// Whether the input has to become smaller.
+    /// Whether the input must become smaller.
     pub(crate) fn is_over(&self) -> bool {
         self.is_refused || self.before + self.beside() >= self.threshold
     }
 
-    /// Tokens that a list may have, from what it should have to what it may have at the worst.
+    /// Returns the allowed sizes of a list in tokens, from the desired one to the worst acceptable one.
     pub(crate) fn levels(&self) -> [u64; 3] {
         let list = |tokens: u64| tokens.saturating_sub(self.beside());
         let sendable = percent(self.acceptable, SENDABLE).min(self.before.saturating_sub(self.least_gain()));
         [list(percent(self.threshold, AIM)), list(self.threshold.saturating_sub(1)), list(sendable)]
     }
 
-    /// Tokens of the smallest handoff that says anything, its frame included.
+    /// Returns the tokens of the smallest useful handoff, its frame included.
     pub(crate) fn smallest_handoff(&self) -> u64 {
         (self.threshold / HANDOFF_PARTS).clamp(SMALLEST_HANDOFF_OF_ALL, SMALLEST_HANDOFF)
     }
 
-    /// Tokens by which a list that stays over the threshold has to become smaller.
+    /// Returns the tokens that a list must lose if it stays over the threshold.
     pub(crate) fn least_gain(&self) -> u64 {
         percent(self.threshold, LEAST_GAIN).max(1)
     }
 }
 
-/// So many percent of some tokens.
+/// Returns so many percent of some tokens.
 pub(super) fn percent(tokens: u64, percent: u64) -> u64 {
     tokens / 100 * percent + tokens % 100 * percent / 100
 }

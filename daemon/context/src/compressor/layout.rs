@@ -1,4 +1,4 @@
-//! What a plan and a compression share: the pruned list, its parts, and what is to be summarised.
+//! The common base of plan and compression: the pruned list, its parts, and the turns to summarise.
 
 use rayon::prelude::*;
 
@@ -18,54 +18,54 @@ use crate::{Settings, focus, prune};
 
 /// The smallest summary budget, in tokens.
 const MIN_SUMMARY_TOKENS: u64 = 2_000;
-/// What a summary may take of the turns' own size.
+/// The size of a summary as a share of its turns.
 const SUMMARY_RATIO: f64 = 0.20;
-/// What a whole handoff may take of it: beside the summary stand references and the user's words.
+/// The size of a whole handoff as a share of its turns: it also contains references and the user's words.
 const HANDOFF_RATIO: f64 = 0.30;
-/// The least of the limit for a whole handoff, in tokens, where the budget is smaller.
+/// The lower bound of a whole handoff's limit, in tokens, if the budget is smaller.
 const SMALLEST_LIMIT_TOKENS: u64 = 2_000;
-/// What pruned outputs of tail and head may keep of themselves, of the tail's budget.
+/// The share of the tail's budget that pruned outputs of tail and head may keep.
 const KEPT_RATIO: f64 = 0.25;
-/// What an answer may take of the summary budget, so that a model can finish its sentence.
+/// The most tokens of an answer as a share of the summary budget, so that a model can finish its sentence.
 const ANSWER_RATIO: f64 = 1.3;
 
-/// A list, pruned and divided into head, middle and tail. All positions are of both lists.
+/// A list, pruned and divided into head, middle and tail. Positions are the same in input and pruned list.
 #[derive(Clone)]
 pub(crate) struct Layout {
     /// Messages that the settings protect at the beginning, whatever the list's length.
     pub(crate) head_size: usize,
-    /// Where the head ends, whatever range was chosen: no tool result stands there.
+    /// The end of the head, whatever range was chosen. There is no tool result at this position.
     pub(crate) head_end: usize,
-    /// Where what leaves begins: the end of the head, or what a chosen range makes of it.
+    /// The beginning of the middle: the end of the head, or a later position because of a chosen range.
     pub(crate) start: usize,
-    /// Where what is to be summarised ends.
+    /// The end of the turns to summarise.
     pub(crate) end: usize,
-    /// Where the kept messages after the handoff begin: the tail cut, or the user's last message
-    /// if that stands right at the end of the head.
+    /// The beginning of the kept messages after the handoff: the tail cut, or the user's last message if that
+    /// is directly after the head.
     pub(crate) tail: usize,
-    /// Messages between head and tail that are kept all the same, behind the handoff, in order: the user's last
-    /// one where it stands there, what is pinned, and what most refers to where there is room.
+    /// Messages of the middle that are kept after the handoff, in order: the user's last message, pinned
+    /// messages, and important exchanges if there is room.
     pub(crate) kept: Vec<usize>,
-    /// Discarded outputs of which a line stands, in order.
+    /// Discarded outputs that one line replaces, in order.
     pub(crate) discarded: Vec<usize>,
-    /// Messages of the middle that stay because they are out of a chosen range, or newer than the tail's beginning would
-    /// be without the episodes that leave.
+    /// Messages of the middle that stay. They are outside a chosen range, or newer than the tail's beginning
+    /// would be without the leaving episodes.
     pub(crate) outside: Vec<usize>,
-    /// Closed episodes, with where they stand.
+    /// Closed episodes, with their ranges.
     pub(crate) episodes: Vec<Found>,
     /// Their messages that may leave, in order.
     pub(crate) finished: Vec<usize>,
-    /// Pinned messages with what they can't stand without, wherever they stand, in order.
+    /// Pinned messages and the messages that must stay with them, anywhere in the list, in order.
     pub(crate) pinned: Vec<usize>,
-    /// Messages that the tail holds whatever they weigh.
+    /// The fewest messages of the tail, whatever their size.
     pub(crate) min_tail: usize,
     /// The list after pruning, as long as the input.
     pub(crate) pruned: Vec<Message>,
     /// Tool results that pruning replaced.
     pub(crate) pruned_count: usize,
-    /// What each pruned message takes.
+    /// The load of each pruned message.
     pub(crate) loads: Vec<Load>,
-    /// What the input measures.
+    /// The size of the input.
     pub(crate) before: Measure,
     /// Whether the tail is shorter than that of the ordinary layout.
     pub(crate) is_tight: bool,
@@ -116,7 +116,7 @@ impl Layout {
         }
     }
 
-    /// Takes this for the message at a position, which no pruning makes shorter then.
+    /// Puts this message at a position, instead of its pruned form.
     pub(super) fn restore(&mut self, at: usize, message: &Message) {
         if let (Some(pruned), Some(load)) = (self.pruned.get_mut(at), self.loads.get_mut(at))
             && !pruned.same(message)
@@ -127,8 +127,8 @@ impl Layout {
         }
     }
 
-    /// The same list without a handoff: all of it stays, as far as it was not made shorter. A handoff of before
-    /// stays with it.
+    /// Returns the same list without a handoff: everything stays, except what was already shortened. An
+    /// earlier handoff stays too.
     pub(super) fn without_handoff(&self, messages: &[Message]) -> Self {
         let mut whole = Self {
             end: self.start,
@@ -147,54 +147,54 @@ impl Layout {
         whole
     }
 
-    /// Where what the handoff replaces begins and ends.
+    /// Returns the positions between head and tail, which the handoff replaces.
     pub(crate) fn middle(&self) -> std::ops::Range<usize> {
         self.start..self.tail.max(self.start)
     }
 
-    /// How many messages the handoff replaces.
+    /// Returns how many messages the handoff replaces.
     pub(crate) fn dropped(&self) -> usize {
         self.middle().len() - self.kept.len()
     }
 
-    /// Chars of the handoffs of before that it replaces.
+    /// Returns the chars of the earlier handoffs that it replaces.
     pub(crate) fn handoff_chars(&self, messages: &[Message]) -> usize {
         let replaced = self.middle().filter(|at| self.kept.binary_search(at).is_err());
         let handoffs = replaced.filter_map(|at| messages.get(at)).filter(|message| handoff::is_handoff(message));
         handoffs.map(|message| message.text().chars().count()).sum()
     }
 
-    /// The longest part of the middle of which nothing is kept.
+    /// Returns the longest part of the middle without a kept message.
     pub(crate) fn dropped_range(&self) -> std::ops::Range<usize> {
         let middle = self.middle();
         let ends = self.kept.iter().copied().chain([middle.end]);
         let mut start = middle.start;
         let parts = ends.map(|end| std::mem::replace(&mut start, end + 1)..end);
-        // Of equal ones the last.
+        // Of equally long ones the last.
         parts.max_by_key(ExactSizeIterator::len).unwrap_or(middle)
     }
 
-    /// Positions of the messages that stay, in order.
+    /// Returns the positions of the messages that stay, in order.
     pub(crate) fn stays(&self) -> impl Iterator<Item = usize> {
         (0..self.start).chain(self.kept.iter().copied()).chain(self.middle().end..self.pruned.len())
     }
 }
 
-/// What is to be summarised, and how.
+/// The turns to summarise, and the parameters of the summary.
 #[derive(Clone, Default)]
 pub(crate) struct Brief {
     pub(crate) turns: Vec<Message>,
     pub(crate) indexes: Vec<usize>,
     pub(crate) previous: Option<String>,
-    /// What herma had appended to the summary so far.
+    /// The sections that herma had appended to the earlier summary.
     pub(crate) carried: Vec<Section>,
     pub(crate) summary_budget: u64,
-    /// Chars that the whole handoff may take at the least.
+    /// The lower bound of the whole handoff's limit, in chars.
     pub(crate) least_chars: usize,
-    /// Tokens that the whole handoff may take: the budget, and what the one before took.
+    /// The most tokens of the whole handoff: the budget, and the size of the earlier one.
     pub(crate) handoff_tokens: u64,
     pub(crate) focus: Option<String>,
-    /// What a memory provider adds.
+    /// Text from a memory provider.
     pub(crate) memory: Option<String>,
 }
 
@@ -221,7 +221,7 @@ impl Brief {
         brief
     }
 
-    /// Covers no turns at these positions, which are in order.
+    /// Removes the turns at these positions, which are in order.
     pub(super) fn leave_out(&mut self, positions: &[usize]) {
         if positions.is_empty() {
             return;
@@ -234,12 +234,12 @@ impl Brief {
         (self.turns, self.indexes) = (turns, indexes);
     }
 
-    /// Chars that the budget gives the whole handoff.
+    /// Returns the most chars of the whole handoff under the budget.
     pub(super) fn handoff_chars(&self) -> usize {
         tokens_to_chars(self.handoff_tokens).max(self.least_chars)
     }
 
-    /// The prompt, unless there is nothing to summarise.
+    /// Returns the prompt, or `None` if there are no turns to summarise.
     pub(crate) fn prompt(&self, serialized: &str, today: Option<&Today>, redaction: Redaction) -> Option<String> {
         if self.turns.is_empty() {
             return None;
@@ -248,7 +248,7 @@ impl Brief {
         Some(self.prompt_of(Source::Here { serialized, previous: previous.as_deref() }, today))
     }
 
-    /// The prompt for turns that stand somewhere.
+    /// Returns the prompt for turns at this place.
     pub(super) fn prompt_of(&self, source: Source<'_>, today: Option<&Today>) -> String {
         let parts = PromptParts {
             source,
@@ -260,13 +260,13 @@ impl Brief {
         parts.write()
     }
 
-    /// The most tokens that the answer may take.
+    /// Returns the most tokens of the answer.
     pub(crate) fn max_tokens(&self) -> u64 {
         share(self.summary_budget, ANSWER_RATIO)
     }
 }
 
-/// The tokens that a summary of turns of this size may take.
+/// Returns the most tokens of a summary for turns of this size.
 pub fn summary_budget(turn_tokens: u64, settings: &Settings) -> u64 {
     share(turn_tokens, SUMMARY_RATIO).min(settings.budgets().max_summary_tokens).max(MIN_SUMMARY_TOKENS)
 }
@@ -276,18 +276,18 @@ fn share_of_percent(percent: u64) -> f64 {
     percent as f64 / 100.0
 }
 
-/// The tokens that a whole handoff may take. What an earlier one held keeps its room, else a long
+/// Returns the most tokens of a whole handoff. An earlier handoff keeps its room. Otherwise a long
 /// conversation would lose most of it at the first short run.
 fn handoff_tokens(turn_tokens: u64, previous: Option<&str>, carried: &[Section], settings: &Settings) -> u64 {
     let earlier =
         previous.map_or(0, estimate_text) + carried.iter().map(|section| estimate_text(&section.text)).sum::<u64>();
-    // Where it may be larger, it may be so for fewer turns too, but not as much.
+    // A larger handoff size also applies to few turns, but by half as much.
     let ratio = HANDOFF_RATIO * share_of_percent(settings.handoff_percent.midpoint(100));
     let grown = share(turn_tokens, ratio).saturating_add(earlier);
     grown.min(settings.budgets().max_summary_tokens).max(scaled_down(MIN_SUMMARY_TOKENS, settings))
 }
 
-/// A least size, smaller where handoffs are to be smaller than usual.
+/// Returns a least size, reduced if handoffs should be smaller than usual.
 fn scaled_down(tokens: u64, settings: &Settings) -> u64 {
     tokens * settings.handoff_percent.min(100) / 100
 }

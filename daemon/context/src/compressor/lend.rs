@@ -1,5 +1,5 @@
-//! Room for the handoff of a list that is nearly full: outputs of the tail become short before what the handoff
-//! tells goes.
+//! Makes room for the handoff of a list that is nearly full: outputs of the tail are shortened before the
+//! handoff loses content.
 
 use hashbrown::HashSet;
 
@@ -12,9 +12,10 @@ use crate::redaction::Redaction;
 use crate::tokens::Load;
 use crate::{pairs, prune};
 
-/// Makes outputs of the tail short until so many tokens are free, or there are none left but those of the newest
-/// messages and of the last exchange, which the model may not have read yet. First come those that less refers to than
-/// to the others, of equal ones the oldest. Says which.
+/// Shortens outputs of the tail until so many tokens are free or no more are left. Outputs of the newest
+/// messages and of the last exchange stay, because the model may not have read them yet. Outputs of at most
+/// mean importance come first, then the others, each in the order of the list. Returns the shortened
+/// positions.
 pub(super) fn lend(
     layout: &mut Layout,
     messages: &[Message],
@@ -23,7 +24,7 @@ pub(super) fn lend(
     redaction: Redaction,
 ) -> Vec<usize> {
     let newest = messages.len().saturating_sub(layout.min_tail).min(Exchange::of(messages, layout.start).from);
-    // What an earlier message only names as its duplicate stays, and so do pictures: nobody knows what they are worth.
+    // Outputs to which an earlier duplicate refers stay. Images stay because their importance is unknown.
     let duplicates = layout.pruned.iter().zip(messages).filter(|(pruned, _)| pruned.text() == DUPLICATE);
     let named: HashSet<&str> =
         duplicates.filter_map(|(_, message)| Some(message.slice(message.content_span()?))).collect();
@@ -76,7 +77,7 @@ mod tests {
         let mut list = vec![say("system", "you help"), say("user", "go on")];
         for at in 0..12 {
             let id = at.to_string();
-            // The first output is what the last call refers to.
+            // The last call refers to the first output.
             let given = if at == 11 { r#"{"path": "name_0_x"}"# } else { "{}" };
             list.extend([call_of(&id, "look", given), result(&id, &long(&format!("name_{at}_x")))]);
         }
@@ -92,7 +93,7 @@ mod tests {
         assert_eq!(short(0), [0_usize; 0]);
         assert_eq!(short(1), [5]);
         assert_eq!(short(600), [5, 7]);
-        // Not those of the newest eight messages.
+        // The outputs of the newest eight messages stay.
         assert_eq!(short(u64::MAX), [3, 5, 7, 9, 11, 13, 15, 17]);
     }
 

@@ -1,4 +1,4 @@
-//! What a decision needs beside the list.
+//! Parameters of a decision, in addition to the list.
 
 use std::ops::Range;
 
@@ -7,19 +7,19 @@ use crate::request::{Focus, Gain, Prompt};
 use crate::settings::Settings;
 use crate::wishes::Wishes;
 
-/// What a decision needs beside the list.
+/// Parameters of a decision, in addition to the list.
 pub(super) struct Options<'a> {
     pub(super) settings: &'a Settings,
-    /// What the session knows of the handoffs in the list.
+    /// The session's knowledge of the handoffs in the list.
     pub(super) earlier: Earlier<'a>,
     pub(super) focus: &'a Focus,
     pub(super) gain: Gain,
-    /// What the caller knows of the prompt.
+    /// The caller's knowledge of the prompt.
     pub(super) prompt: Prompt,
-    /// What the agent wishes for its messages.
+    /// The agent's requests about its messages.
     pub(super) wishes: &'a Wishes,
-    /// Where messages may leave; anywhere where it is not said.
+    /// The range in which messages may leave; `None` for the whole list.
     pub(super) range: Option<&'a Range<usize>>,
-    /// Whether what messages are worth decides what stays of them; it changes nothing in whether there is work.
+    /// Whether importance decides which messages stay. It does not affect whether there is work.
     pub(super) weighs: bool,
 }

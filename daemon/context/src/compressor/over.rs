@@ -9,15 +9,14 @@ use crate::run::{Over, OverPart, Part};
 use crate::settings::Settings;
 use crate::tokens::Load;
 
-/// What is to be said of a list that comes back as it is; nothing if it is below the
-/// threshold.
+/// Reports why an unchanged list is over the threshold; `None` if it is below.
 pub fn over(messages: &[Message], settings: &Settings, prompt: Prompt) -> Option<Over> {
     let goal = Goal::of(Load::of_list(messages).tokens(), settings, prompt);
     let head = boundary::head_end(messages, boundary::head_size(messages, settings));
     of(&messages.iter().collect::<Vec<_>>(), head, &goal)
 }
 
-/// The same of a new list with so many messages in its head.
+/// Reports the same for a new list with so many messages in its head.
 pub(super) fn of(messages: &[&Message], head: usize, goal: &Goal) -> Option<Over> {
     let load = |messages: &[&Message]| messages.iter().copied().collect::<Load>().tokens();
     let tokens = load(messages) + goal.said_beside;

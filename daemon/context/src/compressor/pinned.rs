@@ -1,4 +1,4 @@
-//! Pinned messages: they stay behind the handoff as they are, with what they can't stand without.
+//! Pinned messages: they stay unchanged after the handoff, with the messages that must be next to them.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use crate::handoff::{self, Placement};
 use crate::message::{Message, Role};
 use crate::pins::Pins;
 
-/// Positions of the pinned messages of a list that another list has not.
+/// Returns the positions of pinned messages that the new list lacks.
 pub(super) fn lost<'a>(before: &[Message], after: impl Iterator<Item = &'a Message>, pins: &Pins) -> Vec<usize> {
     if pins.is_empty() {
         return Vec::new();
@@ -26,7 +26,8 @@ pub(super) fn lost<'a>(before: &[Message], after: impl Iterator<Item = &'a Messa
 }
 
 impl Layout {
-    /// With pinned messages kept as they are, wherever they stand, and with what else stays of the middle.
+    /// Returns the layout with pinned messages kept unchanged, wherever they are, and with the other kept
+    /// messages of the middle.
     pub(super) fn with_pinned(mut self, messages: &[Message], pinned: Vec<usize>) -> Self {
         self.discarded.retain(|at| pinned.binary_search(at).is_err());
         self.pinned = pinned;
@@ -41,8 +42,8 @@ impl Layout {
         self
     }
 
-    /// What stays of a middle where these stay, and what is pinned: in order, each beside somebody whom it can stand
-    /// beside as far as the middle has one.
+    /// Returns the positions of a middle that stay: the given ones and the pinned ones, in order. Further
+    /// messages of the middle are added where otherwise two messages of one side would meet.
     pub(super) fn kept_of(&self, messages: &[Message], middle: Range<usize>, mut kept: Vec<usize>) -> Vec<usize> {
         kept.extend(self.pinned.iter().copied().filter(|at| middle.contains(at)));
         kept.sort_unstable();
@@ -52,7 +53,7 @@ impl Layout {
         }
         let next = kept.iter().copied().skip(1).chain([middle.end]);
         let between = kept.iter().zip(next).flat_map(|(&at, next)| companions(messages, at, next));
-        // What is only out of a chosen range may have the handoff in front of it.
+        // A message that is only outside a chosen range may have the handoff merged into it.
         let is_outside = |first: &usize| self.outside.contains(first) && self.pinned.binary_search(first).is_err();
         let first = kept.first().filter(|first| !is_outside(first));
         let first = first.and_then(|&first| leader(messages, &middle, first));
@@ -64,7 +65,8 @@ impl Layout {
         kept
     }
 
-    /// Lets pinned messages go that would meet one of their own side, because the middle has nobody to stand between.
+    /// Drops pinned messages that would meet a message of their own side, if the middle has none to put
+    /// between.
     fn drop_unseparated(&self, messages: &[Message], end: usize, kept: &mut Vec<usize>) {
         let is_pinned = |at: usize| self.pinned.binary_search(&at).is_ok() && !self.outside.contains(&at);
         let next = |kept: &[usize], place: usize| kept.get(place + 1).copied().unwrap_or(end);
@@ -72,7 +74,8 @@ impl Layout {
             let (at, next) = (kept[place], next(kept, place));
             next > at + 1 && do_meet(messages, at, next)
         }) {
-            // What belongs together goes together: a run of the input up to here, or from here on.
+            // Related messages are dropped together: the run of input messages that ends here, or the one
+            // that begins after it.
             let is_run = |one: usize, other: usize| kept[one] + 1 == kept[other];
             let first = (1..=place).rev().find(|&at| !is_run(at - 1, at)).unwrap_or(0);
             let last = (place + 1..kept.len()).take_while(|&at| at == place + 1 || is_run(at - 1, at)).last();
@@ -88,12 +91,13 @@ impl Layout {
     }
 }
 
-/// A message without the handoff in front of it, where a new one comes.
+/// Returns a message without the handoff before its content, if a new one replaces that.
 pub(super) fn freed(message: &Message, is_replaced: bool) -> Message {
     handoff::without_handoff(message).filter(|_| is_replaced).unwrap_or_else(|| message.clone())
 }
 
-/// What goes between the handoff and the first message that stays, where the handoff would go into that otherwise.
+/// Returns a message to put between the handoff and the first kept message, if the handoff would otherwise be
+/// merged into it.
 fn leader(messages: &[Message], middle: &Range<usize>, first: usize) -> Option<usize> {
     let before = middle.start.checked_sub(1).and_then(|at| messages.get(at)).map(Message::role);
     match handoff::placement(before, messages.get(first).map(Message::role)) {
@@ -115,12 +119,12 @@ fn is_said(messages: &[Message], at: usize) -> bool {
     messages.get(at).is_some_and(|message| message.is(Role::User) && !handoff::is_handoff(message))
 }
 
-/// What goes between two messages that follow each other now, so that the model and somebody else take turns, and no
-/// question is followed by the answer to another one.
+/// Returns messages to put between two messages that now follow each other. Then the model and others
+/// alternate, and no question is followed by the answer to another question.
 fn companions(messages: &[Message], at: usize, next: usize) -> Vec<usize> {
     let (Some(one), Some(other)) = (messages.get(at), messages.get(next)) else { return Vec::new() };
     let mut between = (at + 1)..next;
-    // Where nothing else is there, an earlier handoff stays in its place.
+    // If there is no other message, an earlier handoff stays at its place.
     let is_of_model = |at: &usize| {
         messages.get(*at).is_some_and(|message| message.is(Role::Assistant) && message.tool_calls().is_empty())
     };
@@ -138,14 +142,14 @@ fn companions(messages: &[Message], at: usize, next: usize) -> Vec<usize> {
         },
         _ => [None, None],
     };
-    // A question without the answer before it would follow the pinned one.
+    // A question without the answer before it would directly follow the pinned question.
     match (one.role(), other.role(), found) {
         (Role::User, Role::Assistant, [None, _]) => Vec::new(),
         _ => found.into_iter().flatten().collect(),
     }
 }
 
-/// Whether two messages that follow each other are of one side, or a person speaks right behind results.
+/// Whether two neighbouring messages are of one side, or a user message directly follows results.
 fn do_meet(messages: &[Message], at: usize, next: usize) -> bool {
     let (Some(one), Some(other)) = (messages.get(at), messages.get(next)) else { return false };
     match (one.role(), other.role()) {

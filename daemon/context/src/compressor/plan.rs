@@ -1,4 +1,4 @@
-//! A dry run: what a compression would do, with nothing changed.
+//! A dry run: shows what a compression would do, and changes nothing.
 
 use super::clean::CleanTurns;
 use super::decide::decide;
@@ -12,7 +12,7 @@ use crate::run::Plan;
 use crate::superseded::superseded;
 use crate::{Message, Settings, serialize};
 
-/// Plans a compression; there is an answer for every list and every window.
+/// Plans a compression. Every list and every window has a plan.
 pub fn plan(messages: &[Message], settings: &Settings, request: &PlanRequest) -> Plan {
     let redaction = Redaction::from(settings);
     let held = request.previous_summary.as_deref();

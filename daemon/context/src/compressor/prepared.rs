@@ -1,4 +1,4 @@
-//! The first phase: what would be summarised, and what a summarizer needs for it.
+//! The first phase: decides what to summarise, and builds the summarizer's input.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -31,59 +31,58 @@ use crate::text::{head, longer_than, tail};
 use crate::work::Known;
 use crate::{Host, Settings, pairs, serialize};
 
-/// The least that a handoff is given beside the user's words, in chars, however little it replaces.
+/// The least chars of a handoff in addition to the user's words, however little it replaces.
 const MIN_HANDOFF_CHARS: usize = 3_000;
-/// Chars of a handle that room is kept for.
+/// Chars reserved for a handle.
 const EXPECTED_HANDLE: usize = 24;
 
-/// Chars of a memory provider's text that go into a prompt; of a longer one its head and its tail.
+/// The most chars of a memory provider's text in a prompt; a longer one keeps its head and its tail.
 const MEMORY_CHARS: usize = 6_000;
-/// Chars of its head.
+/// Chars of the head of a longer text.
 const MEMORY_HEAD: usize = 4_000;
-/// Chars of its tail.
+/// Chars of the tail of a longer text.
 const MEMORY_TAIL: usize = 1_500;
 
-/// A compression that only lacks its summary. It owns all it needs and can be kept for later.
+/// A compression that only lacks its summary. It owns all its data and can be kept for later.
 pub struct Prepared {
     pub(super) input: Vec<Message>,
     pub(super) layout: Layout,
     pub(super) brief: Brief,
     pub(super) state: EngineState,
     pub(super) redaction: Redaction,
-    /// What the host takes.
+    /// The forms of a list that the host accepts.
     pub(super) host: Host,
     pub(super) current_tokens: Option<i64>,
     pub(super) summary_model: Option<String>,
     pub(super) today: Option<Today>,
     reserved_chars: usize,
-    /// The session's rules, brought up to date.
+    /// The session's rules, updated from the messages.
     pub(super) rules: Update,
-    /// What the user said and replaced later, once that was asked for.
+    /// Texts that the user later replaced, computed on first use.
     replaced: OnceLock<Replaced>,
-    /// What a model is asked about, and what a handoff shows beside its summary; once either was
-    /// asked for.
+    /// The input of a model, and of the sections after its summary, computed on first use.
     masked: OnceLock<Sources>,
     /// The same for a record without a model.
     clean: OnceLock<Sources>,
-    /// Chars that the whole handoff may take.
+    /// The most chars of the whole handoff.
     pub(super) limit: usize,
     pub(super) gain: Gain,
     pub(super) has_handoff: bool,
     pub(super) goal: Goal,
-    /// What a list over the threshold has to become.
+    /// The required size, if the list is over the threshold.
     pub(super) target: Option<Target>,
     pub(super) weighed: Weighed,
     pub(super) pins: Pins,
     pub(super) episodes: Episodes,
 }
 
-/// Turns without their secrets, and what stands beside their summary.
+/// Turns without their secrets, and the input of the sections after their summary.
 pub(super) struct Sources {
     pub(super) turns: CleanTurns,
     material: Material,
 }
 
-/// Decides what a compression of the list would replace, and declines if that is nothing.
+/// Decides what a compression of the list would replace, and declines if there is nothing.
 pub fn prepare(
     messages: &[Message],
     settings: &Settings,
@@ -93,9 +92,8 @@ pub fn prepare(
     prepare_and(messages, settings, state, request, |_| ())
 }
 
-/// [`prepare`], which calls `leaving` as soon as it is known, and at most once, which messages a
-/// handoff will replace: the longest part of the [`Prepared::middle`] of what comes of it in which nothing
-/// is kept.
+/// Like [`prepare`], but calls `leaving` at most once, as early as possible, with messages that a handoff
+/// will replace: the longest part of the resulting [`Prepared::middle`] in which nothing is kept.
 pub fn prepare_and(
     messages: &[Message],
     settings: &Settings,
@@ -153,7 +151,7 @@ pub fn prepare_and(
     Ok(prepared)
 }
 
-/// What a memory provider adds, as it goes into a prompt.
+/// Returns a memory provider's text as it goes into a prompt.
 fn memory(text: &str, redaction: Redaction) -> Option<String> {
     let text = redaction.apply(text.trim());
     match longer_than(&text, MEMORY_CHARS) {
@@ -164,7 +162,7 @@ fn memory(text: &str, redaction: Redaction) -> Option<String> {
 }
 
 impl Prepared {
-    /// Chars that the whole handoff may take.
+    /// Returns the most chars of the whole handoff.
     fn limit(&self) -> usize {
         let most = self.brief.handoff_chars();
         match (self.target, self.gain) {
@@ -174,16 +172,15 @@ impl Prepared {
                 let least = MIN_HANDOFF_CHARS.saturating_add(self.sources(Writer::Model).material.said_chars());
                 match self.layout.handoff_chars(&self.input) {
                     0 => most.min(gain_chars(&self.layout).max(least)),
-                    // Otherwise each run in a row would say a little less of the same.
+                    // Otherwise successive runs would each lose a little of the same content.
                     _ => most,
                 }
             }
         }
     }
 
-    /// What a summary of that writer is made from, and what stands beside it. It is gathered when it
-    /// is first asked for, from turns without their secrets: cut first, a secret would be known no
-    /// more.
+    /// Returns the input of that writer's summary and of the sections after it. It is computed on first use,
+    /// from turns without their secrets: after a cut, a secret would not be recognised.
     pub(super) fn sources(&self, writer: Writer) -> &Sources {
         let known = match writer {
             Writer::Model => &self.masked,
@@ -194,7 +191,8 @@ impl Prepared {
             let mut turns = CleanTurns::of(&self.input, &self.layout, &self.brief, redaction);
             let left_out = turns.leave_out(self.replaced());
             let stays = self.layout.stays().filter_map(|at| self.layout.pruned.get(at));
-            // What stays is read with the turns, each at its place: of two values the newest counts.
+            // Kept messages are read with the turns, each at its place, because the newest of two values
+            // counts.
             let beside = self.layout.kept.iter().copied().chain(self.layout.tail..self.input.len());
             let clean = |at: usize| Some((at, redaction.message(self.input.get(at)?)));
             let turned = turns.indexes.iter().copied().zip(turns.originals.iter().cloned());
@@ -211,24 +209,25 @@ impl Prepared {
         })
     }
 
-    /// The episodes of which messages leave for the first time, and how many do.
+    /// Returns the episodes of which messages leave for the first time, each with the number of these
+    /// messages.
     fn newly_left(&self) -> impl Iterator<Item = (&Found, usize)> {
         self.layout.left().filter(|(found, _)| !self.state.named_episodes.contains(&found.number))
     }
 
-    /// The numbers of the episodes that a handoff has a line of then.
+    /// Returns the numbers of the episodes that have a line in the new handoff.
     pub(super) fn named_episodes(&self) -> Vec<u64> {
         let known = self.state.named_episodes.iter().filter(|number| self.episodes.has(**number));
         known.copied().chain(self.newly_left().map(|(found, _)| found.number)).collect()
     }
 
-    /// What the user said and replaced later.
+    /// Returns the texts that the user later replaced.
     fn replaced(&self) -> &Replaced {
         let rules = || self.rules.constraints.iter().rev().map(|rule| rule.text.as_str());
         self.replaced.get_or_init(|| Replaced::of(&self.input, &self.brief.carried, rules()))
     }
 
-    /// What becomes of secrets in a handoff around a summary of that writer.
+    /// Returns how secrets are handled in a handoff around a summary of that writer.
     pub(crate) fn redaction(&self, writer: Writer) -> Redaction {
         match writer {
             Writer::Model => self.redaction,
@@ -236,7 +235,7 @@ impl Prepared {
         }
     }
 
-    /// What to ask a model.
+    /// Returns the request for a model.
     pub fn request(&self) -> SummaryRequest {
         let serialized = serialize::serialize(&self.sources(Writer::Model).turns.pruned, Redaction::Off);
         let prompt = self.brief.prompt(&serialized, self.today.as_ref(), self.redaction);
@@ -248,7 +247,7 @@ impl Prepared {
         }
     }
 
-    /// A summary without a model; `failure` tells why it stands in for one.
+    /// Writes a summary without a model; `failure` is the reason if a model failed.
     pub fn extractive_summary(&self, failure: Option<&str>) -> String {
         let turns = &self.sources(Writer::Extractive).turns;
         let redaction = self.redaction(Writer::Extractive);
@@ -276,7 +275,8 @@ impl Prepared {
         .write()
     }
 
-    /// What the record shows: all of the skeleton, but in a handoff that is short, or that would make the list longer.
+    /// Returns the sections of the record: all of the skeleton, except in a short handoff or one that would
+    /// make the list longer.
     fn skeleton(&self, failure: Option<&str>) -> Skeleton {
         let would_grow = self.target.is_none() && gain_chars(&self.layout) < self.limit;
         if failure.is_none() && (would_grow || sections::is_short(self.limit)) {
@@ -286,7 +286,7 @@ impl Prepared {
         }
     }
 
-    /// What [`Self::finish`] appends to a model's summary of so many chars, in order.
+    /// Returns the sections that [`Self::finish`] appends to a model's summary of so many chars, in order.
     pub fn sections(&self, note: &ArchiveNote, body_chars: usize) -> Vec<Section> {
         self.appended(Writer::Model, note, Record::Written(body_chars)).list
     }
@@ -302,44 +302,44 @@ impl Prepared {
         self.sources(writer).material.sections(self.limit, record, self.reserved_chars, note, &rules)
     }
 
-    /// A note as long as any that will come.
+    /// Returns a note as long as any real one.
     fn expected_note(&self) -> ArchiveNote {
         ArchiveNote { handle: "x".repeat(EXPECTED_HANDLE), messages: self.dropped().max(1) }
     }
 
-    /// The session's rules, brought up to date by the messages.
+    /// Returns the session's rules, updated from the messages.
     pub fn constraints(&self) -> &Update {
         &self.rules
     }
 
-    /// Chars that the whole handoff may take, prefix and end marker included.
+    /// Returns the most chars of the whole handoff, prefix and end marker included.
     pub fn handoff_chars(&self) -> usize {
         self.limit
     }
 
-    /// Chars of a summary's own text beyond which it would be cut.
+    /// Returns the most chars of a summary's own text; a longer one is cut.
     pub(super) fn body_limit(&self, appended: &Sections) -> usize {
         self.limit.saturating_sub(sections::frame_chars() + appended.chars())
     }
 
-    /// Keeps room for sections that the caller will append beside those of herma.
+    /// Reserves room for sections that the caller will append in addition to herma's.
     pub fn reserve(&mut self, chars: usize) {
         self.reserved_chars = chars;
     }
 
-    /// Whether a summary is to be written. Without one the list only becomes a shorter form of
-    /// itself, and [`Self::finish`] looks at no summary.
+    /// Whether a summary must be written. Without one the list only becomes shorter, and [`Self::finish`]
+    /// ignores the summary.
     pub fn needs_summary(&self) -> bool {
         self.has_handoff
     }
 
-    /// Whether a handoff replaces what lies between the ordinary head and tail, and no more gives
-    /// way than that.
+    /// Whether a handoff replaces the messages between the ordinary head and tail, and nothing more is
+    /// removed.
     pub fn is_ordinary(&self) -> bool {
         self.has_handoff && !self.layout.is_tight
     }
 
-    /// Outputs that are to be kept elsewhere before [`Self::finish_with`], in their order.
+    /// Returns the outputs to store outside the list before [`Self::finish_with`], in order.
     pub fn spills(&self) -> Vec<Spill> {
         let callers = if self.layout.spilled.is_empty() { Vec::new() } else { pairs::callers(&self.input) };
         let spilled = self.layout.spilled.iter().filter_map(|spilled| {
@@ -356,19 +356,19 @@ impl Prepared {
         spilled.collect()
     }
 
-    /// Chars that a preview of a spilled output shows at the most.
+    /// Returns the most chars of a preview of a spilled output.
     pub const fn preview_chars() -> usize {
         PREVIEW_CHARS
     }
 
-    /// Puts the new list together around a summary. Outputs that would have to be kept elsewhere
-    /// are cut, and name the handle of the archive.
+    /// Assembles the new list around a summary. Outputs that should have been stored outside the list are
+    /// cut, with the handle of the archive.
     pub fn finish(self, summary: Summary, note: ArchiveNote) -> Compressed {
         self.finish_with(summary, note, &|_, _| None)
     }
 
-    /// [`Self::finish`] with previews of the outputs that are kept elsewhere by now: `preview` is
-    /// asked for that of the message at an index with so many chars of its text.
+    /// Like [`Self::finish`], with previews of the outputs that are now stored outside the list. `preview`
+    /// returns the preview of the message at an index, with so many chars of its text.
     pub fn finish_with(
         self,
         summary: Summary,
@@ -378,7 +378,7 @@ impl Prepared {
         assemble::finish(self, &summary, &note, preview, None)
     }
 
-    /// The same with a record that is written for the chars that there are for it.
+    /// Like [`Self::finish_with`], with a record written to fit the available chars.
     pub(crate) fn finish_fitted(
         self,
         summary: Summary,
@@ -389,12 +389,12 @@ impl Prepared {
         assemble::finish(self, &summary, &note, preview, Some(record))
     }
 
-    /// The turns that the summary covers, without their secrets.
+    /// Returns the turns that the summary covers, without their secrets.
     pub(crate) fn clean_turns(&self, writer: Writer) -> &CleanTurns {
         &self.sources(writer).turns
     }
 
-    /// Has the handoff list exact references that are known from elsewhere, where they are worth it.
+    /// Adds exact references from other lists to the handoff, if they rank high enough.
     pub(crate) fn add_references<'a>(&mut self, lists: impl Iterator<Item = &'a str>) {
         self.sources(Writer::Extractive);
         if let Some(sources) = self.clean.get_mut() {
@@ -402,44 +402,44 @@ impl Prepared {
         }
     }
 
-    /// The newest handle that the handoff before named.
+    /// Returns the newest handle in the earlier handoff.
     pub(crate) fn earlier_handle(&self) -> Option<String> {
         let recall = self.brief.carried.iter().find(|section| section.kind == SectionKind::Recall)?;
         sections::handles(&recall.text).into_iter().next()
     }
 
-    /// The messages that were prepared.
+    /// Returns the messages that were prepared.
     pub fn input(&self) -> &[Message] {
         &self.input
     }
 
-    /// The input messages that the summary has to cover: nothing that an earlier summary covers.
+    /// Returns the input messages that the summary must cover, without those that an earlier summary covers.
     pub fn turns(&self) -> impl Iterator<Item = &Message> {
         self.brief.indexes.iter().filter_map(|&at| self.input.get(at))
     }
 
-    /// Positions between head and tail: the handoff will replace the messages there, all but the
-    /// user's last one and the exchanges that stay.
+    /// Returns the positions between head and tail. The handoff will replace these messages, except the
+    /// user's last one and the kept exchanges.
     pub fn middle(&self) -> Range<usize> {
         self.layout.middle()
     }
 
-    /// The summary so far, if the turns continue one.
+    /// Returns the earlier summary, if the turns continue one.
     pub fn previous_summary(&self) -> Option<&str> {
         self.brief.previous.as_deref()
     }
 
-    /// What the summary will favour.
+    /// Returns the topic that the summary will favour.
     pub fn focus(&self) -> Option<&str> {
         self.brief.focus.as_deref()
     }
 
-    /// Tokens that the summary may take.
+    /// Returns the most tokens of the summary.
     pub fn summary_budget(&self) -> u64 {
         self.brief.summary_budget
     }
 
-    /// Messages that the handoff replaces. None when all that stands between head and tail is kept.
+    /// Returns how many messages the handoff replaces; 0 if everything between head and tail is kept.
     pub fn dropped(&self) -> usize {
         self.layout.dropped()
     }

@@ -1,4 +1,4 @@
-//! What the text of a handoff costs: what the words of its turns do, for it is made of them.
+//! The token price of a handoff's text. It is that of the words of its turns, because it consists of them.
 
 use rayon::prelude::*;
 
@@ -6,13 +6,13 @@ use crate::message::{Message, ToolCall};
 use crate::parallel::FEW_MESSAGES;
 use crate::tokens::{SCALE, tokens_to_chars, words_cost};
 
-/// What a char of plain text with its escapes takes, in thousandths of a token.
+/// The cost of a char of plain text with its escapes, in thousandths of a token.
 const PLAIN_CHAR: u64 = 270;
 
-/// Chars of text for so many tokens of a handoff over turns like these; `None` where there is room
-/// for all of `most` chars.
+/// Returns the chars that fit into so many tokens of a handoff over these turns; `None` if all of `most`
+/// chars fit.
 pub(super) fn chars_within(tokens: u64, turns: &[Message], most: usize) -> Option<usize> {
-    // The dearest script takes two tokens for a char.
+    // The most expensive script costs two tokens for a char.
     if tokens_to_chars(tokens) / 8 >= most {
         return None;
     }
@@ -21,9 +21,9 @@ pub(super) fn chars_within(tokens: u64, turns: &[Message], most: usize) -> Optio
     Some(usize::try_from(fits).unwrap_or(usize::MAX).min(most))
 }
 
-/// What a char of a handoff over turns like these takes, in thousandths of a token.
+/// Returns the cost of a char of a handoff over these turns, in thousandths of a token.
 pub(super) fn price(turns: &[Message]) -> u64 {
-    // The frame of a turn is no part of the price: a short call is mostly frame.
+    // The JSON around a turn does not count: a short call consists mostly of it.
     let cost = |turn: &Message| {
         let of_call =
             |call: &ToolCall| call.name.as_deref().unwrap_or("").chars().count() + turn.arguments(call).chars().count();
@@ -32,7 +32,7 @@ pub(super) fn price(turns: &[Message]) -> u64 {
     };
     let all = turns.par_iter().with_min_len(FEW_MESSAGES).map(cost);
     let (chars, dear) = all.reduce(|| (0, 0), |one, other| (one.0 + other.0, one.1 + other.1));
-    // Never cheaper than plain text with its escapes: the frame of a handoff is no turn.
+    // Never cheaper than plain text with its escapes, because the frame of a handoff is not from a turn.
     dear.div_ceil(chars.max(1)).max(PLAIN_CHAR)
 }
 

@@ -1,4 +1,4 @@
-//! What a summarizer with a window of its own is asked.
+//! The request for a summarizer whose window is known.
 
 use super::Prepared;
 use crate::message::Message;
@@ -9,12 +9,12 @@ use crate::text::head;
 use crate::tokens::{Load, own_estimate_text};
 use crate::{fit, serialize};
 
-/// Chars of a message that say which one is meant.
+/// Chars of a message that identify it in the prompt.
 const BEGINNING: usize = 80;
 
 impl Prepared {
-    /// What to ask a model that reads so many tokens at once, prompt and answer together, and how
-    /// many turns were left out for that. None when not even the instructions fit.
+    /// Returns the request for a model whose window, for prompt and answer together, has so many tokens, and
+    /// how many turns were left out. Returns `None` if not even the instructions fit.
     pub fn request_within(&self, window_tokens: u64) -> Option<(SummaryRequest, usize)> {
         let prompt = |serialized: &str| self.brief.prompt(serialized, self.today.as_ref(), self.redaction);
         let max_tokens = self.brief.max_tokens();
@@ -29,9 +29,9 @@ impl Prepared {
         Some((request, fitted.omitted))
     }
 
-    /// What to ask the model that the list is for, behind that list, where list, question and answer have room in its
-    /// window. None where they have not or the list was refused, where another model is to write, or where what is to be
-    /// carried on doesn't stand in the list.
+    /// Returns a request that follows the list, for the model of the conversation, if list, request and
+    /// answer fit its window. Returns `None` if they don't fit, if the provider refused the list, if another
+    /// model writes summaries, or if the earlier summary is not in the list.
     pub fn request_behind(&self, window_tokens: Option<u64>) -> Option<SummaryRequest> {
         let has_record = self.layout.handoff_chars(&self.input) > 0;
         let (first, last) = self.turns().next().zip(self.turns().last())?;
@@ -49,7 +49,7 @@ impl Prepared {
         fits.then_some(SummaryRequest { prompt, max_tokens, model: None, place: Place::BehindList })
     }
 
-    /// How a message begins, as one that reads it would say.
+    /// Returns the beginning of a message, in words that identify it to a reader.
     fn beginning(&self, message: &Message) -> String {
         let text = message.text();
         let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
@@ -104,7 +104,7 @@ mod tests {
     fn the_model_of_the_list_can_be_asked_behind_it() {
         let settings = Settings::of_window(20_000).unwrap();
         let list = talk(100);
-        // What is to be favoured is said in the words of the user.
+        // An automatic focus would contain the user's words.
         let request = CompressRequest { focus: Focus::Off, ..CompressRequest::default() };
         let prepared = prepare(&list, &settings, &EngineState::default(), &request).unwrap();
         let asked = prepared.request_behind(Some(20_000)).unwrap();

@@ -1,4 +1,4 @@
-//! A range of positions that a caller chose: nothing outside of it leaves the list.
+//! A range of positions that the caller chose: no message outside of it leaves the list.
 
 use std::ops::Range;
 
@@ -11,9 +11,9 @@ use crate::pairs;
 use crate::run::Declined;
 
 impl Layout {
-    /// Takes this range for what lies between head and tail, as far as it is neither in the head nor in the last
-    /// exchange; calls and their results stay together. An earlier handoff before it is replaced with it, and what
-    /// stands between the two stays, behind the new one.
+    /// Makes this range the middle, without the head and the last exchange; pairs stay whole. An earlier
+    /// handoff before the range is replaced too. The messages between it and the range stay, after the new
+    /// handoff.
     pub(super) fn restrict(&mut self, messages: &[Message], range: &Range<usize>) -> Result<(), Declined> {
         let exchange = Exchange::of(messages, self.start);
         let open = pairs::in_flight(messages).unwrap_or(messages.len());
@@ -28,12 +28,12 @@ impl Layout {
         let earlier = (self.start..from).rev().find(|&at| messages.get(at).is_some_and(handoff::is_handoff));
         self.start = earlier.unwrap_or(from);
         (self.end, self.tail) = (end, end);
-        // What an earlier one was put in front of stays, without it.
+        // A message into which an earlier handoff was merged stays, without the handoff.
         let alone = earlier.filter(|&at| messages.get(at).is_some_and(handoff::is_only_handoff));
         let before = alone.map(|at| at + 1).or(earlier).unwrap_or(from)..from;
         let user = exchange.user.filter(|at| (from..end).contains(at));
         self.outside = before.chain(user).collect();
-        // Nor does anything become shorter there.
+        // Messages that stay are not shortened either.
         let leaves = |at: &usize| Some(*at) == alone || ((from..end).contains(at) && Some(*at) != user);
         for (at, message) in messages.iter().enumerate().filter(|(at, _)| !leaves(at)) {
             let is_replaced = self.middle().contains(&at);

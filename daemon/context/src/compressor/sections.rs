@@ -1,5 +1,5 @@
-//! What herma appends to a summary, a model's or its own: anchors, the user's words, rules, and
-//! where the replaced messages are.
+//! The sections that herma appends to a summary: anchors, the user's words, rules, and the handle of the
+//! replaced messages.
 
 mod shares;
 
@@ -23,35 +23,35 @@ use crate::run::ArchiveNote;
 use crate::user_messages::{self, UserMessages};
 use crate::work::{self, Known, Outline, WorkState};
 
-/// Percent of a handoff that the state of the work may take.
+/// The most percent of a handoff for the state of the work.
 const STATE_SHARE: usize = 30;
-/// Percent of a handoff that lines of finished episodes may take.
+/// The most percent of a handoff for the lines of finished episodes.
 const EPISODES_SHARE: usize = 10;
-/// Room for the line that says where the messages are, its heading included, in chars.
+/// Room for the line with the handle of the messages, its heading included, in chars.
 const RECALL_CHARS: usize = 520;
 /// The same in a short handoff.
 const SHORT_RECALL_CHARS: usize = 200;
-/// Handles of earlier compressions that are named, the newest ones.
+/// The most handles of earlier compressions in the line, the newest ones.
 const MAX_HANDLES: usize = 8;
-/// What stands before the handle.
+/// The words before the handle.
 const HANDLE_WORDS: &str = "under the handle ";
-/// What stands before earlier handles.
+/// The words before earlier handles.
 const EARLIER_WORDS: &str = " Earlier ones: ";
 
-/// The record that the sections stand behind.
+/// The record before the sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Record {
-    /// It is still to be written, into what the sections leave.
+    /// It is not yet written, and gets the room that the sections leave.
     Coming,
-    /// It has so many chars; the sections may have all that it leaves.
+    /// It has so many chars; the sections may fill the rest.
     Written(usize),
 }
 
-/// What the sections but that of the rules are made from.
+/// The input of all sections except the rules.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Material {
     state: WorkState,
-    /// What stands in the messages that stay.
+    /// The values in the messages that stay.
     stays: Known,
     anchors: Vec<Anchor>,
     said: UserMessages,
@@ -60,21 +60,21 @@ pub(crate) struct Material {
     finished: Finished,
 }
 
-/// What stays in the list behind the handoff, and what left it as done.
+/// The messages after the handoff, and the finished episodes that left.
 pub(crate) struct Kept<'a> {
-    /// Episodes of which so many messages leave.
+    /// Episodes, each with the number of its messages that leave.
     pub(crate) episodes: Vec<(&'a Found, usize)>,
-    /// The exact values in it, as it stays.
+    /// The exact values in the kept messages, in their kept form.
     pub(crate) known: Known,
-    /// Messages of the user that were replaced by later ones.
+    /// The number of user messages that later ones replaced.
     pub(crate) left_out: usize,
-    /// The turns and what stays behind the handoff, as they were and in their order, without secrets: pruning may have
-    /// shortened them.
+    /// The turns and the kept messages after the handoff, unpruned, in order, without secrets. Their pruned
+    /// forms may be shorter.
     pub(crate) all: Vec<Message>,
 }
 
-/// Gathers from turns that the summary covers, unpruned and without their secrets, and from the
-/// sections of the handoff before.
+/// Builds the material from the turns of the summary, unpruned and without their secrets, and from the
+/// sections of the earlier handoff.
 pub(crate) fn gather(
     turns: &[Message],
     kept: Kept<'_>,
@@ -84,7 +84,7 @@ pub(crate) fn gather(
     let turns: Vec<&Message> = turns.iter().collect();
     let carried =
         |kind| carried.iter().find(|section| section.kind == kind).map_or("", |section| section.text.as_str());
-    // What was masked once would be masked shorter.
+    // A masked secret would be masked again, and shorter.
     let clean = |kind| match redaction {
         Redaction::Full => redaction.apply(carried(kind)),
         Redaction::On | Redaction::Off => carried(kind).into(),
@@ -114,11 +114,11 @@ pub(crate) fn gather(
     Material { state, stays: kept.known, anchors, said, handles: handles(carried(SectionKind::Recall)), finished }
 }
 
-/// The caller's rules, those that a handoff in the list has and the caller does not know, and what
-/// the messages change. `now` is in Unix seconds.
+/// Returns the caller's rules, further rules of a handoff in the list, and the changes in the messages. `now`
+/// is in Unix seconds.
 pub(crate) fn rules(messages: &[Message], carried: &[Section], known: &[Constraint], now: f64) -> Update {
     let listed = carried.iter().find(|section| section.kind == SectionKind::Constraints);
-    // A handoff has them with their secrets masked or removed.
+    // A handoff quotes rules with their secrets masked or removed.
     let forms = |rule: &Constraint| {
         [Redaction::On, Redaction::Full].map(|redaction| constraints::id(&redaction.apply(&rule.text)))
     };
@@ -133,19 +133,19 @@ pub(crate) fn rules(messages: &[Message], carried: &[Section], known: &[Constrai
     Update { changed: update.constraints != known, ..update }
 }
 
-/// The sections of a handoff and what is in them.
+/// The sections of a handoff and their counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sections {
-    /// In their order, none of them empty.
+    /// The sections in their order, none of them empty.
     pub(crate) list: Vec<Section>,
-    /// Anchors in them.
+    /// The number of anchors.
     pub(crate) anchors: usize,
-    /// Rules in them.
+    /// The number of rules.
     pub(crate) constraints: usize,
 }
 
 impl Sections {
-    /// Chars that the sections take, headings and blank lines included.
+    /// Returns the chars of the sections, headings and blank lines included.
     pub(crate) fn chars(&self) -> usize {
         self.list.iter().map(Section::chars).sum()
     }
@@ -157,19 +157,19 @@ impl Sections {
     }
 }
 
-/// Chars of a handoff besides the record and what herma appends.
+/// Returns the chars of a handoff without the record and herma's sections.
 pub(crate) fn frame_chars() -> usize {
     PREFIX.chars().count() + END_MARKER.chars().count() + FRAME_OF_SECTION
 }
 
 impl Material {
-    /// Adds exact references that were listed elsewhere.
+    /// Adds exact references from other lists.
     pub(crate) fn add_references<'a>(&mut self, lists: impl Iterator<Item = &'a str>) {
         self.anchors = anchors::with_lists(std::mem::take(&mut self.anchors), lists);
     }
 
-    /// The sections of a handoff of at most `limit` chars, of which the record and what the caller
-    /// reserved take theirs. The rules are as the handoff may show them.
+    /// Returns the sections of a handoff of at most `limit` chars, less the record and the reserved chars.
+    /// `rules` are in the form that the handoff may show.
     pub(crate) fn sections(
         &self,
         limit: usize,
@@ -194,21 +194,21 @@ impl Material {
         let kept = match outline.chars() {
             0 => 0,
             chars => {
-                // What the record and the user's words need at the least comes first.
+                // The least room of the record and of the user's words comes first.
                 let least = shares.record().min(base / 4) + 2 * shares.floor();
                 let free = base.saturating_sub(others + least);
                 (limit / 100 * STATE_SHARE).min(chars + heading_chars(SectionKind::State)).min(free)
             }
         };
         let room = shares.room(record, others + kept);
-        // The user's words come before what the state only names.
+        // The user's words come before entities that the state only names.
         let lent = kept.saturating_sub(outline.needed_chars() + heading_chars(SectionKind::State));
         let words = |chars| user_messages::render(&said, minus_heading(chars, SectionKind::UserMessages), &note.handle);
         let user = words(room.user + lent);
         let left = room.both.saturating_sub(taken(&user.text, SectionKind::UserMessages).min(room.user));
         let elsewhere = format!("{}\n{}", user.text, rules.text);
         let anchors = anchors::render(&self.anchors, minus_heading(left, SectionKind::Anchors), &elsewhere);
-        // What the anchors leave is the user's again.
+        // The user's words also get the room that the anchors leave.
         let user = words((room.user.max(room.both.saturating_sub(taken(&anchors.text, SectionKind::Anchors)))) + lent);
         let mut known = Known::default();
         [&user.text, &rules.text, &anchors.text].into_iter().for_each(|text| known.add(text));
@@ -226,12 +226,12 @@ impl Material {
         sections
     }
 
-    /// Chars of all that the user said.
+    /// Returns the chars of all user messages.
     pub(crate) fn said_chars(&self) -> usize {
         self.said.texts.iter().map(|text| text.chars().count()).sum()
     }
 
-    /// Where the replaced messages are; in few words where the handoff is short.
+    /// Returns the line with the handle of the replaced messages, in few words if the handoff is short.
     fn recall(&self, note: &ArchiveNote, is_short: bool) -> String {
         let ArchiveNote { handle, messages } = note;
         let (mut text, most) = match (messages, is_short) {
@@ -271,7 +271,7 @@ fn heading_chars(kind: SectionKind) -> usize {
     kind.heading().len() + FRAME_OF_SECTION
 }
 
-/// Chars that a section takes with its heading; an empty one takes none.
+/// Returns the chars of a section with its heading; 0 for an empty one.
 fn taken(text: &str, kind: SectionKind) -> usize {
     if text.is_empty() { 0 } else { text.chars().count() + heading_chars(kind) }
 }
@@ -280,12 +280,12 @@ fn minus_heading(room: usize, kind: SectionKind) -> usize {
     room.saturating_sub(heading_chars(kind))
 }
 
-/// Chars that a section's text may take of a share.
+/// Returns the most chars of a section's text under a share.
 fn inside(limit: usize, share: usize, kind: SectionKind) -> usize {
     minus_heading(limit / 100 * share, kind)
 }
 
-/// The handles that a recall line names, newest first.
+/// Returns the handles in a recall line, newest first.
 pub(super) fn handles(text: &str) -> Vec<String> {
     let after = |words: &str| text.split_once(words).map_or("", |(_, rest)| rest);
     let newest = after(HANDLE_WORDS).split(['.', ' ', '\n']).next().unwrap_or("");

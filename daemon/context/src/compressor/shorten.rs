@@ -1,5 +1,5 @@
-//! The last exchange made smaller: outputs become previews of what is kept elsewhere, and where
-//! that is not enough one line each.
+//! Makes the last exchange smaller: outputs become previews of outputs stored outside the list, and if that
+//! is not enough, one line each.
 
 use super::exchange::Exchange;
 use crate::images::without_images;
@@ -10,11 +10,11 @@ use crate::settings::Host;
 use crate::text::{head, longer_than, thousands};
 use crate::tokens::Load;
 
-/// Chars of a text that a preview shows at the most, its end included.
+/// The most chars of a preview's text, its end included.
 pub(crate) const PREVIEW_CHARS: usize = 2_000;
-/// The shortest preview that says anything, in chars; below it one line says more.
+/// Chars of the shortest useful preview; below it one line says more.
 const LEAST_PREVIEW_CHARS: usize = 200;
-/// Tokens of a preview besides what it shows: its words, and the place of the whole text.
+/// Tokens of a preview without the shown text: its fixed words, and the location of the whole text.
 const BLOCK_TOKENS: u64 = 160;
 /// Arguments of up to this many chars stay.
 const SHORT_ARGUMENTS_CHARS: usize = 500;
@@ -22,53 +22,53 @@ const SHORT_ARGUMENTS_CHARS: usize = 500;
 /// A tool output that leaves the list for a preview of so many chars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spilled {
-    /// Its position.
+    /// The position of the output.
     pub(crate) at: usize,
-    /// Chars of it that are shown.
+    /// The chars that are shown.
     pub(crate) chars: usize,
 }
 
-/// A last exchange that was made smaller.
+/// A last exchange after shortening.
 #[derive(Clone, Debug)]
 pub(crate) struct Shortened {
-    /// Messages with another form, by position.
+    /// The changed messages, by position.
     pub(crate) messages: Vec<(usize, Message)>,
-    /// Outputs that become previews.
+    /// The outputs that become previews.
     pub(crate) spilled: Vec<Spilled>,
-    /// What all of it takes then, its previews estimated.
+    /// The load of the whole exchange, with estimated previews.
     pub(crate) load: Load,
 }
 
-/// What an exchange may take.
+/// The budget of an exchange.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Budget {
-    /// The rest of the list.
+    /// The load of the rest of the list.
     pub(crate) rest: Load,
     /// The most tokens that the rest and the exchange may take together.
     pub(crate) most: u64,
 }
 
-/// One message of the exchange on its way.
+/// A message of the exchange while it is shortened.
 struct Item {
     at: usize,
     message: Message,
-    /// What it takes as it is now.
+    /// The load of its present form.
     load: Load,
-    /// The price of a preview of it; none if it can't have one.
+    /// The cost of its preview; `None` if it can't have one.
     output: Option<PreviewCost>,
-    /// Chars of its preview, once it has one.
+    /// The chars of its preview, if it has one.
     chars: Option<usize>,
     is_changed: bool,
 }
 
-/// What a preview of an output takes.
+/// The cost of a preview of an output.
 #[derive(Clone, Copy)]
 struct PreviewCost {
     /// The message without its text.
     bare: Load,
-    /// The text.
+    /// The text alone.
     text: Load,
-    /// Its chars.
+    /// The chars of the text.
     chars: u64,
 }
 
@@ -86,12 +86,12 @@ impl PreviewCost {
         Some(Self { bare, text: Load::of(message).without(bare), chars })
     }
 
-    /// What a preview that shows so many chars takes.
+    /// Returns the load of a preview that shows so many chars.
     fn load(self, chars: usize) -> Load {
         self.bare.plus(Load::flat(BLOCK_TOKENS)).plus(self.text.part(chars as u64, self.chars))
     }
 
-    /// Chars that a preview of at most so many tokens shows.
+    /// Returns the chars that a preview of at most so many tokens shows.
     fn chars(self, tokens: u64) -> usize {
         let left = u128::from(tokens.saturating_sub(self.load(0).tokens())) * u128::from(self.chars);
         let left = left / u128::from(self.text.tokens().max(1));
@@ -99,7 +99,7 @@ impl PreviewCost {
     }
 }
 
-/// Makes the messages of an exchange small enough for a budget, or as small as the host takes them.
+/// Makes the messages of an exchange small enough for a budget, or as small as the host accepts.
 pub(crate) fn shorten(list: &[Message], exchange: &Exchange, host: Host, budget: Budget) -> Shortened {
     let items = list.iter().enumerate().skip(exchange.from).map(|(at, message)| Item {
         at,
@@ -154,7 +154,8 @@ impl Shortening {
         }
     }
 
-    /// Previews in full size, as those of outputs that never came into the list whole.
+    /// Turns the largest outputs into previews of full size, like outputs that were stored before they
+    /// entered the list.
     fn preview_the_largest(&mut self) {
         let mut total = self.total();
         let mut order: Vec<usize> = (0..self.items.len()).collect();
@@ -194,7 +195,7 @@ impl Shortening {
         }
     }
 
-    /// All previews, and the outputs that are larger than they, at one size that fits.
+    /// Reduces all previews, and all outputs larger than them, to one common size that fits.
     fn shorten_previews(&mut self) {
         let takes = |most: u64, items: &[Item]| -> Load { items.iter().map(|item| item.capped(most).1).collect() };
         let (mut fits, mut beyond) = (0, self.items.iter().map(|item| item.load.tokens()).max().unwrap_or(0) + 1);
@@ -207,7 +208,7 @@ impl Shortening {
         }
     }
 
-    /// What pruning leaves of outputs and arguments; calls that are not answered yet stay.
+    /// Replaces outputs and arguments with their pruned forms, as far as the flags allow.
     fn summarise_in_one_line(&mut self, calls: bool, results: bool) {
         let messages: Vec<Message> = self.items.iter().map(|item| item.message.clone()).collect();
         for (item, shorter) in self.items.iter_mut().zip(prune::prune(&messages, 0, None).messages) {
@@ -234,7 +235,7 @@ impl Item {
         self.is_changed = true;
     }
 
-    /// Its preview and what it takes where an output may take so many tokens.
+    /// Returns the preview's chars and load under a limit of so many tokens for each output.
     fn capped(&self, most: u64) -> (Option<usize>, Load) {
         match self.output {
             Some(price) if self.load.tokens() > most => {
@@ -247,8 +248,8 @@ impl Item {
     }
 }
 
-/// What stands for an output that could not be kept elsewhere: its beginning, and where the whole
-/// is.
+/// Returns the replacement for an output that could not be stored outside the list: its beginning, and the
+/// handle of the whole.
 pub(crate) fn cut(message: &Message, chars: usize, handle: &str) -> Message {
     let text = message.text();
     if !longer_than(&text, chars) {

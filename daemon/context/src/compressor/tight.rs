@@ -1,5 +1,5 @@
-//! Layouts for a list that is too large for the ordinary one: the tail shrinks as far as the last
-//! exchange, and the exchange itself gets shorter.
+//! Layouts for a list that is too large for the ordinary one: the tail shrinks as far as the last exchange,
+//! and the exchange itself becomes shorter.
 
 use std::cell::OnceCell;
 
@@ -16,13 +16,13 @@ use crate::prune;
 use crate::settings::{Budgets, Host};
 use crate::tokens::Load;
 
-/// Tokens of what a run adds besides the handoff: the note of the system message, the handoff's
+/// Tokens that a run adds in addition to the handoff's text: the note of the system message, the handoff's
 /// own fields.
 pub(crate) const NOTE_TOKENS: u64 = 110;
-/// The least that a handoff asks for, in tokens, where there is room.
+/// The least tokens that a handoff gets if there is room.
 const WANTED_HANDOFF: u64 = 2_000;
 
-/// A layout, what its handoff covers, and the tokens of the handoff.
+/// A layout, the content of its handoff, and the tokens of the handoff.
 pub(crate) type Cut = (Layout, Brief, u64);
 
 /// The layouts of a list over the threshold, from the ordinary one down to the smallest.
@@ -33,24 +33,24 @@ pub(crate) struct TightLayouts<'a> {
     options: &'a Options<'a>,
     goal: Goal,
     exchange: Exchange,
-    /// Everything before the last exchange pruned, and pictures before the newest one gone.
+    /// The list with everything before the last exchange pruned, and images before the newest one removed.
     stripped: Stripped,
-    /// The load of the head without old pictures, with the note.
+    /// The load of the head without old images, with the note.
     head: Load,
-    /// The user's last message before the last exchange, freed of a handoff.
+    /// The user's last message before the last exchange, without a merged handoff.
     user: Option<(usize, Message)>,
     /// The load of the pinned messages between head and last exchange, with their pairs.
     pinned: Load,
-    /// Where the tail begins at the earliest: behind an earlier handoff and closed episodes.
+    /// The earliest beginning of the tail: after an earlier handoff and closed episodes.
     lowest: usize,
-    /// The exchange as small as it gets.
+    /// The exchange in its smallest form.
     least: OnceCell<Shortened>,
 }
 
-/// A list without what pruning takes and without old pictures.
+/// A pruned list without old images.
 struct Stripped {
     messages: Vec<Message>,
-    /// How many of them pruning replaced.
+    /// The number of messages that pruning replaced.
     count: usize,
 }
 
@@ -74,8 +74,8 @@ impl<'a> TightLayouts<'a> {
         Self { messages, normal, options, goal, exchange, stripped, head, user, pinned, lowest, least }
     }
 
-    /// A tail that fits with a handoff into so many tokens. None if nothing that is worth one
-    /// stands between, or the head and the last exchange leave no room.
+    /// Returns a tail that fits into so many tokens together with a handoff. Returns `None` if too little is
+    /// between head and tail, or the head and the last exchange leave no room.
     pub(crate) fn cut(&self, level: u64) -> Option<Cut> {
         let Budgets { max_summary_tokens, tail_token_budget, .. } = self.options.settings.budgets();
         let fixed = self.fixed();
@@ -89,31 +89,31 @@ impl<'a> TightLayouts<'a> {
         self.laid_out(from, last, level.saturating_sub(taken.tokens()))
     }
 
-    /// The list with nothing kept but the head and the last exchange, both as small as they get;
-    /// none if that is more than `most` tokens.
+    /// Returns the list with only the head and the last exchange kept, in their smallest forms; `None` if
+    /// that exceeds `most` tokens.
     pub(crate) fn smallest(&self, most: u64) -> Option<Cut> {
         let last = self.least().clone();
         let smallest = self.goal.smallest_handoff();
         let taken = self.fixed().plus(last.load).tokens();
         let room = most.checked_sub(taken).filter(|room| *room >= smallest)?;
-        // What can't reach its goal at least comes near it.
+        // If the goal is out of reach, the list at least comes close.
         let left = self.goal.threshold.saturating_sub(taken);
         let wanted = WANTED_HANDOFF.min((self.goal.threshold / 2).max(left)).max(smallest);
         self.laid_out(self.exchange.from, last, room.min(wanted))
     }
 
-    /// The whole list without a handoff, pruned up to the last exchange, if that fits into so many
+    /// Returns the whole list without a handoff, pruned up to the last exchange, if it fits into so many
     /// tokens.
     pub(crate) fn whole(&self, level: u64) -> Option<Layout> {
         self.without_handoff(self.shortened(self.ahead(), level), level)
     }
 
-    /// The same with the last exchange as small as it gets.
+    /// Returns the same with the last exchange in its smallest form.
     pub(crate) fn smallest_whole(&self, most: u64) -> Option<Layout> {
         self.without_handoff(self.least().clone(), most)
     }
 
-    /// What everything before the last exchange takes, bare.
+    /// Returns the load of everything before the last exchange, pruned.
     fn ahead(&self) -> Load {
         self.stripped.messages.iter().take(self.exchange.from).collect()
     }
@@ -131,7 +131,7 @@ impl<'a> TightLayouts<'a> {
         Some(layout)
     }
 
-    /// What stays whatever happens takes, without the last message and its results.
+    /// Returns the load of the messages that always stay, without the last message and its results.
     fn fixed(&self) -> Load {
         let user = self.user.as_ref().map(|(_, message)| Load::of(message)).unwrap_or_default();
         self.head.plus(user).plus(self.pinned)
@@ -141,7 +141,7 @@ impl<'a> TightLayouts<'a> {
     /// it gets.
     fn shortened(&self, rest: Load, most: u64) -> Shortened {
         let takes = |last: &Shortened| rest.plus(last.load).tokens();
-        // What can't be done is not tried again for each level.
+        // A failed attempt is not repeated for each level.
         if let Some(least) = self.least.get().filter(|least| takes(least) >= most) {
             return least.clone();
         }
@@ -157,8 +157,8 @@ impl<'a> TightLayouts<'a> {
         shorten(&self.normal.pruned, &self.exchange, self.options.settings.host, budget)
     }
 
-    /// The first message of a tail that takes at most so many tokens together with what is taken already, and what
-    /// all of that takes. Calls and their results stay together.
+    /// Returns the first message of a tail that needs at most `most` tokens together with `taken`, and the
+    /// load of both. Pairs stay whole.
     fn walk(&self, mut taken: Load, most: u64) -> (usize, Load) {
         let (mut cut, mut sum) = (self.exchange.from, taken);
         for at in (self.lowest..self.exchange.from).rev() {

@@ -1,7 +1,8 @@
-//! Exchanges between head and tail that stay word for word where the list has room left.
+//! Exchanges between head and tail that stay word for word if the list has room left.
 //!
-//! They stand behind the handoff, and a provider has to take the list: behind results stands the model, behind the
-//! model somebody else. Where the neighbours would be wrong an exchange takes in what stood beside it, or does not stay.
+//! They come after the handoff, and a provider must accept the list: a model message follows results, and a
+//! message of someone else follows the model. If its neighbours don't fit, an exchange is extended by
+//! neighbouring messages, or does not stay.
 
 use std::ops::Range;
 
@@ -16,8 +17,8 @@ use crate::tokens::tokens_of;
 /// The least score of an exchange that stays.
 const LEAST_SCORE: u32 = 40;
 
-/// Keeps the exchanges of the middle that most refers to, within so many tokens: calls with their results. What the
-/// user said stands in the handoff. Says which messages.
+/// Keeps the most important exchanges of the middle, calls with their results, within so many tokens. The
+/// user's words are in the handoff anyway. Returns the positions of the kept messages.
 pub(super) fn keep(
     layout: &mut Layout,
     brief: &mut Brief,
@@ -44,7 +45,7 @@ pub(super) fn keep(
     }
     chosen.sort_by_key(|range| range.start);
     let kept: Vec<usize> = middle.fitted(chosen, left).into_iter().flatten().collect();
-    // A handoff replaces something.
+    // A handoff must replace at least one message.
     if kept.is_empty() || kept.len() == layout.middle().len() {
         return Vec::new();
     }
@@ -58,13 +59,14 @@ pub(super) fn keep(
     kept
 }
 
-/// What stands between head and tail, behind an earlier handoff.
+/// The messages between head and tail, after an earlier handoff.
 struct Middle<'a> {
     messages: &'a [Message],
     range: Range<usize>,
     /// For each result the message and position of its call.
     callers: Vec<Option<(usize, usize)>>,
-    /// The head ends with words of the user: the handoff would go into a message of the model behind them.
+    /// Whether the head ends with a user message. Then the handoff would be merged into a model message after
+    /// it.
     is_behind_user: bool,
 }
 
@@ -89,7 +91,7 @@ impl<'a> Middle<'a> {
         self.messages.get(range.clone()).unwrap_or_default().iter().map(tokens_of).sum()
     }
 
-    /// Calls, each with its one result behind it.
+    /// Returns the calls that have exactly one result each.
     fn exchanges(&self, layout: &Layout) -> Vec<Range<usize>> {
         let is_done_with =
             |at: usize| layout.discarded.binary_search(&at).is_ok() || layout.finished.binary_search(&at).is_ok();
@@ -110,7 +112,7 @@ impl<'a> Middle<'a> {
         found
     }
 
-    /// The calls at a position with their results, if each has exactly one.
+    /// Returns the calls at a position with their results, if each call has exactly one.
     fn exchange(&self, at: usize) -> Option<Range<usize>> {
         let message = self.get(at).filter(|message| message.is(Role::Assistant))?;
         let calls = message.tool_calls().len();
@@ -127,8 +129,8 @@ impl<'a> Middle<'a> {
         (answered.len() == calls).then_some(at..end)
     }
 
-    /// Of exchanges in their order those that can stand behind a handoff and before the tail, with what they need for
-    /// that; so many tokens are left for it.
+    /// Returns those exchanges that can be between a handoff and the tail, extended as needed by up to `left`
+    /// tokens.
     fn fitted(&self, mut chosen: Vec<Range<usize>>, mut left: u64) -> Vec<Range<usize>> {
         while let Some(first) = chosen.first().cloned().filter(|_| self.is_behind_user) {
             let begin = self.asked(first.start).map(|begin| begin..first.start);
@@ -163,12 +165,12 @@ impl<'a> Middle<'a> {
         chosen
     }
 
-    /// Whether the tail begins with the model.
+    /// Whether the tail begins with a model message.
     fn is_before_model(&self) -> bool {
         self.get(self.range.end).is_some_and(|message| message.is(Role::Assistant))
     }
 
-    /// Where the words of the user stand that led to what is at a position.
+    /// Returns the position of the user message that led to the message at `at`.
     fn asked(&self, at: usize) -> Option<usize> {
         let found = (self.range.start..at)
             .rev()
@@ -176,8 +178,8 @@ impl<'a> Middle<'a> {
         self.get(found).filter(|message| message.is(Role::User)).map(|_| found)
     }
 
-    /// Where what the model said to results ends that stand before a position: behind its answer, or where somebody
-    /// else speaks.
+    /// Returns where the model's reaction to the results before `from` ends: after its answer, or where
+    /// someone else speaks.
     fn answered(&self, from: usize) -> usize {
         let mut at = from;
         while at < self.range.end {
@@ -202,7 +204,7 @@ mod tests {
     use crate::request::Focus;
     use crate::testing::{call_of, result, say, settings};
 
-    /// Thirty calls; the results of the fourth and of the twenty-first are what later ones are given.
+    /// Builds thirty calls. Later calls refer to the results of the fourth and the twenty-first.
     fn session() -> Vec<Message> {
         let mut list = vec![say("system", "you help"), say("user", "go on")];
         for at in 0..30 {
@@ -247,7 +249,7 @@ mod tests {
         assert_eq!(best, [of_call(4), of_call(21)]);
         let (fourth, later) = ([of_call(4) - 1, of_call(4)], [of_call(21) - 1, of_call(21)]);
         assert_eq!(kept(&list, 10_000), [fourth, later].concat());
-        // One of the two: the one with the higher score.
+        // With room for one of the two, the one with the higher score stays.
         let one: u64 = later.iter().map(|at| tokens_of(&list[*at])).sum();
         assert_eq!(kept(&list, one), later);
         assert_eq!(kept(&list, 5), [0_usize; 0]);
@@ -265,7 +267,8 @@ mod tests {
 
     #[test]
     fn what_stays_has_neighbours_that_a_provider_takes() {
-        // Question, call, result and answer, twelve times; the eleventh call is given what the fourth and the seventh found.
+        // Question, call, result and answer, twelve times. The eleventh call refers to the results of the
+        // fourth and the seventh.
         let mut list = vec![say("system", "you help")];
         for at in 0..12 {
             let id = at.to_string();
@@ -278,20 +281,20 @@ mod tests {
         let question = |at: usize| 1 + 4 * at;
         let (third, sixth) = (question(3), question(6));
         let tokens = |range: Range<usize>| list[range].iter().map(tokens_of).sum::<u64>();
-        // Between the system message and the user: only the last one needs its answer.
+        // Between the system message and a user message only the last exchange needs its answer.
         let all = [third + 1, third + 2, sixth + 1, sixth + 2, sixth + 3];
         assert_eq!(kept_of(&list, 0, question(9), 10_000), all);
-        // Before the model's call no answer may stand.
+        // Before the model's call there must be no answer.
         assert_eq!(kept_of(&list, 0, question(9) + 1, 10_000), all[..4]);
-        // Behind the user the question comes along.
+        // After a user message the first exchange needs its question.
         assert_eq!(kept_of(&list, 1, question(9) + 1, 10_000), [&[third], &all[..4]].concat());
-        // Where there is no room for that, another one is the first or the last.
+        // Without room for that, another exchange becomes the first or the last.
         let room = tokens(third + 1..third + 3) + tokens(sixth + 1..sixth + 3);
         assert_eq!(kept_of(&list, 0, question(9), room), [0_usize; 0]);
         let room = room + tokens(sixth + 3..sixth + 4);
         assert_eq!(kept_of(&list, 0, question(9), room), all);
         assert_eq!(kept_of(&list, 1, question(9), room - 1), [0_usize; 0]);
-        // Results of one call are not those of another.
+        // Results of another call don't count.
         list[sixth + 2] = result("3", "found ab_6 cd_6 ef_6 gh_6");
         assert_eq!(kept_of(&list, 0, question(9) + 1, 10_000), all[..2]);
     }

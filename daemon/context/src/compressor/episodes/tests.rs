@@ -13,7 +13,7 @@ use crate::slot::Slot;
 use crate::testing::{list, settings};
 use crate::wishes::Wishes;
 
-/// An episode from a position to before another one.
+/// Returns an episode from a position to before another one.
 fn episode(messages: &[Message], title: &str, from: usize, to: usize) -> Episode {
     let of = |at: usize| Fingerprint::of(&messages[at]);
     Episode {
@@ -44,7 +44,7 @@ fn compressed_again(
     prepared.finish(Summary { body: "what was done".into(), ..Summary::default() }, note)
 }
 
-/// Positions of the input that are in the new list, as they were or shorter.
+/// Returns the input positions of messages in the new list, unchanged or shortened.
 fn there(compressed: &Compressed) -> Vec<usize> {
     let of = |slot: &Slot| match slot {
         Slot::Kept(at) | Slot::Replaced { index: at, .. } => Some(*at),
@@ -63,19 +63,19 @@ fn valid(messages: &[Message], compressed: &Compressed) -> Vec<Message> {
 
 #[test]
 fn a_closed_episode_leaves_the_tail_and_what_stands_around_it_stays() {
-    // Question, call, result and answer, many times; the tail begins at 58 without episodes.
+    // Question, call, result and answer, many times. Without episodes the tail begins at 58.
     let messages = list(&format!("s{}", "UcTA".repeat(20)));
     let all = |range: Range<usize>| range.collect::<Vec<_>>();
     for (episodes, stays) in [
         (vec![], all(58..81)),
         (vec![(61, 69)], [all(58..61), all(69..81)].concat()),
-        // From a call to its result; the answer is behind it.
+        // The episode contains a call and its result, but not the answer after them.
         (vec![(62, 64)], [all(58..62), all(64..81)].concat()),
         (vec![(61, 65), (69, 73)], [all(58..61), all(65..69), all(73..81)].concat()),
-        // It may begin in what leaves anyway.
+        // It may begin in the middle.
         (vec![(41, 69)], all(69..81)),
         (vec![(21, 33)], all(58..81)),
-        // What the user said last stays, and the last answer.
+        // The user's last message and the last answer stay.
         (vec![(73, 81)], [all(58..73), vec![77, 80]].concat()),
     ] {
         let named: Vec<Episode> = episodes.iter().map(|&(from, to)| episode(&messages, "look", from, to)).collect();
@@ -102,7 +102,7 @@ fn its_line_tells_what_left_and_stays_through_later_compressions() {
         new = compressed_again(&messages, 60_000, &done, Pins::default(), &new.state);
         assert_eq!(new.handoff.matches("- the parser (").count(), 1, "round {round}: {}", new.handoff);
     }
-    // Another one of that name has a line of its own.
+    // Another episode with the same title has its own line.
     let [first] = done;
     let both = [first.clone(), Episode { number: 2, ..first }];
     messages = valid(&messages, &new);

@@ -23,7 +23,7 @@ fn compressed(messages: &[Message], settings: &Settings, pins: Pins) -> Compress
     prepared.finish(Summary { body: "what was done".into(), ..Summary::default() }, note)
 }
 
-/// Positions of the input that stand in the new list byte for byte.
+/// Returns the input positions that are in the new list byte for byte.
 fn whole(compressed: &Compressed) -> Vec<usize> {
     let kept = |slot: &Slot| if let Slot::Kept(at) = slot { Some(*at) } else { None };
     compressed.slots.iter().filter_map(kept).collect()
@@ -31,18 +31,19 @@ fn whole(compressed: &Compressed) -> Vec<usize> {
 
 #[test]
 fn a_pinned_message_stays_with_its_pair_and_with_whom_it_stands_beside() {
-    // What was asked, a call with its result, and the answer, many times.
+    // Question, call with its result, and answer, many times.
     let messages = list(&format!("s{}", "UcTA".repeat(20)));
     let settings = settings(60_000, 0, 4);
     for (pinned, stays) in [
         (vec![22], vec![22, 23]),
         (vec![23], vec![22, 23]),
-        // A question with its answer, and the tail, which begins in the midst of another one, with its question.
+        // A question stays with its answer, and the tail, which begins within another exchange, with its
+        // question.
         (vec![21], vec![21, 24, 57]),
-        // The tail begins with a call: what the user said before it goes between two of the model.
+        // The tail begins with a call. The user's message before it goes between two messages of the model.
         (vec![24], vec![24, 57]),
         (vec![13, 22], vec![13, 16, 21, 22, 23]),
-        // Between two of somebody else goes an answer.
+        // An answer goes between two user messages.
         (vec![13, 21], vec![13, 16, 21, 24, 57]),
         (vec![15, 21], vec![14, 15, 16, 21, 24, 57]),
     ] {
@@ -83,7 +84,7 @@ fn it_stays_through_many_compressions_and_gets_no_shorter_in_the_tail() {
 #[test]
 fn one_that_a_handoff_was_put_in_front_of_is_known_again_and_freed_of_it() {
     let settings = settings(60_000, 0, 4);
-    // Behind an assistant stands the user: the handoff goes in front of the user's words.
+    // A user message follows an assistant message, so the handoff is merged into the user's message.
     let mut messages = list(&format!("sua{}", "UcTA".repeat(20)));
     let settings = Settings { protect_first_n: 2, ..settings };
     let pinned = pins(&messages, &[3]);
@@ -128,7 +129,7 @@ fn where_all_that_could_leave_is_pinned_nothing_leaves() {
     assert!(declined.is_err());
 }
 
-/// Where a message of the new list stood.
+/// Returns the input position of a message of the new list.
 fn place(slot: &Slot) -> Option<usize> {
     match slot {
         Slot::Kept(at) | Slot::Replaced { index: at, .. } => Some(*at),
@@ -137,8 +138,8 @@ fn place(slot: &Slot) -> Option<usize> {
 }
 
 proptest! {
-    /// Whatever is pinned, discarded, done with or out of range, and however full the window is: what is pinned is there or
-    /// named, calls and results belong together, nothing stands twice, and what is gone a handoff covers.
+    /// Holds for all pins, discards, closed episodes, ranges and window sizes: pinned messages are present or
+    /// reported, pairs are whole, no message occurs twice, and the handoff covers every message that left.
     #[test]
     fn any_wishes_give_a_valid_list(
         turns in prop::collection::vec(prop::sample::select(vec!["u", "U", "a", "A", "ct", "cT", "UcTa", "UA"]), 8..60),

@@ -38,7 +38,7 @@ fn only_what_lies_in_the_range_leaves() {
             // Calls stay with their results, at both ends.
             (11..20, 12..20),
             (9..19, 9..18),
-            // The head and the last exchange stay, and so does the last that the user said.
+            // The head and the last exchange stay, and so does the user's last message.
             (0..21, 1..21),
             (61..1_000, 61..80),
         ] {
@@ -58,7 +58,7 @@ fn only_what_lies_in_the_range_leaves() {
 
 #[test]
 fn an_earlier_handoff_goes_into_the_new_one_and_what_lies_before_the_range_stays() {
-    // So small that outputs before the range would become short otherwise.
+    // The window is so small that outputs before the range would otherwise be shortened.
     let settings = settings(20_000, 0, 4);
     let messages = list(&format!("s{}", "UcTA".repeat(20)));
     let first = compressed(&messages, &settings, 1..21).unwrap();

@@ -1,24 +1,24 @@
-//! How many chars each part of a handoff may take.
+//! The most chars of each part of a handoff.
 
 use super::Record;
 
-/// Percent of a handoff that rules may take.
+/// The most percent of a handoff for rules.
 const CONSTRAINTS_SHARE: usize = 10;
-/// Percent of the room beside the smallest record that is planned for the user's words.
+/// Percent of the room, without the smallest record, that is planned for the user's words.
 const USER_SHARE: usize = 40;
-/// Percent of it that is planned for the user's words and anchors together.
+/// Percent of the same room that is planned for the user's words and anchors together.
 const BOTH_SHARE: usize = 74;
-/// Percent of a handoff that anchors and the user's words may each take of a record that leaves no
-/// room; the record is cut for them.
+/// Percent of a handoff that anchors and the user's words each get if the record leaves no room. The record
+/// is then cut.
 const FLOOR_SHARE: usize = 15;
-/// Room that is left to the record, in chars, before the shares are taken; half the room at most.
+/// Chars reserved for the record before the shares; at most half of the room.
 const RECORD_CHARS: usize = 2_000;
 
-/// Chars below which a handoff is short: its rules and the user's words come before all else, and nothing is said twice.
+/// A handoff with fewer chars is short: its rules and the user's words come first, and no text occurs twice.
 const SHORT_CHARS: usize = 3_600;
-/// Percent of the room of a short handoff that rules may take.
+/// The most percent of a short handoff's room for rules.
 const SHORT_CONSTRAINTS_SHARE: usize = 50;
-/// Room that is left to its record.
+/// Chars reserved for the record of a short handoff.
 const SHORT_RECORD_CHARS: usize = 300;
 
 /// Whether a handoff of so many chars is short.
@@ -26,25 +26,25 @@ pub(in crate::compressor) const fn is_short(limit: usize) -> bool {
     limit < SHORT_CHARS
 }
 
-/// What the parts of a handoff may take. A short one is its frame for the most part, so that they are shares of what
-/// that leaves.
+/// The shares of a handoff's parts. A short handoff is mostly frame, so its shares refer to the room without
+/// the frame.
 #[derive(Clone, Copy)]
 pub(super) struct Shares {
     /// Chars of the handoff.
     pub(super) limit: usize,
-    /// Chars of it beside its frame and the line that says where the messages are.
+    /// Its chars without the frame and the line with the handle of the messages.
     pub(super) base: usize,
 }
 
 /// Chars for the user's words and the anchors.
 pub(super) struct Room {
     pub(super) both: usize,
-    /// What of it is the user's, whatever the anchors take.
+    /// The part of it that belongs to the user's words, whatever the anchors need.
     pub(super) user: usize,
 }
 
 impl Shares {
-    /// The rules, heading included.
+    /// Returns the most chars of the rules, heading included.
     pub(super) const fn rules(self) -> usize {
         if is_short(self.limit) {
             self.base / 100 * SHORT_CONSTRAINTS_SHARE
@@ -53,18 +53,19 @@ impl Shares {
         }
     }
 
-    /// What is left to the record.
+    /// Returns the chars reserved for the record.
     pub(super) const fn record(self) -> usize {
         if is_short(self.limit) { SHORT_RECORD_CHARS } else { RECORD_CHARS }
     }
 
-    /// What anchors and the user's words may each take of a record that leaves no room.
+    /// Returns the chars that anchors and the user's words each get if the record leaves no room.
     pub(super) const fn floor(self) -> usize {
         let of = if is_short(self.limit) { self.base } else { self.limit };
         of / 100 * FLOOR_SHARE
     }
 
-    /// What is left beside the record and `others`; what a written record leaves beyond the shares is the user's.
+    /// Returns the room without the record and `others`. Room that a written record leaves beyond the shares
+    /// goes to the user's words.
     pub(super) fn room(self, record: Record, others: usize) -> Room {
         let written = match record {
             Record::Coming => 0,
