@@ -1,4 +1,4 @@
-//! What calls were given: commands with the exit codes of their results, paths and addresses.
+//! Anchors from the arguments of calls: commands with the exit codes of their results, paths and addresses.
 
 use hashbrown::HashMap;
 use std::borrow::Cow;
@@ -12,26 +12,26 @@ use crate::message::Message;
 use crate::pairs;
 use crate::text::longer_than;
 
-/// What an ordinary command is worth.
+/// The score of a command.
 const COMMAND: f64 = 0.95;
-/// What one that failed is worth beside it.
+/// The factor on the score of a failed command.
 const FAILED: f64 = 1.1;
-/// What a path is worth that a call named.
+/// The score of a path in the arguments of a call.
 const PATH: f64 = 0.5;
-/// What an address is worth that a call named.
+/// The score of an address in the arguments of a call.
 const URL: f64 = 0.9;
-/// Longer commands are scripts, in chars.
+/// The most chars of a command; longer ones are scripts.
 const MAX_COMMAND_CHARS: usize = 300;
-/// Longer strings are no paths and no addresses, in chars.
+/// The most chars of a path or an address.
 const MAX_PLACE_CHARS: usize = 260;
-/// Bytes of arguments that are parsed; in longer ones the names are not what matters.
+/// The most bytes of arguments that are parsed; in longer ones the named fields don't matter.
 const MAX_ARGUMENTS_BYTES: usize = 4_096;
-/// What stands between a command and its exit code.
+/// The words between a command and its exit code.
 const EXIT_WORDS: &str = " -> exit ";
 /// Bytes at each end of a result that are searched for an exit code.
 const EXIT_BYTES: usize = 240;
 
-/// The arguments that name something exact; all others are passed over.
+/// The arguments that name something exact; all others are ignored.
 #[derive(Deserialize)]
 struct Named<'a> {
     #[serde(borrow, default, alias = "cmd", alias = "script")]
@@ -44,7 +44,7 @@ struct Named<'a> {
     url: Option<Text<'a>>,
 }
 
-/// A string, or something else that is passed over.
+/// A string, or another value, which is ignored.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Text<'a> {
@@ -65,7 +65,7 @@ impl Text<'_> {
 /// Names of the fields that [`Named`] has.
 const NAMES: [&str; 9] = ["command", "cmd", "script", "path", "file_path", "filename", "file", "workdir", "url"];
 
-/// Whether the named arguments of a call are read here.
+/// Whether this module reads the named arguments of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Names {
     Read,
@@ -73,14 +73,14 @@ pub(super) enum Names {
 }
 
 impl Names {
-    /// Whether a field is one of those that are read here.
+    /// Whether this module reads the field.
     pub(super) fn covers(self, name: &str, value: &Value) -> bool {
         let short = value.as_str().is_some_and(|text| !longer_than(text.trim(), MAX_PLACE_CHARS));
         self == Self::Read && short && NAMES.contains(&name)
     }
 }
 
-/// Whether the named arguments of such arguments are read here.
+/// Returns whether this module reads the named arguments of such arguments.
 pub(super) fn is_read(arguments: &str) -> Names {
     if arguments.len() <= MAX_ARGUMENTS_BYTES && serde_json::from_str::<Named<'_>>(arguments).is_ok() {
         Names::Read
@@ -89,7 +89,7 @@ pub(super) fn is_read(arguments: &str) -> Names {
     }
 }
 
-/// The command of an anchor with an exit code.
+/// Returns the command of an anchor with an exit code.
 pub(super) fn ended(text: &str) -> Option<&str> {
     text.rsplit_once(EXIT_WORDS).map(|(command, _)| command)
 }
@@ -100,7 +100,7 @@ struct Ran {
     exit: Option<String>,
 }
 
-/// The anchors of all calls in `turns`.
+/// Returns the anchors of all calls in `turns`.
 pub(super) fn anchors(turns: &[&Message]) -> Vec<Anchor> {
     let results = results(turns);
     let mut ran: Vec<Ran> = Vec::new();
@@ -146,19 +146,19 @@ pub(super) fn anchors(turns: &[&Message]) -> Vec<Anchor> {
     places
 }
 
-/// What tells programs apart: the first two words of a command.
+/// Returns the first two words of a command, which identify the program.
 fn head(command: &str) -> String {
     let words: Vec<&str> = command.split_whitespace().take(2).collect();
     words.join(" ")
 }
 
-/// For each call the position of its result.
+/// Returns for each call the position of its result.
 fn results(turns: &[&Message]) -> HashMap<(usize, usize), usize> {
     let callers = pairs::callers(turns.iter().copied());
     callers.into_iter().enumerate().filter_map(|(at, caller)| Some((caller?, at))).collect()
 }
 
-/// The exit code that a result tells at one of its ends.
+/// Returns the exit code that a result contains near one of its ends.
 fn exit_code(text: &str) -> Option<String> {
     let tail = text.get(text.ceil_char_boundary(text.len().saturating_sub(EXIT_BYTES))..)?;
     let head = text.get(..text.floor_char_boundary(EXIT_BYTES))?;

@@ -1,11 +1,11 @@
-//! Sentences that say what was decided.
+//! Sentences that state a decision.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::pattern::Pattern;
 
-/// Words that say so by themselves.
+/// Words that state a decision by themselves.
 static WORDS: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix)\b(?:we|I|team|they|you\ and\ I)(?:['’]ve|\ have|['’]re|\ are)?\s+(?:all\ |finally\ |now\ |both\ |have\ )?(?:decided|agreed|settled|chose|chosen|opted|picked|ruled\ out|concluded|committed\ to|going\ with|rejected|selected|resolved\ to)\b
@@ -17,7 +17,8 @@ static WORDS: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
-/// What was chosen, and what tells that it was: over something else, or because of something.
+/// Words of a choice, and words of a reason that make it a decision: over something else, or because of
+/// something.
 static CHOICES: LazyLock<[(Pattern, Pattern); 2]> = LazyLock::new(|| {
     let pattern = crate::pattern;
     [
@@ -34,24 +35,24 @@ static CHOICES: LazyLock<[(Pattern, Pattern); 2]> = LazyLock::new(|| {
     ]
 });
 
-/// Chars between what was chosen and what tells so, at least and at most. One automaton for both would count them
-/// behind each such word, in a state of its own for each set of counts.
+/// The allowed chars between a choice and its reason. One automaton for both patterns would have to count
+/// them after each choice, with a state for each set of counts.
 const BETWEEN: Range<usize> = 2..81;
 
-/// Chars of the longest words that tell so, and the one behind them.
+/// Chars of the longest reason and the char after it.
 const LONGEST_REASON: usize = 12;
 
-/// The first place in a text that says what was decided.
+/// Returns the first place in a text that states a decision.
 pub(super) fn find(text: &str) -> Option<Range<usize>> {
     let said = WORDS.find(text).map(|found| found.range());
     let chosen = CHOICES.iter().filter_map(|(choice, reason)| chosen(text, choice, reason));
     said.into_iter().chain(chosen).min_by_key(|found| found.start)
 }
 
-/// The first choice with what tells so in the same line, up to the last of that.
+/// Returns the first choice with a reason in the same line, up to the last such reason.
 fn chosen(text: &str, choice: &Pattern, reason: &Pattern) -> Option<Range<usize>> {
     choice.find_iter(text).find_map(|choice| {
-        // The choice stays, so that the word behind it is seen to begin or not.
+        // The slice includes the choice, so that word boundaries after it are recognised.
         let rest = text.get(choice.start()..)?;
         let line = rest.lines().next()?;
         let behind = line.get(choice.len()..)?;

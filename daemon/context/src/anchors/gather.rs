@@ -1,4 +1,4 @@
-//! Walking the turns, newest first, for what stands out in them.
+//! Walks the turns, newest first, and collects anchors.
 
 use hashbrown::{HashMap, HashSet};
 use std::borrow::Cow;
@@ -18,40 +18,39 @@ use crate::parallel::{FEW_LINES, MANY_MESSAGES};
 use crate::redaction::Redaction;
 use crate::sentences::sentences;
 
-/// What a find is worth in the words of the model, and in those of the user, who are quoted
-/// elsewhere too.
+/// The score of a match in the model's words, and of one in the user's words, which are quoted elsewhere too.
 const SAID: f64 = 1.0;
 /// See [`SAID`].
 const ASKED: f64 = 0.8;
-/// What a find in an output is worth.
+/// The score of a match in an output.
 const PRINTED: f64 = 0.85;
-/// What a find in the arguments of a call is worth.
+/// The score of a match in the arguments of a call.
 const GIVEN: f64 = 0.75;
-/// Chars of outputs and arguments that are read line by line, newest first. It bounds the time:
-/// in a longer conversation only the ends of older outputs are read.
+/// Chars of outputs and arguments that are read line by line, newest first. It limits the time: of older
+/// outputs in a longer conversation only the beginning is read.
 const SCAN_CHARS: usize = 4 << 20;
 /// Bytes of one text that are read.
 const TEXT_BYTES: usize = 128 << 10;
-/// Chars of an output that is read when it is too old to be read whole.
+/// Chars of an output that are read if it is too old to be read whole.
 const OLD_CHARS: usize = 600;
-/// Lines of one shape that are kept for a look, the newest ones.
+/// The most lines of one shape that are examined, the newest ones.
 const KEPT_OF_SHAPE: u32 = 10;
-/// A shape that is more common than this is noise.
+/// A shape with more lines than this is noise.
 const MAX_OF_SHAPE: u32 = 60;
-/// Lines that are kept for a look.
+/// The most lines that are examined.
 const MAX_LINES: usize = 16_000;
-/// Bytes of the shortest line worth a look.
+/// Bytes of the shortest line that is examined.
 const MIN_LINE: usize = 6;
-/// Bytes above which a line of JSON is taken apart at its fields.
+/// Bytes above which a line of JSON is split at its fields.
 const LONG_LINE: usize = 240;
-/// Anchors that go on to be masked; far more than any budget takes.
+/// The most anchors that are masked; far more than any budget holds.
 const MAX_ANCHORS: usize = 1_200;
-/// What one is worth that only the list of a part has, as a part of what it would be worth in that of all.
+/// The factor on the score of an anchor that comes only from the list of a part.
 const LISTED: f64 = 0.8;
-/// The same where those of earlier lists are added.
+/// The most anchors if those of earlier lists are added.
 const MAX_LISTED: usize = 4 * MAX_ANCHORS;
 
-/// The anchors of the turns and those that an earlier handoff listed, best first, masked.
+/// Returns the anchors of the turns and those of an earlier handoff, best first, masked.
 pub fn gather(turns: &[&Message], carried: &[(Kind, &str)], redaction: Redaction) -> Vec<Anchor> {
     let read = || {
         let parts = Part::newest_first(turns);
@@ -76,7 +75,7 @@ pub fn gather(turns: &[&Message], carried: &[(Kind, &str)], redaction: Redaction
     ranked
 }
 
-/// Anchors, and those that earlier lists of them have beside, best first. Each list is one of [`super::render`].
+/// Adds the anchors of earlier lists, and sorts all, best first. Each list has the form of [`super::render`].
 pub(crate) fn with_lists<'a>(mut anchors: Vec<Anchor>, lists: impl Iterator<Item = &'a str>) -> Vec<Anchor> {
     let mut known: HashSet<String> = anchors.iter().map(|anchor| anchor.text.clone()).collect();
     let mut listed: Vec<(u64, Anchor)> = Vec::new();
@@ -85,7 +84,8 @@ pub(crate) fn with_lists<'a>(mut anchors: Vec<Anchor>, lists: impl Iterator<Item
         let new = of_list.filter(|anchor| known.insert(anchor.text.clone()));
         listed.extend(new.map(|anchor| (shape::shape(&anchor.text), anchor)));
     }
-    // What one part has once many have: then it is no more worth than in one list of all.
+    // A shape that is rare in one part may be common in all of them. Then its score is as low as in one list
+    // of all.
     let mut shapes = Counts::default();
     listed.iter().for_each(|(shape, _)| *shapes.entry(*shape).or_default() += 1);
     anchors.extend(listed.into_iter().map(|(shape, anchor)| {
@@ -97,7 +97,7 @@ pub(crate) fn with_lists<'a>(mut anchors: Vec<Anchor>, lists: impl Iterator<Item
     anchors
 }
 
-/// A line of an output that may be looked at.
+/// A line of an output that may be examined.
 struct Line {
     text: String,
     form: Form,
@@ -105,21 +105,22 @@ struct Line {
     worth: f64,
 }
 
-/// A find in a sentence.
+/// A match in a sentence.
 struct SentenceMatch {
     anchor: Anchor,
     shape: u64,
 }
 
-/// Some turns in a row, which one processor reads.
+/// Successive turns that form one unit of parallel work.
 struct Part {
     turns: Range<usize>,
-    /// Their outputs and arguments are read whole.
+    /// Whether their outputs and arguments are read whole.
     is_read: bool,
 }
 
 impl Part {
-    /// The turns in parts, the newest one first: as many as have [`SCAN_CHARS`] are read whole.
+    /// Splits the turns into parts, the newest first. Turns with up to [`SCAN_CHARS`] in total are read
+    /// whole.
     fn newest_first(turns: &[&Message]) -> Vec<Self> {
         let mut parts: Vec<Self> = Vec::new();
         let mut seen = 0;
@@ -143,13 +144,13 @@ impl Part {
     }
 }
 
-/// Chars of a turn that are read line by line where outputs are read whole: of its output's text and of
-/// what its calls were given. They are counted and not decoded; in most outputs a char is a byte.
+/// Returns the chars of a turn that are read line by line if outputs are read whole: of its output and of its
+/// calls' arguments. They are counted without decoding; in most outputs a char is a byte.
 fn scanned_chars(turn: &Message) -> usize {
     let output = match turn.content() {
         _ if !turn.is(Role::Tool) => 0,
         Content::Text(_) => turn.content_length().map_or(0, |length| length.decoded),
-        // Images are no lines.
+        // Images have no lines.
         _ => turn.text().len(),
     };
     let given = turn.tool_calls().iter().filter_map(|call| call.arguments).map(|span| match turn.slice(span) {
@@ -181,7 +182,7 @@ impl Gatherer {
         }
     }
 
-    /// Adds what was found in older turns.
+    /// Adds the matches of older turns.
     fn append(&mut self, older: Self) {
         let mut of_older = Counts::default();
         for line in older.lines {
@@ -198,14 +199,14 @@ impl Gatherer {
         self.sentence_matches.extend(older.sentence_matches);
     }
 
-    /// The strings among the values of a call; the JSON around them is nobody's words.
+    /// Reads the strings among the values of a call; the JSON around them does not count.
     fn arguments(&mut self, text: &str, worth: f64) {
         if let Ok(value) = serde_json::from_str::<Value>(text) {
             self.value(&value, worth, calls::is_read(text));
         }
     }
 
-    /// A value of a call, without what was read with the call.
+    /// Reads a value of a call, except the fields that were read with the call.
     fn value(&mut self, value: &Value, worth: f64, named: calls::Names) {
         match value {
             Value::String(text) => {
@@ -224,7 +225,7 @@ impl Gatherer {
         }
     }
 
-    /// Sentences; fenced code is read as an output is.
+    /// Reads sentences; fenced code is read like an output.
     fn prose(&mut self, text: &str, worth: f64) {
         let text = text.get(..text.floor_char_boundary(TEXT_BYTES)).unwrap_or(text);
         let mut fenced = false;
@@ -267,7 +268,7 @@ impl Gatherer {
         self.lines(text.get(..head).unwrap_or(""), form, worth);
     }
 
-    /// Lines end at a line feed; within JSON also at one that is written as an escape.
+    /// Splits a text at line feeds; within JSON also at escaped ones.
     fn lines(&mut self, text: &str, form: Form, worth: f64) {
         let bytes = text.as_bytes();
         let mut start = 0;
@@ -282,7 +283,7 @@ impl Gatherer {
         self.fields(text.get(start..).unwrap_or(""), form, worth);
     }
 
-    /// The line, or if it is long and of JSON, its fields.
+    /// Reads the line, or the fields of a long line of JSON.
     fn fields(&mut self, line: &str, form: Form, worth: f64) {
         if form == Form::Plain || line.len() <= LONG_LINE {
             return self.line(line, form, worth);
@@ -342,11 +343,11 @@ impl Gatherer {
     }
 }
 
-/// How a text is written.
+/// The notation of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Plain,
-    /// Its strings have escapes.
+    /// Its strings contain escapes.
     Json,
 }
 

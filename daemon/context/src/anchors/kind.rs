@@ -1,13 +1,13 @@
-//! What an anchor is.
+//! The kind of an anchor.
 
 /// The kinds, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A sentence that says what was settled.
+    /// A sentence that states a decision.
     Decision,
     /// A line with an error.
     Error,
-    /// What was run, with its exit code if it is known.
+    /// A command, with its exit code if it is known.
     Command,
     /// An address.
     Url,
@@ -22,11 +22,11 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them, in order.
+    /// All kinds, in order.
     pub const ALL: [Self; 8] =
         [Self::Decision, Self::Error, Self::Command, Self::Url, Self::Hash, Self::Issue, Self::Measure, Self::Path];
 
-    /// The line above anchors of this kind.
+    /// Returns the line above anchors of this kind.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Decision => "Decisions:",
@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// Percent of the budget that the kind may take before the rest is shared out.
+    /// Returns the percent of the budget for the kind before the rest is distributed.
     pub(super) const fn share(self) -> usize {
         match self {
             Self::Decision => 18,
@@ -52,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// Its place in [`Self::ALL`].
+    /// Returns its index in [`Self::ALL`].
     pub(super) const fn index(self) -> usize {
         self as usize
     }

@@ -1,4 +1,4 @@
-//! Which kinds of exact things a line has, and how much that says.
+//! Finds the kind of exact string in a line, and rates the match.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -10,17 +10,17 @@ use super::decision;
 use crate::pattern::{Found, Pattern};
 use crate::work::values;
 
-/// Chars of a line that are looked at.
+/// Bytes of a line that are examined.
 const LOOK_BYTES: usize = 4_096;
 
-/// What a line has.
+/// A match in a line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LineMatch {
     /// The strongest kind.
     pub(crate) kind: Kind,
-    /// Where its first thing stands.
+    /// The position of the first match.
     pub(crate) span: Range<usize>,
-    /// How sure that is: 1 for an ordinary hit.
+    /// The certainty of the match: 1 for an ordinary one.
     pub(crate) strength: f64,
 }
 
@@ -31,7 +31,7 @@ static ERROR: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
-/// What makes an error line more than a word in a sentence.
+/// Forms that make an error line more than a word in a sentence.
 static ERROR_FORM: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?x) (?i:\b(?:error|fatal|panic|exception|failure|failed|traceback|err|critical|abort(?:ed)?|fehler|erreur)\b\s*(?:\[|\(|:|!)) | [A-Z]\w*(?:Error|Exception|Fault)\b | \bE[A-Z]{4,}\b | (?i:panicked\ at|errno|sqlstate|\bE\d{4}\b|\bTS\d{4}\b|exit\ (?:code|status)\ [1-9])",
@@ -84,7 +84,7 @@ static PATH: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
-/// Words of which a line without digits and signs must have one to be worth a look.
+/// Words that trigger the examination of a line without digits and signs.
 static WORDS: LazyLock<AhoCorasick> = LazyLock::new(words);
 
 #[expect(clippy::expect_used, reason = "the words are constants, and tests compile them")]
@@ -178,13 +178,13 @@ fn words() -> AhoCorasick {
     AhoCorasick::builder().ascii_case_insensitive(true).build(words).expect("a set of words")
 }
 
-/// Whether a text says in its first chars that something was decided.
+/// Whether a text states a decision in its first bytes.
 pub(crate) fn is_decision(text: &str) -> bool {
     let text = text.get(..text.floor_char_boundary(LOOK_BYTES)).unwrap_or(text);
     WORDS.is_match(text) && decision::find(text).is_some()
 }
 
-/// What is in a line; none if that is nothing exact.
+/// Returns the match in a line; `None` if it has no exact string.
 pub(crate) fn kind_of(line: &str, prose: Prose) -> Option<LineMatch> {
     let line = line.get(..line.floor_char_boundary(LOOK_BYTES)).unwrap_or(line);
     let signs = Signs::of(line);
@@ -210,18 +210,18 @@ pub(crate) fn kind_of(line: &str, prose: Prose) -> Option<LineMatch> {
         }
     }
     exact(line, &signs, prose).or_else(|| {
-        // What went wrong is worth a look in a sentence that names something exact.
+        // A failure counts in a sentence that names something exact.
         let found = first_error(line).filter(|_| worded && values(line).next().is_some())?;
         matched(Kind::Error, found.range(), 0.5)
     })
 }
 
-/// The first word of an error that is not a field which says that there is none.
+/// Returns the first error word that is not the name of an empty field.
 fn first_error(line: &str) -> Option<Found<'_>> {
     ERROR.find_iter(line).find(|found| !says_none(line.get(found.end()..).unwrap_or_default()))
 }
 
-/// Whether what follows a word makes it a field of JSON without a value: `"error": null`.
+/// Whether the text after a word makes it a JSON field without a value: `"error": null`.
 fn says_none(rest: &str) -> bool {
     let unquoted = rest.trim_start_matches('\\').strip_prefix('"');
     let Some(value) = unquoted.and_then(|rest| rest.trim_start().strip_prefix(':')) else { return false };
@@ -231,7 +231,7 @@ fn says_none(rest: &str) -> bool {
     nothing.iter().any(|none| value.strip_prefix(none).is_some_and(is_over))
 }
 
-/// The exact thing in a line, the rarest kind first.
+/// Returns the exact string in a line, the rarest kind first.
 fn exact(line: &str, signs: &Signs, prose: Prose) -> Option<LineMatch> {
     let matched = |kind, span: Range<usize>, strength| Some(LineMatch { kind, span, strength });
     if signs.address
@@ -244,7 +244,7 @@ fn exact(line: &str, signs: &Signs, prose: Prose) -> Option<LineMatch> {
     {
         return matched(Kind::Hash, span, strength);
     }
-    // In a sentence a command stands in backticks, behind a prompt, or has options.
+    // In a sentence a command is in backticks, follows a prompt, or has options.
     let may_be_command = signs.letters && (prose == Prose::No || signs.tick || signs.dollar || signs.dashes);
     let command = if may_be_command { COMMAND.find(line) } else { None };
     if let Some(found) = &command
@@ -273,14 +273,14 @@ fn exact(line: &str, signs: &Signs, prose: Prose) -> Option<LineMatch> {
     matched(Kind::Command, found.range(), 0.5)
 }
 
-/// The first run of hex digits that is a hash and not a number or a word.
+/// Returns the first run of hex digits that is a hash and not a number or a word.
 fn hash(line: &str) -> Option<(Range<usize>, f64)> {
     HASH.captures_iter(line).find_map(|found| {
         let digits = found.get(1)?;
         let text = digits.as_str();
         let mixed = text.bytes().any(|b| b.is_ascii_digit()) && text.bytes().any(|b| b.is_ascii_alphabetic());
         let one_case = !(text.bytes().any(|b| b.is_ascii_lowercase()) && text.bytes().any(|b| b.is_ascii_uppercase()));
-        // A group of a UUID is no hash of its own.
+        // A group of a UUID is not a hash of its own.
         let grouped =
             [line.as_bytes().get(digits.end()), digits.start().checked_sub(1).and_then(|at| line.as_bytes().get(at))];
         if !mixed || !one_case || grouped.contains(&Some(&b'-')) {
@@ -294,14 +294,14 @@ fn hash(line: &str) -> Option<(Range<usize>, f64)> {
     })
 }
 
-/// Whether a line is a sentence of a person or a model, or what a program printed.
+/// Whether a line is a sentence of a person or a model, or the output of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Prose {
     Yes,
     No,
 }
 
-/// Which signs a line has; they say which patterns can match.
+/// Signs in a line, which show which patterns can match.
 #[derive(Default)]
 struct Signs {
     digit: bool,

@@ -1,52 +1,52 @@
-//! What an anchor is worth.
+//! The score of an anchor.
 
 use hashbrown::HashMap;
 
 use super::Kind;
 
-/// One exact thing.
+/// One exact string.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Anchor {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The words around it, on one line.
     pub text: String,
-    /// What it is worth; 1 for a clear find in the newest turn.
+    /// Its score; 1 for a clear match in the newest turn.
     pub score: f64,
 }
 
-/// What an anchor of the oldest turn keeps of its worth.
+/// The factor on the score of an anchor of the oldest turn.
 const OLDEST: f64 = 0.75;
-/// What the best anchor of an earlier handoff is worth.
+/// The score of the best anchor of an earlier handoff.
 const CARRIED: f64 = 0.85;
-/// What the last one of it is worth, as a part of that.
+/// The factor on the score of its last anchor.
 const CARRIED_LAST: f64 = 0.75;
-/// What each repetition adds.
+/// The share of the score that each repetition adds.
 const REPEATED: f64 = 0.05;
-/// Repetitions beyond this many add nothing.
+/// The most repetitions that count.
 const MAX_REPEATED: f64 = 6.0;
-/// How many lines of one shape halve the worth, roughly.
+/// Lines of one shape that roughly halve the score.
 const COMMON: f64 = 6.0;
-/// The same among sentences, which have few shapes.
+/// The same for sentences, which have few shapes.
 const COMMON_PROSE: f64 = 40.0;
 
-/// What a position is worth: `at` of `count`, the newest last.
+/// Returns the factor for a position: `at` of `count`, the newest last.
 #[expect(clippy::cast_precision_loss, reason = "a rank")]
 pub(super) fn recency(at: usize, count: usize) -> f64 {
     OLDEST + (1.0 - OLDEST) * (at as f64 + 1.0) / (count as f64).max(1.0)
 }
 
-/// What a line of a shape is worth that occurs `count` times.
+/// Returns the factor for a line whose shape occurs `count` times.
 pub(super) fn rarity(count: u32) -> f64 {
     1.0 / (1.0 + (f64::from(count.saturating_sub(1)) / COMMON).ln_1p())
 }
 
-/// The same for a sentence.
+/// Returns the same for a sentence.
 pub(super) fn prose_rarity(count: u32) -> f64 {
     1.0 / (1.0 + (f64::from(count.saturating_sub(1)) / COMMON_PROSE).ln_1p())
 }
 
-/// The worth of anchors that an earlier handoff listed, best first.
+/// Returns the anchors of an earlier handoff with their scores, best first.
 #[expect(clippy::cast_precision_loss, reason = "a rank")]
 pub(super) fn carried(list: &[(Kind, &str)]) -> Vec<Anchor> {
     let mut of_kind = [0_usize; Kind::ALL.len()];
@@ -63,7 +63,7 @@ pub(super) fn carried(list: &[(Kind, &str)]) -> Vec<Anchor> {
         .collect()
 }
 
-/// The anchors, each text once, best first; what is repeated is worth more.
+/// Returns the anchors, each text once, best first. Repetitions raise the score.
 pub(super) fn ranked(found: Vec<Anchor>) -> Vec<Anchor> {
     let mut at: HashMap<String, (usize, f64)> = HashMap::with_capacity(found.len());
     let mut list: Vec<Anchor> = Vec::with_capacity(found.len());

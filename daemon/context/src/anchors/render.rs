@@ -1,18 +1,18 @@
-//! The index as text, and back.
+//! Renders the index as text, and parses it.
 
 use super::{Anchor, Kind};
 
 /// The index within its budget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
-    /// Labels, and below each its anchors, one a line.
+    /// Labels, each followed by its anchors, one per line.
     pub text: String,
-    /// How many anchors that are.
+    /// The number of anchors.
     pub count: usize,
 }
 
-/// Takes the best anchors that fit: first each kind within its share, then all within what is
-/// left. What `elsewhere` says already is left out.
+/// Renders the best anchors that fit: first each kind within its share, then all within the rest. Anchors
+/// that `elsewhere` already contains are left out.
 pub fn render(anchors: &[Anchor], chars: usize, elsewhere: &str) -> Rendered {
     let mut choice =
         Choice { taken: vec![false; anchors.len()], kinds: Default::default(), text: String::new(), elsewhere };
@@ -38,15 +38,15 @@ pub fn render(anchors: &[Anchor], chars: usize, elsewhere: &str) -> Rendered {
 
 struct Choice<'a> {
     taken: Vec<bool>,
-    /// Which kinds have their label.
+    /// The kinds whose label is counted.
     kinds: [bool; Kind::ALL.len()],
-    /// All that was taken.
+    /// The texts of all selected anchors.
     text: String,
     elsewhere: &'a str,
 }
 
 impl Choice<'_> {
-    /// Takes what fits into `room`; gives how much that was.
+    /// Selects anchors that fit into `room`, and returns the chars they need.
     fn fill(&mut self, anchors: &[Anchor], room: usize, wanted: impl Fn(&Anchor) -> bool) -> usize {
         let mut used = 0;
         for (at, anchor) in anchors.iter().enumerate() {
@@ -74,7 +74,7 @@ impl Choice<'_> {
 /// Room below which no anchor fits, in chars.
 const SMALLEST: usize = 12;
 
-/// The anchors of an index, best first within each kind.
+/// Returns the anchors of an index, best first within each kind.
 pub(crate) fn parse(text: &str) -> Vec<(Kind, &str)> {
     let mut kind = None;
     let mut found = Vec::new();

@@ -1,19 +1,19 @@
-//! The shape of a line: what is left when words and numbers lose their letters and digits.
+//! The shape of a line: words and numbers become one sign each.
 
 use hashbrown::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::hash::Fnv;
 
-/// Signs of a shape; a longer line has the shape of its beginning.
+/// The most signs of a shape; a longer line has the shape of its beginning.
 const MAX_SIGNS: usize = 40;
 /// The sign of a word.
 const WORD: u8 = b'a';
 /// The sign of anything with a digit in it.
 const NUMBER: u8 = b'0';
 
-/// The shape of a line. Runs of equal signs count once, white space not at all, so that sentences
-/// of any length have one shape.
+/// Returns the shape of a line. Runs of equal signs count once, white space does not count. So sentences of
+/// any length have the same shape.
 pub(super) fn shape(line: &str) -> u64 {
     let mut hash = Fnv::default();
     let (mut last, mut signs, mut run) = (0_u8, 0, 0_u8);
@@ -70,10 +70,10 @@ static CLASS: [Class; 256] = {
     table
 };
 
-/// How often each shape occurred.
+/// The number of lines of each shape.
 pub(super) type Counts = HashMap<u64, u32, BuildHasherDefault<AsIs>>;
 
-/// A hash is its own hash.
+/// A hasher whose keys already are hashes.
 #[derive(Default)]
 pub(super) struct AsIs(u64);
 

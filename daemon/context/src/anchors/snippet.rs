@@ -1,4 +1,4 @@
-//! The part of a line that is kept.
+//! The excerpt of a line that becomes an anchor.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,20 +7,20 @@ use super::Kind;
 use super::measure::LineMatch;
 use crate::text::{collapse, longer_than};
 
-/// Chars of a line that is kept whole.
+/// The most chars of a line that is kept whole.
 const WHOLE_CHARS: usize = 190;
-/// Chars of a line that only names a place.
+/// The same for a line that only names a path.
 const PATH_CHARS: usize = 130;
-/// Bytes of a longer line before what was found.
+/// Bytes of a longer line before the match.
 const LEAD_BYTES: usize = 70;
-/// Bytes of it in all, unless what was found is longer.
+/// Bytes of the excerpt, unless the match is longer.
 const WINDOW_BYTES: usize = 180;
-/// Bytes of what was found, at the most.
+/// The most bytes of the match.
 const MAX_BYTES: usize = 400;
-/// Bytes within which a cut looks for a space.
+/// A cut searches for a space within this many bytes.
 const SEAM_BYTES: usize = 20;
 
-/// What is kept of a line: of one with a path the path alone, of others the words around the find.
+/// Returns the excerpt of a line: only the path if that is the match, else the words around the match.
 pub(super) fn excerpt(line: &str, matched: &LineMatch) -> String {
     match (matched.kind, line.get(matched.span.clone())) {
         (Kind::Path, Some(path)) if !longer_than(path, PATH_CHARS) => {
@@ -30,7 +30,7 @@ pub(super) fn excerpt(line: &str, matched: &LineMatch) -> String {
     }
 }
 
-/// The line, or a window around what was found in it; on one line.
+/// Returns the line, or a window around the match, on one line.
 fn snippet(line: &str, kind: Kind, span: &Range<usize>) -> String {
     let line = without_number(line);
     let shift = line.1;
@@ -48,7 +48,7 @@ fn snippet(line: &str, kind: Kind, span: &Range<usize>) -> String {
     format!("{dots}{}{more}", collapse(line.get(start..end).unwrap_or(line)))
 }
 
-/// A line without the number that reading tools put before it, and how many bytes that was.
+/// Returns a line without the number that reading tools add, and how many bytes that was.
 fn without_number(line: &str) -> (&str, usize) {
     let trimmed = line.trim_start();
     let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
@@ -75,7 +75,7 @@ fn before_space(line: &str, at: usize) -> usize {
     near.find(' ').map_or(at, |space| at + space)
 }
 
-/// A line of a JSON string within JSON, with its escapes resolved as far as they matter.
+/// Resolves the relevant escapes in a line of a JSON string within JSON.
 pub(super) fn unescaped(line: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\\', line.as_bytes()).is_none() {
         return Cow::Borrowed(line);

@@ -8,7 +8,7 @@ fn index(list: &[Message], chars: usize) -> String {
     render(&gather(&turns, &[], Redaction::On), chars, "").text
 }
 
-/// A log of many lines of few shapes.
+/// Returns a log of many lines with few shapes.
 fn noise(lines: usize) -> Vec<String> {
     (0..lines)
         .map(|at| {

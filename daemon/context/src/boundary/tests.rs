@@ -91,7 +91,8 @@ fn calls_in_flight_are_never_cut_off() {
 
 #[test]
 fn a_call_behind_the_head_is_not_parted_from_its_results() {
-    // The last words of the model and of the user stand in the head or right behind it: the cut would be behind the call.
+    // The last messages of model and user are in the head or directly after it, so the cut would be after the
+    // call.
     let mut run = list("suau");
     run.push(call(&["x", "y"]));
     run.extend([result("x", "1"), result("y", "2")]);

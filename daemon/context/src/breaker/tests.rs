@@ -2,7 +2,7 @@ use super::*;
 
 const LIMITS: Limits = Limits { window: 100_000, max_per_hour: 6, min_new_text: 0.02 };
 
-/// A breaker that opened at 1,000 s with 60,000 tokens.
+/// Returns a breaker that opened at 1,000 s with 60,000 tokens.
 fn open() -> Breaker {
     let mut breaker = Breaker::default();
     breaker.note_run(5.0, 60_000, 500.0);
@@ -142,7 +142,7 @@ fn it_remembers_no_more_than_it_needs_and_survives_a_restart() {
 }
 
 proptest::proptest! {
-    /// Whatever was noted at whatever times, a session that waits as long as it is told may run.
+    /// After any records at any times, a session that waits for the returned time may run.
     #[test]
     fn waiting_helps(
         notes in proptest::collection::vec((-50.0..90.0_f64, 0..200_000_u64, -1e4..1e4_f64), 0..40),

@@ -1,29 +1,29 @@
-//! The marks that a message has, wherever they are in it.
+//! The marks of a message, at any depth.
 
 use crate::json::{self, Span, Splice};
 use crate::message::Message;
 
 use super::KEY;
 
-/// How deep parts lie in parts.
+/// The most levels of nested parts.
 const DEPTH: usize = 16;
 
-/// How many marks a message has.
+/// Returns the number of marks in a message.
 pub(super) fn count(message: &Message) -> usize {
     Found::of(message).count
 }
 
-/// The message without its marks; everything else keeps its exact text.
+/// Returns the message without its marks; the rest keeps its exact text.
 pub(super) fn without(message: &Message) -> Message {
     let found = Found::of(message);
     if found.count == 0 { message.clone() } else { message.spliced(&found.removals) }
 }
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Default)]
 struct Found {
     count: usize,
-    /// What is to be cut out, commas included, in the order of the text.
+    /// The cuts, commas included, in the order of the text.
     removals: Vec<Splice>,
 }
 
@@ -51,13 +51,13 @@ impl Found {
     }
 
     fn object(&mut self, raw: &str, at: Span, depth: usize) {
-        // Where each member begins and ends, and whether it is a mark.
+        // The span of each member, and whether it is a mark.
         let mut members: Vec<(Span, bool)> = Vec::new();
         let mut content = Vec::new();
         json::members(raw, at.start, |key, at| {
             let (name, value) = (json::decode(key), json::value(raw, at));
             members.push((Span { start: Span::of(key, raw).start, end: value.end }, name == KEY));
-            // Marks are on messages and on parts; what a tool is given may have the same name.
+            // Only messages and parts have marks; the arguments of a tool may contain the same name.
             if name == "content" {
                 content.push(value);
             }
@@ -66,7 +66,7 @@ impl Found {
         self.count += members.iter().filter(|(_, is_mark)| *is_mark).count();
         let last_kept = members.iter().rposition(|(_, is_mark)| !is_mark);
         for (index, (member, _)) in members.iter().enumerate().filter(|(_, (_, is_mark))| *is_mark) {
-            // With the comma behind it, or in front if nothing that stays is behind it.
+            // Cut with the comma after it, or with the one before if no kept member follows.
             let cut = match last_kept {
                 Some(last) if index < last => Span { start: member.start, end: members[index + 1].0.start },
                 _ => Span {

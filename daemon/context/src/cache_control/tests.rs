@@ -10,7 +10,7 @@ fn message(raw: &str) -> Message {
     Message::parse(raw).unwrap()
 }
 
-/// The positions that have a mark anywhere.
+/// Returns the positions of messages with a mark.
 fn marks(messages: &[Message]) -> Vec<usize> {
     let has = |(at, message): (usize, &Message)| message.raw().contains(KEY).then_some(at);
     messages.iter().enumerate().filter_map(has).collect()
@@ -139,7 +139,7 @@ proptest! {
         prop_assert!(out.iter().map(marks::count).sum::<usize>() <= MAX_MARKS);
         for (before, after) in input.iter().zip(&out) {
             let plain = |message: &Message| serde_json::from_str::<Value>(marks::without(message).raw()).unwrap();
-            // A text becomes a block with it.
+            // With a mark a text becomes a block.
             let is_text = plain(before)["content"].is_string();
             prop_assert!(is_text || plain(before) == plain(after), "{before:?} {after:?}");
         }
@@ -164,7 +164,7 @@ fn an_agent_that_goes_on_with_the_list_has_four_marks_on_what_is_newest() {
         assert!(marks::count(&list[0]) == 1 && marks::count(list.last().unwrap()) == 1, "{turn}");
         list.extend([say("assistant", "a"), say("user", "q")]);
     }
-    // Marks that a caller has set stay while there is room.
+    // Marks of the caller stay while there is room.
     let own =
         |text: &str| message(&format!(r#"{{"role":"user","content":[{{"type":"text","text":"{text}",{MARK}}}]}}"#));
     let list = [vec![own("first")], vec![say("assistant", "a"); 3]].concat();

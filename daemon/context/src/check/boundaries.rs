@@ -1,4 +1,4 @@
-//! Text that a reader could take for the end of the record, for a role or for a call.
+//! Text that a reader could mistake for the end of the record, a role or a call.
 
 use std::sync::LazyLock;
 
@@ -6,8 +6,7 @@ use crate::constants::{FAMILY, LEGACY};
 use crate::handoff;
 use crate::pattern::Pattern;
 
-/// Names of tags that frame what a model or its host treats in a special way. Those that begin
-/// with `system` count too.
+/// Names of tags with a special meaning for a model or its host. Names that begin with `system` count too.
 const TAGS: [&str; 17] = [
     "persisted-output",
     "assistant",
@@ -28,25 +27,25 @@ const TAGS: [&str; 17] = [
     "invoke",
 ];
 
-/// A tag's beginning, with the char before it, its name space and its name. One after a letter is
-/// a tag only if it is written in one case: `Vec<User>` is a type.
+/// The beginning of a tag, with the char before it, its name space and its name. After a letter it counts as
+/// a tag only if the name has one case: `Vec<User>` is a type.
 static TAG: LazyLock<Pattern> =
     LazyLock::new(|| crate::pattern(r"(\w?)<(\s*/?\s*(?:[A-Za-z]+:)?)([A-Za-z][A-Za-z_-]*)"));
-/// The marks by which chat templates set their own tokens.
+/// The marks of chat templates' own tokens.
 static TEMPLATE_TOKEN: LazyLock<Pattern> = LazyLock::new(|| crate::pattern(r"<([|｜][A-Za-z_▁]|<\s*/?SYS>)"));
-/// A role in brackets, as turns are serialised, and the instruction marks of chat templates.
+/// A role in brackets, as in serialised turns, and the instruction marks of chat templates.
 static BRACKETED: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(r"\[((?:USER|ASSISTANT|SYSTEM|MESSAGE|TOOL RESULT[^\[\]\n]{0,200})\]:|/?INST\]|Tool calls:)")
 });
-/// A role at the beginning of a line, as transcripts write it.
+/// A role at the beginning of a line, as in transcripts.
 static ROLE: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?m)^([ \t]*)((?:\*\*)?(?:[Hh]uman|HUMAN|[Aa]ssistant|ASSISTANT|[Uu]ser|USER|[Ss]ystem|SYSTEM)(?:\*\*)?[ \t]*:)",
     )
 });
 
-/// The text with all of these defused: lines of a handoff's frame dropped, tags escaped, brackets
-/// of roles turned round, roles at the beginning of a line made list items.
+/// Returns the text with all of these defused: frame lines of a handoff are dropped, tags escaped, opening
+/// brackets of roles replaced, and roles at the beginning of a line turned into list items.
 pub(super) fn defused(text: &str, warnings: &mut Vec<String>) -> String {
     let framed = handoff::defused(text);
     let plain = framed.replace(FAMILY, "(CONTEXT COMPACTION").replace(LEGACY, "(CONTEXT SUMMARY):");

@@ -1,7 +1,7 @@
-//! Whether a summary is written in the user's language.
+//! Checks whether a summary is in the user's language.
 //!
-//! Scripts tell most of it, a few frequent words the rest. Only prose counts: code, paths and
-//! headings are English in any language. In doubt there is no mismatch.
+//! The script usually decides, otherwise a few frequent words. Only prose counts: code, paths and headings
+//! are English in any language. In doubt there is no mismatch.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,34 +11,34 @@ use super::sections;
 use crate::handoff;
 use crate::message::{Message, Role};
 
-/// Weight of a word; that of a letter where words do not stand apart is 1.
+/// Weight of a word; a letter of a script without spaces has weight 1.
 const WORD: u64 = 2;
-/// Weight that the user's prose must have.
+/// The least weight of the user's prose.
 const LEAST_OF_USER: u64 = 40;
-/// Weight that the summary's prose must have.
+/// The least weight of the summary's prose.
 const LEAST_OF_BODY: u64 = 120;
-/// Weight up to which one message counts: what is pasted is long.
+/// The most weight of one message, because pasted text is long.
 const MOST_OF_MESSAGE: u64 = 120;
-/// Messages of the user that are read, newest first.
+/// The most messages of the user that are read, newest first.
 const MOST_MESSAGES: usize = 200;
 /// Percent of the user's prose that must be in one script.
 const SURE_OF_USER: u64 = 80;
 /// Percent of the summary's prose that must be in one script.
 const SURE_OF_BODY: u64 = 70;
-/// Percent of the summary's prose in the user's script from which on it may be the user's language.
+/// The summary may be in the user's language if at least this percent of its prose is in the user's script.
 const TRACE: u64 = 15;
-/// Percent of kana from which on Han characters are Japanese.
+/// Han characters count as Japanese from this percent of kana on.
 const JAPANESE: u64 = 10;
-/// Frequent words that must be found before they tell a language.
+/// The least number of frequent words that identify a language.
 const LEAST_HITS: u64 = 6;
-/// How many different ones: one word alone may be frequent in a language that is not listed.
+/// The least number of different ones: one word alone may be frequent in a language that is not listed.
 const LEAST_DIFFERENT: u32 = 4;
 /// Percent of the words that must be frequent ones.
 const LEAST_HIT_PERCENT: u64 = 8;
-/// How many times the hits of the next language the best one must have.
+/// The best language must have this many times the hits of the next one.
 const LEAD: u64 = 2;
 
-/// Languages with frequent words that most others do not have.
+/// Languages with frequent words that most other languages lack.
 const LANGUAGES: [(&str, &str); 6] = [
     ("English", "the and is of to that with for it this was you are not have please should what how"),
     ("German", "der die das und ist nicht ein eine mit für auf ich wird auch sich den dem von zu bitte wie"),
@@ -48,7 +48,7 @@ const LANGUAGES: [(&str, &str); 6] = [
     ("Italian", "il lo gli è una di per con che non della sono nel questo ma anche come più si alla"),
 ];
 
-/// For each frequent word its languages, by position, and its place among their words.
+/// For each frequent word the indexes of its languages, and its index among their words.
 static FREQUENT: LazyLock<HashMap<&str, Vec<(usize, usize)>>> = LazyLock::new(|| {
     let mut frequent: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
     for (at, (_, words)) in LANGUAGES.iter().enumerate() {
@@ -59,7 +59,7 @@ static FREQUENT: LazyLock<HashMap<&str, Vec<(usize, usize)>>> = LazyLock::new(||
     frequent
 });
 
-/// The user's language and the summary's, if they clearly differ.
+/// Returns the user's language and the summary's, if they clearly differ.
 pub(super) fn mismatch(body: &str, turns: &[&Message]) -> Option<(&'static str, &'static str)> {
     let mut user = Profile::default();
     let said = turns.iter().rev().filter(|turn| *turn.role() == Role::User && !handoff::is_handoff(turn));
@@ -82,25 +82,26 @@ pub(super) fn mismatch(body: &str, turns: &[&Message]) -> Option<(&'static str, 
     (expected != got).then_some((expected, got))
 }
 
-/// Chinese and Japanese share so many characters that short texts of one pass for the other.
+/// Whether both are Chinese or Japanese. Their short texts can be mistaken for each other, because they share
+/// many characters.
 fn are_kin(a: Script, b: Script) -> bool {
     [a, b].iter().all(|script| matches!(script, Script::Han | Script::Kana))
 }
 
-/// What a text is made of.
+/// The scripts and languages of a text.
 #[derive(Default)]
 struct Profile {
     scripts: [u64; Script::COUNT],
     /// Words in the Latin script.
     latin_words: u64,
-    /// How many of them are frequent words of each language.
+    /// The number of frequent words of each language among them.
     hits: [u64; LANGUAGES.len()],
-    /// Which of the frequent words of each language were found, a bit for each.
+    /// Which frequent words of each language were found, one bit for each.
     different: [u64; LANGUAGES.len()],
 }
 
 impl Profile {
-    /// Adds the prose of a text, until that weighs `most`.
+    /// Adds the prose of a text, up to a weight of `most`.
     fn read(&mut self, text: &str, most: u64) {
         let end = self.total().saturating_add(most);
         let mut in_code = false;
@@ -112,7 +113,7 @@ impl Profile {
             if in_code || sections::is_heading(line) {
                 continue;
             }
-            // Every second piece stands between backticks.
+            // Every second piece is between backticks.
             for word in line.split('`').step_by(2).flat_map(str::split_whitespace) {
                 if self.total() >= end {
                     return;
@@ -150,7 +151,7 @@ impl Profile {
         self.scripts.iter().sum()
     }
 
-    /// Weight of a script; kana and the Han characters beside them are one.
+    /// Returns the weight of a script; kana and the Han characters with them count as one.
     fn weight(&self, script: Script) -> u64 {
         let [han, kana] = [Script::Han, Script::Kana].map(|script| self.scripts[script as usize]);
         let is_japanese = kana * 100 >= (han + kana) * JAPANESE && kana > 0;
@@ -165,7 +166,7 @@ impl Profile {
         self.weight(script) * 100 / self.total().max(1)
     }
 
-    /// The script of most of the text; none of an empty one.
+    /// Returns the script of most of the text; `None` if it is empty.
     fn script(&self) -> Option<Script> {
         let heaviest = SCRIPTS.into_iter().max_by_key(|script| self.weight(*script))?;
         (self.weight(heaviest) > 0).then_some(heaviest)
@@ -178,7 +179,7 @@ impl Profile {
         }
     }
 
-    /// The language of what is in the Latin script, if its frequent words tell it.
+    /// Returns the language of the text in the Latin script, if its frequent words show it.
     fn latin_language(&self) -> Option<&'static str> {
         let (best, most) = self.hits.iter().enumerate().max_by_key(|(_, hits)| **hits)?;
         let others = self.hits.iter().enumerate().filter(|(at, _)| *at != best);

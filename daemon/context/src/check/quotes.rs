@@ -1,4 +1,4 @@
-//! What a summary says in quotation marks that the user said.
+//! The quotations in a summary that are attributed to the user.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,11 +7,11 @@ use std::sync::LazyLock;
 use super::sections;
 use crate::pattern::Pattern;
 
-/// What stands behind a quotation that nobody said.
+/// The mark after a quotation that nobody said.
 pub(super) const MARK: &str = " [unverified]";
-/// What a quotation must weigh to be one; less is a name or a word.
+/// The least weight of a quotation; a lighter one is a name or a word.
 const LEAST_WEIGHT: usize = 10;
-/// Opening marks and what closes each.
+/// Opening marks, each with its closing marks.
 const PAIRS: [(char, &[char]); 9] = [
     ('\'', &['\'']),
     ('"', &['"']),
@@ -23,12 +23,12 @@ const PAIRS: [(char, &[char]); 9] = [
     ('「', &['」']),
     ('『', &['』']),
 ];
-/// Marks that stand within words too, or open and close alike.
+/// Marks that also occur within words, or that open and close alike.
 const AMBIGUOUS: [char; 4] = ['\'', '"', '‘', '’'];
-/// The first char of the scripts that write no space between words.
+/// The first char of the scripts without spaces between words.
 const FIRST_UNSPACED: char = '\u{2E80}';
 
-/// How a sentence says that its words are the user's.
+/// Words that attribute a sentence to the user.
 static ATTRIBUTION: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?x) (?-u:\b)[Tt]he\x20user(?-u:\b) | (?:^|[\s(*_\[])User(?-u:\b)
@@ -37,17 +37,17 @@ static ATTRIBUTION: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
-/// A quotation of the user, in bytes of the text it stands in.
+/// A quotation of the user, in bytes of the text that contains it.
 pub(super) struct Quote {
-    /// Without its marks.
+    /// The words without quotation marks.
     pub(super) words: Range<usize>,
-    /// Where the closing mark ends.
+    /// The end of the closing mark.
     pub(super) end: usize,
     /// Whether it is marked as unverified.
     pub(super) is_marked: bool,
 }
 
-/// The text without the quotations that are marked.
+/// Returns the text without the quotations that are marked.
 pub(super) fn without_marked(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
@@ -59,8 +59,8 @@ pub(super) fn without_marked(text: &str) -> String {
     out
 }
 
-/// All quotations of the user: those in the sections of what the user asked for, and elsewhere
-/// those on a line that says so.
+/// Returns all quotations of the user: all in the sections with the user's requests, elsewhere those on a
+/// line that attributes them.
 pub(super) fn quotes(text: &str) -> Vec<Quote> {
     let mut all = Vec::new();
     let mut heading = "";
@@ -81,7 +81,7 @@ pub(super) fn quotes(text: &str) -> Vec<Quote> {
     all
 }
 
-/// Whether no quotation goes on from the line before this one.
+/// Whether a quotation cannot continue from the line before this one.
 fn begins_paragraph(line: &str) -> bool {
     let line = line.trim_start();
     let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -92,12 +92,12 @@ fn begins_paragraph(line: &str) -> bool {
         || (number.len() < line.len() && number.starts_with(". "))
 }
 
-/// Which quotations of a section are the user's.
+/// Which quotations of a section belong to the user.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Attribution {
-    /// All: the section is about what the user asked for.
+    /// All: the section is about the user's requests.
     Users,
-    /// Those that are said to be.
+    /// Those that the text attributes to the user.
     AsSaid,
 }
 
@@ -136,7 +136,7 @@ fn in_paragraph(text: &str, range: Range<usize>, attribution: Attribution, all: 
     }
 }
 
-/// Where the quotation closes that `mark` opens, if it opens one: the closing mark's two ends.
+/// Returns the two ends of the closing mark, if `mark` opens a quotation.
 fn pair_end(
     part: &str,
     mark: char,
@@ -157,7 +157,7 @@ fn pair_end(
     closers.iter().filter_map(first_of).min()
 }
 
-/// Where each mark stands that may close a quotation, in order.
+/// Returns the positions of each mark that may close a quotation, in order.
 fn closing_marks(part: &str) -> HashMap<char, Vec<usize>> {
     let mut places: HashMap<char, Vec<usize>> = HashMap::new();
     let mut before = ' ';
@@ -173,7 +173,7 @@ fn closing_marks(part: &str) -> HashMap<char, Vec<usize>> {
     places
 }
 
-/// Whether the lines on which a quotation stands say that it is the user's, outside of it.
+/// Whether the lines of a quotation attribute it to the user, outside of the quotation.
 fn is_attributed(length: usize, newlines: &[usize], quote: Range<usize>, says_so: &[Range<usize>]) -> bool {
     let above = newlines.partition_point(|&newline| newline < quote.start);
     let line = above.checked_sub(1).and_then(|at| newlines.get(at)).map_or(0, |newline| newline + 1);
@@ -189,7 +189,7 @@ fn is_letter(c: char) -> bool {
     c.is_alphanumeric() && c < FIRST_UNSPACED
 }
 
-/// Letters of a quotation; those of scripts with many letters a word count once, others twice.
+/// Returns the weight of a quotation: 1 for each char, 2 in scripts with few chars per word.
 fn weight(words: &str) -> usize {
     words.chars().map(|c| if c < FIRST_UNSPACED { 1 } else { 2 }).sum()
 }

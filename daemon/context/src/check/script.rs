@@ -1,6 +1,6 @@
-//! Which script a letter belongs to.
+//! The script of a letter.
 
-/// Scripts that are told apart.
+/// The scripts that are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Script {
     Latin,
@@ -16,10 +16,10 @@ pub(super) enum Script {
 }
 
 impl Script {
-    /// How many there are.
+    /// The number of scripts.
     pub(super) const COUNT: usize = 10;
 
-    /// The script of a letter; none for signs, digits and the letters of other scripts.
+    /// Returns the script of a letter; `None` for signs, digits and letters of other scripts.
     pub(super) fn of(c: char) -> Option<Self> {
         match u32::from(c) {
             0x41..=0x5A | 0x61..=0x7A | 0xC0..=0x24F | 0x1E00..=0x1EFF if c.is_alphabetic() => Some(Self::Latin),
@@ -38,12 +38,12 @@ impl Script {
         }
     }
 
-    /// Whether words stand apart in it.
+    /// Whether the script has spaces between words.
     pub(super) fn has_spaces(self) -> bool {
         !matches!(self, Self::Thai | Self::Han | Self::Kana | Self::Hangul)
     }
 
-    /// What a text in it is written in, as far as the script tells.
+    /// Returns the language of a text in this script, as far as the script shows it.
     pub(super) fn language(self) -> &'static str {
         match self {
             Self::Latin => "the Latin script",

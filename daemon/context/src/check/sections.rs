@@ -1,4 +1,4 @@
-//! The headings of a summary, and what stands below them.
+//! The headings of a summary, and the meaning of the text below them.
 
 use super::threats;
 use crate::constants::{PENDING_HEADING, TASK_HEADING};
@@ -13,18 +13,18 @@ pub(super) fn is_heading(line: &str) -> bool {
     line.starts_with('#') && line.trim_start_matches('#').starts_with(' ')
 }
 
-/// Whether what stands quoted below a heading is the user's without saying so.
+/// Whether quotations below a heading belong to the user without an attribution.
 pub(super) fn is_asked(heading: &str) -> bool {
     [TASK_HEADING, PENDING_HEADING].contains(&heading.trim())
 }
 
-/// Whether what stands below a heading are the user's words, quoted or not.
+/// Whether the text below a heading is the user's words, quoted or not.
 pub(super) fn is_users(heading: &str) -> bool {
     let own = [SectionKind::UserMessages.heading(), SectionKind::Constraints.heading(), CONSTRAINTS_HEADING];
     is_asked(heading) || own.contains(&heading.trim())
 }
 
-/// Whether a text has but headings, and notes about what was taken out of it.
+/// Whether a text contains only headings, and notes about removed text.
 pub(super) fn is_bare(body: &str) -> bool {
     body.lines().all(|line| line.trim().is_empty() || is_heading(line) || threats::is_note(line.trim()))
 }

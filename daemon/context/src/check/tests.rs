@@ -5,7 +5,7 @@ use super::*;
 use crate::constants::{END_MARKER, PREFIX};
 use crate::testing::{result, say};
 
-/// A check of a body against turns of the user.
+/// The user's turns and parameters of a check.
 struct Case {
     turns: Vec<Message>,
     previous: Option<String>,
@@ -192,7 +192,7 @@ fn hostile_texts_take_linear_time() {
 }
 
 proptest! {
-    /// No text makes it panic, and what passed passes again unchanged; the case checks that.
+    /// No text causes a panic, and a summary that passed passes again unchanged; the case checks both.
     #[test]
     fn checking_twice_changes_nothing_more(
         pieces in prop::collection::vec(

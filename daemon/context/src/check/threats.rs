@@ -1,20 +1,20 @@
-//! Sentences that the guard would not let into a context.
+//! Sentences that the guard would block from a context.
 
 use herma_guard::{FindingId, Policy, Scope, Severity};
 
 /// The scope of text that enters an agent's context.
 const SCOPE: Scope = Scope::Context;
-/// How often a line is searched sentence by sentence before all of it goes.
+/// How often sentences of a line are replaced before the whole line is.
 const MOST_SENTENCES: usize = 4;
-/// What ends a sentence.
+/// Signs that end a sentence.
 const SENTENCE_ENDS: [char; 7] = ['.', '!', '?', '。', '！', '？', ';'];
-/// How a note begins.
+/// The beginning of a note.
 const NOTE: &str = "[left out; the guard's finding: ";
-/// How the id of an invisible character begins.
+/// The beginning of the ids of invisible characters.
 const INVISIBLE: &str = "invisible_unicode_";
 
-/// The text with every finding that blocks replaced by a note: the sentence that carries it or,
-/// where it spans lines, its first and last line. Invisible characters are just dropped.
+/// Replaces every blocking finding with a note: the sentence that contains it or, if it spans lines, its
+/// first and last line. Invisible characters are only removed.
 pub(super) fn replaced(text: &str, policy: &Policy, warnings: &mut Vec<String>) -> String {
     if policy.scan(text, SCOPE).is_empty() {
         return text.to_owned();
@@ -25,7 +25,7 @@ pub(super) fn replaced(text: &str, policy: &Policy, warnings: &mut Vec<String>) 
     if across.is_empty() { text } else { without_lines(&text, &across, warnings) }
 }
 
-/// Whether a line is nothing but a note.
+/// Whether a line is only a note.
 pub(super) fn is_note(line: &str) -> bool {
     let line = line.trim_start_matches(|c: char| !c.is_alphabetic() && c != '[');
     line.strip_prefix(NOTE).is_some_and(|rest| {
@@ -33,14 +33,14 @@ pub(super) fn is_note(line: &str) -> bool {
     })
 }
 
-/// A finding that blocks, in bytes of the text.
+/// A blocking finding, in bytes of the text.
 struct Found {
     id: FindingId,
     start: usize,
     end: usize,
 }
 
-/// The findings of a text that block; those that warn are told.
+/// Returns the blocking findings of a text; adds those that warn to `warnings`.
 fn findings(text: &str, policy: &Policy, warnings: &mut Vec<String>) -> Vec<Found> {
     let found = policy.scan(text, SCOPE);
     if found.is_empty() {
@@ -74,14 +74,14 @@ fn clean_line(line: &str, policy: &Policy, warnings: &mut Vec<String>) -> String
     }
 }
 
-/// A line without the invisible characters that were found in it.
+/// Returns a line without the invisible characters found in it.
 fn visible(line: &str, found: &[Found]) -> String {
     let invisible = found.iter().filter(|one| one.id.as_str().starts_with(INVISIBLE));
     let chars: Vec<char> = invisible.filter_map(|one| line.get(one.start..)?.chars().next()).collect();
     line.chars().filter(|c| !chars.contains(c)).collect()
 }
 
-/// A line with a note in the place of the sentences that carry a finding.
+/// Returns a line with a note in place of the sentences that contain a finding.
 fn without_sentence(line: &str, found: &Found) -> String {
     let before = line.get(..found.start).unwrap_or("");
     let start = ends(before).last().unwrap_or_else(|| lead(line).min(found.start));
@@ -92,8 +92,8 @@ fn without_sentence(line: &str, found: &Found) -> String {
     format!("{before}{gap}{}{behind}", note(found.id))
 }
 
-/// Where sentences end in a text: behind the sign, before the white space that must follow, unless
-/// the script writes none.
+/// Returns where sentences end in a text: after the sign, before the white space that must follow. Scripts
+/// without spaces need none.
 fn ends(text: &str) -> impl Iterator<Item = usize> {
     text.char_indices().filter_map(|(at, c)| {
         let end = at + c.len_utf8();
@@ -103,12 +103,12 @@ fn ends(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Bytes of what opens a line: the sign or number of a list item and the space behind it.
+/// Returns the bytes that open a line: the sign or number of a list item and the space after it.
 fn lead(line: &str) -> usize {
     line.find(|c: char| !(c.is_whitespace() || c.is_ascii_digit() || "-*+.)>".contains(c))).unwrap_or(0)
 }
 
-/// A text with notes in the place of the lines in which the findings begin and end.
+/// Returns a text with notes in place of the lines in which the findings begin and end.
 fn without_lines(text: &str, found: &[Found], warnings: &mut Vec<String>) -> String {
     let mut out = Vec::new();
     let mut at = 0;

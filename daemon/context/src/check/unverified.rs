@@ -1,15 +1,15 @@
-//! Marking the quotations that the user did not say.
+//! Marks the quotations that the user did not say.
 
 use super::quotes::{MARK, quotes};
 use super::user_words::UserWords;
 
-/// Quotations that are looked up; those beyond count as unverified. Each takes a search through all
-/// that the user said, so without a limit many of them would take more than linear time.
+/// The most quotations that are looked up; further ones count as unverified. Each lookup searches all of the
+/// user's words, so without a limit the time would not be linear.
 const MOST_LOOKED_UP: usize = 500;
-/// A text with the marks that it needs.
+/// A text with its marks.
 pub(super) struct Marked {
     pub(super) text: String,
-    /// What is marked, in order.
+    /// The marked quotations, in order.
     pub(super) unverified: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What the user said, for looking quotations up.
+//! The user's words, in which quotations are looked up.
 
 use memchr::memmem::Finder;
 
@@ -8,20 +8,19 @@ use crate::message::{Message, Role};
 use crate::redaction::Redaction;
 use crate::text::collapse;
 
-/// What a quotation may leave words out with, and what masks and placeholders look like in one.
+/// Signs for left out words in a quotation, and masks and placeholders.
 const ELISIONS: [&str; 7] = ["[...]", "[truncated]", "...", "…", "[REDACTED]", "[media attachment]", "***"];
-/// What a quotation may have at its end although it was not said.
+/// Signs at the end of a quotation that need not be in the original.
 const END_SIGNS: [char; 7] = [',', '.', ';', ':', '!', '?', '。'];
-/// What joins the pieces of a quotation while it is taken apart; no text has it.
+/// The separator of a quotation's pieces during a lookup; no text contains it.
 const GAP: char = '\u{0}';
 
 /// The words of the user, each text on one line.
 pub(super) struct UserWords(Vec<String>);
 
 impl UserWords {
-    /// All that the user is known to have said in the span: the user's turns, the rules, and what
-    /// an earlier summary quotes without a mark. What others said is not the user's, and an
-    /// earlier summary may have it anywhere else.
+    /// Returns the known words of the user in the span: the user's turns, the rules, and unmarked quotations
+    /// of an earlier summary. Other text does not count, even elsewhere in an earlier summary.
     pub(super) fn of(facts: &Span<'_>) -> Self {
         let mut words = Self(Vec::new());
         for turn in facts.turns.iter().filter(|turn| *turn.role() == Role::User) {
@@ -34,8 +33,8 @@ impl UserWords {
         words
     }
 
-    /// Whether the user said this: white space and the form of quotation marks aside exactly this,
-    /// with the gaps that it shows itself.
+    /// Whether the user said this. White space and the form of quotation marks don't matter, and the
+    /// quotation may show gaps; the rest must be exact.
     pub(super) fn has(&self, quotation: &str) -> bool {
         let marked = ELISIONS.iter().fold(quotation.replace(GAP, " "), |text, elision| text.replace(elision, "\0"));
         let line = normalised(&marked);
@@ -52,7 +51,7 @@ impl UserWords {
         }
     }
 
-    /// A turn of the user; an earlier handoff in front of the user's own words is no such words.
+    /// Adds a turn of the user; an earlier handoff before the user's own words does not count as such.
     fn add_turn(&mut self, turn: &Message) {
         let text = turn.text();
         match handoff::is_handoff(turn).then(|| handoff::split(&text)).flatten() {
@@ -83,7 +82,7 @@ impl UserWords {
     }
 }
 
-/// Whether all pieces occur, one behind the other.
+/// Whether all pieces occur, in this order.
 fn has_in_order(text: &str, pieces: &[Finder<'_>]) -> bool {
     let mut rest = text.as_bytes();
     pieces.iter().all(|piece| match piece.find(rest) {
@@ -95,7 +94,7 @@ fn has_in_order(text: &str, pieces: &[Finder<'_>]) -> bool {
     })
 }
 
-/// A text on one line, with plain quotation marks and without the escapes of a defused text.
+/// Returns a text on one line, with plain quotation marks and without the escapes of a defused text.
 fn normalised(text: &str) -> String {
     let plain = text.replace("&lt;", "<").replace(['’', '‘'], "'").replace(['“', '”', '„'], "\"");
     collapse(&plain)

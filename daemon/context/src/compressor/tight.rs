@@ -137,8 +137,8 @@ impl<'a> TightLayouts<'a> {
         self.head.plus(user).plus(self.pinned)
     }
 
-    /// Returns the last exchange, shortened until it and the rest of the list take at most `most` tokens, or as short as
-    /// it gets.
+    /// Returns the last exchange, shortened until it and the rest of the list take at most `most` tokens, or
+    /// in its smallest form.
     fn shortened(&self, rest: Load, most: u64) -> Shortened {
         let takes = |last: &Shortened| rest.plus(last.load).tokens();
         // A failed attempt is not repeated for each level.

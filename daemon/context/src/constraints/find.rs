@@ -1,4 +1,4 @@
-//! Finding rules in the words of a user.
+//! Finds rules in the words of a user.
 
 mod patterns;
 
@@ -8,32 +8,32 @@ use super::Scope;
 use crate::sentences::{prose_lines, sentences};
 use crate::text::{head, longer_than, tail};
 
-/// Chars of a message that are read at its beginning; what is pasted behind them is no rule.
+/// Chars of a message that are read at its beginning; pasted text after them is not a rule.
 const LOOK_HEAD: usize = 12_000;
-/// Chars that are read at the end of a longer one.
+/// Chars that are read at the end of a longer message.
 const LOOK_TAIL: usize = 6_000;
-/// Longer sentences are pasted text, in chars.
+/// The most chars of a rule; longer sentences are pasted text.
 const MAX_CHARS: usize = 420;
-/// Shorter ones say nothing, in bytes (two Han characters have six).
+/// The fewest bytes of a rule (two Han characters have six).
 const MIN_BYTES: usize = 6;
-/// Letters in a hundred chars that prose has at the least; code and logs have fewer.
+/// The fewest letters in a hundred chars of prose; code and logs have fewer.
 const MIN_LETTERS_PCT: usize = 55;
 
 /// A rule in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The sentence, word for word; without words such as "I told you:" before it.
+    /// The sentence, word for word, without words such as "I told you:" before it.
     pub text: String,
-    /// How long it is meant to hold.
+    /// How long it applies.
     pub scope: Scope,
 }
 
-/// The rules in a message of the user. Conservative: no questions, no quoted text, no code.
+/// Returns the rules in a message of the user. It is conservative: no questions, no quoted text, no code.
 pub fn find(text: &str) -> Vec<Found> {
     usable(text).into_iter().filter_map(rule).collect()
 }
 
-/// The sentences that can be rules.
+/// Returns the sentences that can be rules.
 pub(super) fn usable(text: &str) -> Vec<&str> {
     let ends = if longer_than(text, LOOK_HEAD + LOOK_TAIL) {
         vec![head(text, LOOK_HEAD), tail(text, LOOK_TAIL)]
@@ -60,7 +60,7 @@ fn is_prose(sentence: &str) -> bool {
     letters * 100 >= all * MIN_LETTERS_PCT && !quoted
 }
 
-/// The rule that a sentence is.
+/// Returns the rule in a sentence, if it is one.
 pub(super) fn rule(sentence: &str) -> Option<Found> {
     if !CUES.is_match(sentence) {
         return None;

@@ -1,28 +1,28 @@
-//! Rules as they stand in a handoff, and back.
+//! Renders the rules of a handoff, and parses them.
 
 use super::{Constraint, Scope, Source, State};
 
-/// What marks a rule that holds for its task only.
+/// The mark of a rule that applies to its task only.
 const ONCE: &str = "(for its task only) ";
-/// What marks one whose task is over.
+/// The mark of a rule whose task is over.
 const DONE: &str = "(done with its task) ";
-/// How a line about the rest begins.
+/// The beginning of the line about omitted rules.
 const REST: &str = "(and ";
 
-/// Rules as a text.
+/// Rules as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
-    /// One rule a line.
+    /// One rule per line.
     pub text: String,
-    /// Rules in it.
+    /// The number of rules in the text.
     pub shown: usize,
-    /// Rules that hold and had no room.
+    /// The number of applicable rules without room.
     pub hidden: usize,
 }
 
-/// The rules that hold, standing ones first, each word for word, within a number of chars. Those
-/// added by hand and the newest win; the last line says how many are missing. Rules of a task that
-/// is over come last, and only where there is room.
+/// Renders the rules that apply, each word for word, within a number of chars, standing rules first. Rules
+/// added by hand and the newest ones take precedence; the last line counts the omitted ones. Rules of a
+/// finished task come last, and only if there is room.
 pub fn render(rules: &[Constraint], chars: usize) -> Rendered {
     let rest_room = rest(rules.len()).chars().count() + 1;
     let holding = || rules.iter().filter(|rule| rule.state == State::Active);
@@ -64,7 +64,7 @@ fn rest(count: usize) -> String {
     format!("{REST}{count} older rules that have no room here; all of them are kept with the session)")
 }
 
-/// The rules that a handoff lists. It does not say which were added by hand: all count as found.
+/// Returns the rules in a handoff. The text does not show which were added by hand, so all count as found.
 pub(crate) fn parse(text: &str, at: f64) -> Vec<Constraint> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("- "));
     lines

@@ -20,7 +20,7 @@ static ANNOUNCED: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
-/// Whether the user turns to something new.
+/// Whether the user begins something new.
 pub(super) fn begins(text: &str) -> bool {
     ANNOUNCED.is_match(head(text.trim_start(), LOOK_CHARS))
 }

@@ -1,11 +1,11 @@
-//! Sentences that take a rule back, and which rule they mean.
+//! Sentences that revoke a rule, and the rule they mean.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use crate::pattern::Pattern;
 
-/// Words that a revocation must share with the rule, at the least.
+/// The fewest words that a revocation must share with the rule.
 const MIN_SHARED: usize = 2;
 
 static REVOKES: LazyLock<Pattern> = LazyLock::new(|| {
@@ -21,7 +21,7 @@ static REVOKES: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
-/// An order to end what a rule demands.
+/// An order to stop what a rule demands.
 static STOPS: LazyLock<Pattern> =
     LazyLock::new(|| crate::pattern(r"(?i)^\W*(?:(?:ok(?:ay)?|please|and|now|so|actually)\W+)*stop\s+(?:\w+ing)\b"));
 
@@ -30,10 +30,10 @@ static FORBIDS: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(r"(?i)\b(?:never|no|not|don['’]?t|cannot|can['’]t|mustn['’]t|avoid|without|stop)\b")
 });
 
-/// A rule that leaves one thing only.
+/// A rule that allows only one thing.
 static CONFINES: LazyLock<Pattern> = LazyLock::new(|| crate::pattern(r"(?i)\b(?:only|exclusively)\b"));
 
-/// Words that end such a rule.
+/// Words that revoke such a rule.
 static FREES: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(r"(?i)\b(?:any|anything|anywhere|every|everything|everywhere|all|whatever|whichever)\b")
 });
@@ -44,7 +44,7 @@ static NOT_ANY_MORE: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(r"(?i)\b(?:never|cannot|can['’]t|(?:may|must|should) not)\b.*\b(?:again|now)\b|\bonly\b")
 });
 
-/// Words that say nothing about what a rule is about.
+/// Words that do not describe the subject of a rule.
 const EMPTY: [&str; 78] = [
     "the",
     "and",
@@ -126,7 +126,7 @@ const EMPTY: [&str; 78] = [
     "stop",
 ];
 
-/// Whether a sentence takes a rule back.
+/// Whether a sentence revokes a rule.
 pub(crate) fn revokes(sentence: &str) -> bool {
     if sentence.ends_with(['?', '？']) {
         return false;
@@ -135,7 +135,7 @@ pub(crate) fn revokes(sentence: &str) -> bool {
         || (REVOKES.is_match(sentence) && !NOT_ANY_MORE.is_match(&NEVER_MIND.replace_all(sentence, "")))
 }
 
-/// A sentence that takes a rule back, looked at once.
+/// A parsed sentence that revokes a rule.
 pub(super) struct Revocation {
     words: BTreeSet<String>,
     stops: bool,
@@ -147,9 +147,9 @@ impl Revocation {
         Self { words: content_words(sentence), stops: STOPS.is_match(sentence), frees: FREES.is_match(sentence) }
     }
 
-    /// How many words it shares with a rule, if they are enough to mean it: two, or all that it
-    /// has; one where the rule confines and this frees, all of the rule's where this stops what the
-    /// rule demands.
+    /// Returns how many words it shares with a rule, if they are enough: two, or all words of the sentence.
+    /// One word is enough if the rule allows only one thing and the sentence allows any. All words of the
+    /// rule are enough if the sentence stops what the rule demands.
     pub(super) fn meant(&self, rule: &str) -> Option<usize> {
         let words = content_words(rule);
         let shared = self.words.intersection(&words).count();
@@ -164,8 +164,8 @@ impl Revocation {
     }
 }
 
-/// The words that a sentence is about, in a form that most endings do not change. A char of a
-/// script without spaces is a word.
+/// Returns the content words of a sentence, in a form that most endings do not change. In a script without
+/// spaces each char is a word.
 pub(super) fn content_words(sentence: &str) -> BTreeSet<String> {
     let lower = sentence.to_lowercase();
     let mut words = BTreeSet::new();
@@ -184,12 +184,12 @@ fn is_dense(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
 }
 
-/// The word without an English ending; only ever compared with other stems.
+/// Returns the word without an English ending; it is only compared with other stems.
 fn stem(word: &str) -> &str {
     const ENDINGS: [&str; 6] = ["ing", "ed", "es", "s", "ly", "e"];
     let short = ENDINGS.iter().find_map(|ending| word.strip_suffix(ending).filter(|rest| rest.chars().count() > 2));
     let short = short.unwrap_or(word);
-    // A doubled last letter is the spelling of an ending too: commit, committing.
+    // A doubled last letter also comes from an ending: commit, committing.
     let mut back = short.chars().rev();
     match (back.next(), back.next()) {
         (Some(a), Some(b)) if a == b && short.chars().count() > 3 => {

@@ -1,4 +1,4 @@
-//! A run that only lacks its summary, whatever engine prepared it.
+//! A run that only lacks its summary, common to all engines.
 
 use herma_guard::Policy;
 
@@ -10,7 +10,7 @@ use crate::message::Message;
 use crate::request::CompressRequest;
 use crate::run::{ArchiveNote, Compressed, EngineState, Spill, Summary, SummaryRequest};
 
-/// A run that only lacks its summary. It owns all it needs and can be kept for later.
+/// A run that only lacks its summary. It owns all its data and can be kept for later.
 pub struct Prepared(pub(super) Run);
 
 /// The run of one of the engines.
@@ -20,7 +20,7 @@ pub(super) enum Run {
 }
 
 impl Prepared {
-    /// What all engines have in common: what leaves the list and what stays is decided in one way.
+    /// Returns the part common to all engines, which decides which messages leave.
     fn base(&self) -> &compressor::Prepared {
         match &self.0 {
             Run::Compressor(run) => run,
@@ -28,13 +28,13 @@ impl Prepared {
         }
     }
 
-    /// The messages that were prepared.
+    /// Returns the messages that were prepared.
     pub fn input(&self) -> &[Message] {
         self.base().input()
     }
 
-    /// Whether a summary is to be written by somebody. Without one the list only becomes a shorter form of
-    /// itself, or the engine writes what stands for it; then [`Self::finish`] looks at no summary.
+    /// Whether a summarizer must write a summary. It need not if the list only becomes shorter, or if the
+    /// engine writes the summary itself; then [`Self::finish`] ignores the summary.
     pub fn needs_summary(&self) -> bool {
         match &self.0 {
             Run::Compressor(run) => run.needs_summary(),
@@ -42,24 +42,24 @@ impl Prepared {
         }
     }
 
-    /// Whether the engine writes what stands for the messages that leave, and asks nobody.
+    /// Whether the engine writes the summary itself, without a summarizer.
     pub fn writes_itself(&self) -> bool {
         matches!(self.0, Run::Lossless(_))
     }
 
-    /// Whether it may wait for a list that has grown by then: nothing of it depends on how little
+    /// Whether it may be kept for a list that has grown by then, because nothing in it depends on how little
     /// room there is.
     pub fn is_ordinary(&self) -> bool {
         self.base().is_ordinary()
     }
 
-    /// What to ask a model. An empty prompt says that an earlier summary covers everything.
+    /// Returns the request for a model. An empty prompt means that an earlier summary covers everything.
     pub fn request(&self) -> SummaryRequest {
         self.base().request()
     }
 
-    /// What to ask a model that reads so many tokens at once, prompt and answer together, and how
-    /// many turns were left out for that. None when not even the instructions fit.
+    /// Returns the request for a model whose window, for prompt and answer together, has so many tokens, and
+    /// how many turns were left out. Returns `None` if not even the instructions fit.
     pub fn request_within(&self, window_tokens: u64) -> Option<(SummaryRequest, usize)> {
         self.base().request_within(window_tokens)
     }
@@ -69,24 +69,24 @@ impl Prepared {
         self.base().request_behind(window_tokens)
     }
 
-    /// A summary without a model; `failure` tells why it stands in for one.
+    /// Writes a summary without a model; `failure` is the reason if a model failed.
     pub fn extractive_summary(&self, failure: Option<&str>) -> String {
         self.base().extractive_summary(failure)
     }
 
-    /// Checks what a model wrote, and repairs it where that is possible.
+    /// Checks a model's summary, and repairs it where possible.
     pub fn check(&self, body: &str, policy: &Policy) -> Result<Checked, Refused> {
         self.base().check(body, policy)
     }
 
-    /// The same for [`Self::extractive_summary`], for which nothing can stand in: what can't be
-    /// repaired is let through with a warning.
+    /// Does the same for [`Self::extractive_summary`], which has no substitute: a summary that can't be
+    /// repaired passes with a warning.
     pub fn repaired(&self, body: String, policy: &Policy) -> Checked {
         self.base().repaired(body, policy)
     }
 
-    /// Writes what the engine writes itself, and checks it; what the checks have to say of that. To be called
-    /// once, before [`Self::finish`].
+    /// Writes the engine's own summary, and returns the warnings of its checks. Must be called once, before
+    /// [`Self::finish`].
     pub fn write_own(&mut self, policy: &Policy) -> Vec<String> {
         match &mut self.0 {
             Run::Compressor(_) => Vec::new(),
@@ -97,23 +97,23 @@ impl Prepared {
         }
     }
 
-    /// The session's rules, brought up to date by the messages.
+    /// Returns the session's rules, updated from the messages.
     pub fn constraints(&self) -> &Update {
         self.base().constraints()
     }
 
-    /// Chars that the whole handoff may take.
+    /// Returns the most chars of the whole handoff.
     pub fn handoff_chars(&self) -> usize {
         self.base().handoff_chars()
     }
 
-    /// Outputs that are to be kept elsewhere before [`Self::finish`], in their order.
+    /// Returns the outputs to store outside the list before [`Self::finish`], in order.
     pub fn spills(&self) -> Vec<Spill> {
         self.base().spills()
     }
 
-    /// Takes messages that came after the prepared ones: they stay in the list as they are. What
-    /// the request says of the size counts, and what the session remembers by now.
+    /// Adds messages that came after the prepared ones; they stay in the list unchanged. The size comes from
+    /// the new request, and the memory from the session's present state.
     #[must_use]
     pub fn continued(self, more: Vec<Message>, state: &EngineState, request: &CompressRequest) -> Self {
         Self(match self.0 {
@@ -122,14 +122,14 @@ impl Prepared {
         })
     }
 
-    /// Whether what was decided still serves a list that has grown.
+    /// Whether the decision still suits a list that has grown.
     pub fn fits(&self) -> bool {
         self.base().fits()
     }
 
-    /// Puts the new list together around a summary. `handle` names what leaves the list in the
-    /// archive; `preview` is asked for the preview of the spilled message at an index with so many
-    /// chars of its text, and where there is none the message is cut.
+    /// Assembles the new list around a summary. `handle` names the leaving messages in the archive. `preview`
+    /// returns the preview of the spilled message at an index, with so many chars of its text; without a
+    /// preview the message is cut.
     pub fn finish(
         self,
         summary: Summary,

@@ -1,4 +1,4 @@
-//! What the beginning of an episode is known by, however often its list is compressed.
+//! The messages that identify the beginning of an episode, through any number of compressions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,19 +8,20 @@ use crate::fingerprint::{Fingerprint, FingerprintError};
 use crate::message::Message;
 use crate::slot::Slot;
 
-/// Anchors of one episode that are remembered: an undo goes five compressions back.
+/// The most anchors of one episode, because an undo goes back five compressions.
 const MOST: usize = 8;
 
-/// The messages that an episode's beginning is known by: it begins behind the last of them that stands in a list.
-/// None where it was opened before anything was said.
+/// The messages that identify an episode's beginning: it begins after the last of them that is in a list.
+/// There are none if it was opened before the first message.
 ///
-/// The first is the one behind which it was opened. Each compression that takes that away, or gives it another form,
-/// adds the one that stands before the episode then; so that an undo finds the one of before.
+/// The first anchor is the message after which the episode was opened. A compression that removes or changes
+/// the anchor adds the message that is then before the episode. The old anchors stay, so that the beginning
+/// is also found after an undo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Anchors(Vec<Fingerprint>);
 
 impl Anchors {
-    /// Of an episode that is opened behind a message.
+    /// Returns the anchors of an episode that is opened after a message.
     #[must_use]
     pub fn behind(message: Option<Fingerprint>) -> Self {
         Self(message.into_iter().collect())
@@ -63,8 +64,8 @@ impl FromStr for Anchors {
 }
 
 impl Episodes {
-    /// The anchors, by number, of those episodes whose beginning is known by another message in a list that a
-    /// compression made of `input`.
+    /// Returns new anchors, by episode number, for the episodes whose beginning has another message before it
+    /// in the new list. The new list results from a compression of `input`.
     pub(crate) fn anchored_anew(&self, input: &[Message], slots: &[Slot]) -> Vec<(u64, Anchors)> {
         if self.0.is_empty() {
             return Vec::new();

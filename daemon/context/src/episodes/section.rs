@@ -1,15 +1,15 @@
-//! What a handoff says of finished episodes: a line of each.
+//! The section of a handoff about finished episodes: one line for each.
 
-/// What stands before the number of episodes that are no longer named.
+/// The text before the number of episodes without a line.
 const MORE: &str = "(and ";
-/// What stands behind it.
+/// The text after it.
 const MORE_END: &str = " earlier ones)";
 
-/// Lines of a handoff, oldest first.
+/// The lines of a handoff, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Finished {
     lines: Vec<String>,
-    /// Older ones that are no longer named.
+    /// The number of older episodes without a line.
     hidden: usize,
 }
 
@@ -28,14 +28,14 @@ impl Finished {
         finished
     }
 
-    /// Adds one of which so many messages leave the list.
+    /// Adds an episode of which so many messages leave the list.
     pub(crate) fn add(&mut self, title: &str, outcome: Option<&str>, messages: usize) {
         let came = outcome.map_or(String::new(), |outcome| format!(": {outcome}"));
         let counted = if messages == 1 { "1 message".to_owned() } else { format!("{messages} messages") };
         self.lines.push(format!("- {title} ({counted}){came}"));
     }
 
-    /// The section's text within so many chars, the newest ones first to have a place.
+    /// Returns the section's text within so many chars; the newest episodes take precedence.
     pub(crate) fn render(&self, chars: usize) -> String {
         let more = |hidden: usize| format!("{MORE}{hidden}{MORE_END}");
         let (mut left, mut first) = (chars, self.lines.len());

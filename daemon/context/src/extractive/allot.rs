@@ -1,23 +1,23 @@
-//! Sharing a number of chars among lists of items.
+//! Distributes a number of chars among lists of items.
 
-/// Chars that an item takes besides its text: number or dash, and the newline.
+/// Chars of an item in addition to its text: number or dash, and the newline.
 const ITEM_FRAME: usize = 6;
 
-/// A list that wants room.
+/// A list that needs room.
 pub(super) struct Pool<'a> {
-    /// Percent of the room that it may take before the rest is shared out.
+    /// Percent of the room for the list before the rest is distributed.
     share: usize,
     items: &'a mut Vec<String>,
     taken: usize,
 }
 
 impl<'a> Pool<'a> {
-    /// The most wanted item comes first.
+    /// Creates a pool; the most wanted item comes first.
     pub(super) fn new(share: usize, items: &'a mut Vec<String>) -> Self {
         Self { share, items, taken: 0 }
     }
 
-    /// Takes items as long as they fit; gives what is left of the room.
+    /// Selects items as long as they fit, and returns the room that is left.
     fn fill(&mut self, mut room: usize) -> usize {
         while let Some(item) = self.items.get(self.taken) {
             let cost = item.chars().count() + ITEM_FRAME;
@@ -31,8 +31,8 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// Cuts every list to what fits: first each within its share, then, in order, all within what
-/// the others left.
+/// Cuts every list to the items that fit: first each within its share, then, in order, all within the room
+/// that the others left.
 pub(super) fn allot(room: usize, pools: &mut [Pool<'_>]) {
     let mut left = room;
     for pool in pools.iter_mut() {

@@ -1,5 +1,5 @@
-//! A few lines for a part of a conversation: what was asked, done, found to fail, which files. Each line stands
-//! for itself, so that fewer of them say less and none says half.
+//! A few lines for a part of a conversation: requests, actions, failures, files. Each line is complete in
+//! itself, so fewer lines contain less, but no half statements.
 
 use super::allot::{Pool, allot};
 use super::gather::{Material, gather};
@@ -9,33 +9,33 @@ use crate::message::Message;
 use crate::redaction::Redaction;
 use crate::text::{head, longer_than, tail};
 
-/// Tokens of a record that would have as much to choose from.
+/// Tokens of a record with as much material to choose from.
 const MATERIAL_TOKENS: u64 = 20_000;
-/// Chars of a line that stay whole.
+/// The most chars of a line that stays whole.
 const LINE_CHARS: usize = 220;
-/// Chars of a longer one that stay at its beginning.
+/// Chars that stay at the beginning of a longer line.
 const LINE_HEAD: usize = 150;
-/// Chars of a longer one that stay at its end.
+/// Chars that stay at the end of a longer line.
 const LINE_TAIL: usize = 60;
-/// What any other line begins with.
+/// The beginning of every other line.
 const NOTE: &str = "- ";
-/// Percent of the room that each kind may take before the rest is shared out; notes come last.
+/// Percent of the room for each kind before the rest is distributed; notes come last.
 const SHARES: [usize; 6] = [28, 22, 14, 8, 8, 20];
-/// Chars that a list of a call and nothing else begins with, as the record has it.
+/// The beginning of a record's line that only lists calls.
 const CALLED: &str = "Called tool(s): ";
 
-/// Lines about a part of a conversation, by what they are, newest first.
+/// Lines about a part of a conversation, by kind, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Digest {
-    /// In the order of [`Self::MARKS`], and what is none of them.
+    /// In the order of [`Self::MARKS`], and last the notes.
     kinds: [Vec<String>; 6],
 }
 
 impl Digest {
-    /// What each kind of line begins with; others are notes.
+    /// The beginning of a line of each kind; other lines are notes.
     pub(crate) const MARKS: [&str; 5] = ["- asked: ", "- did: ", "- failed: ", "- file: ", "- ended: "];
 
-    /// Reads turns: as pruning left them, and as they were.
+    /// Reads turns in their pruned and in their original form.
     pub(crate) fn of(turns: &[Message], originals: &[&Message], redaction: Redaction) -> Self {
         let extract = Extract {
             turns,
@@ -55,7 +55,7 @@ impl Digest {
         let task = task.map(|task| task.strip_prefix("User asked: ").unwrap_or(&task).to_owned());
         let ended = in_progress.map(|said| said.strip_prefix(ENDED).unwrap_or(&said).to_owned());
         let is_ended = |line: &str| ended.as_deref().is_some_and(|said| said.trim_matches('\'') == line);
-        // That a tool was called is said again by what it gave.
+        // The result of a tool already shows that it was called.
         let actions = actions.into_iter().filter(|line| !line.starts_with(CALLED) && !is_ended(line)).collect();
         let asks = task.into_iter().chain(asks).collect();
         let mut kinds = [asks, actions, blocked, files, Vec::from_iter(ended), Vec::new()];
@@ -63,7 +63,7 @@ impl Digest {
         Self { kinds }
     }
 
-    /// Reads texts back, the oldest first. What nobody marked is a note.
+    /// Parses texts, the oldest first. Lines without a mark are notes.
     pub(crate) fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut digest = Self::default();
         for line in texts.into_iter().flat_map(str::lines).map(str::trim).filter(|line| !line.is_empty()) {
@@ -79,7 +79,8 @@ impl Digest {
         digest
     }
 
-    /// As many whole lines as fit into so many chars, of each kind some from everywhere; shown oldest first.
+    /// Returns as many whole lines as fit into so many chars, of each kind from the whole range; oldest
+    /// first.
     pub(crate) fn write(&self, chars: usize) -> String {
         let orders: Vec<Vec<usize>> = self.kinds.iter().map(|kind| spread(kind.len())).collect();
         let chosen = |(at, (kind, order)): (usize, (&Vec<String>, &Vec<usize>))| -> Vec<String> {
@@ -100,18 +101,18 @@ impl Digest {
     }
 }
 
-/// An order of so many places of which every beginning is spread over all of them: by the fraction of each times the
-/// golden ratio, which falls in step with no pattern that the places have.
+/// Returns an order of so many positions in which every prefix is spread over the whole range. It sorts them
+/// by the fractional part of the position times the golden ratio, which matches no regular pattern.
 fn spread(count: usize) -> Vec<usize> {
     let mut places: Vec<(u64, usize)> = (0_u64..).map(|at| at.wrapping_mul(GOLDEN)).zip(0..count).collect();
     places.sort_unstable();
     places.into_iter().map(|(_, at)| at).collect()
 }
 
-/// 2⁶⁴ by the golden ratio: D. Knuth, The Art of Computer Programming, volume 3, section 6.4.
+/// 2⁶⁴ divided by the golden ratio: D. Knuth, The Art of Computer Programming, volume 3, section 6.4.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A line without its middle, where it is long: many short ones say more of a part than few long ones.
+/// Cuts the middle of a long line: many short lines describe a part better than few long ones.
 fn brief(line: &str) -> String {
     if longer_than(line, LINE_CHARS) {
         format!("{} ... {}", head(line, LINE_HEAD).trim_end(), tail(line, LINE_TAIL).trim_start())
@@ -120,7 +121,7 @@ fn brief(line: &str) -> String {
     }
 }
 
-/// What stands before the assistant's last words in a record.
+/// The beginning of a record's line with the assistant's last words.
 const ENDED: &str = "The assistant's last words: ";
 
 #[cfg(test)]

@@ -1,20 +1,20 @@
-//! What an earlier summary hands on to the next one.
+//! The parts of an earlier summary that the next one continues.
 
 use super::{ACTIONS, BLOCKED, CONSTRAINTS, CONTEXT, DECISIONS, FILES, GOAL, NOTHING, RESOLVED, STATE, TURNS};
 use crate::constants::{IN_PROGRESS_HEADING, PENDING_HEADING, REMAINING_HEADING, TASK_HEADING};
 use crate::text::cut_with;
 
-/// Chars of a line that is handed on.
+/// The most chars of a continued line.
 const LINE_CHARS: usize = 600;
 
-/// Sentences of the records themselves; they are written anew each time, not handed on.
+/// Sentences of the records themselves. Each record writes them itself, so they are not continued.
 pub(super) const OWN_CHOSEN: &str =
     "This record was made without a model, from the turns themselves; read the goal from the user's words in it.";
 pub(super) const OWN_FAILED: &str =
     "This is a deterministic fallback record, made without a model; read the goal from the user's words in it.";
 pub(super) const OWN_EARLIER: &str = "An earlier summary exists and is carried on here.";
 pub(super) const OWN_FIRST: &str = "There is no earlier summary.";
-/// Where the requests are when others quote them.
+/// The sentence for requests that are quoted elsewhere in the handoff.
 pub(super) const OWN_ASKS: &str = "The requests stand with the user's own words below.";
 pub(super) const OWN_COUNT: &str = "This record stands for";
 pub(super) const OWN_UNAVAILABLE: &str = "Summary generation was unavailable";
@@ -31,7 +31,7 @@ pub(super) struct EarlierSummary {
 }
 
 impl EarlierSummary {
-    /// Reads a summary of whatever form; lines without a known heading are critical context.
+    /// Reads a summary of any form; lines without a known heading count as critical context.
     pub(super) fn read(text: &str) -> Self {
         let mut out = Self::default();
         let mut heading = CONTEXT;
@@ -55,7 +55,7 @@ impl EarlierSummary {
                 let ask = item.strip_prefix("User asked: ").unwrap_or(&item).to_owned();
                 self.asks.push(ask);
             }
-            // The newest request stands before the older ones in the text.
+            // In the text the newest request comes before the older ones.
             PENDING_HEADING => {
                 let newest = self.asks.len().saturating_sub(1);
                 self.asks.insert(newest, item);
@@ -69,7 +69,7 @@ impl EarlierSummary {
     }
 }
 
-/// The heading as this module names it; unknown ones are critical context.
+/// Returns the heading as this module names it; unknown ones count as critical context.
 fn known(line: &str) -> &'static str {
     [
         TASK_HEADING,
@@ -91,7 +91,7 @@ fn known(line: &str) -> &'static str {
     .unwrap_or(CONTEXT)
 }
 
-/// An item without its number or dash.
+/// Returns an item without its number or dash.
 fn bare(line: &str) -> &str {
     let line = line.strip_prefix("- ").unwrap_or(line);
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,4 +1,4 @@
-//! Paths that turns mention.
+//! Paths that occur in turns.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use crate::text::longer_than;
 
 /// Keys of arguments whose values are paths.
 const PATH_KEYS: [&str; 4] = ["path", "workdir", "file_path", "output_path"];
-/// Longer strings are no paths.
+/// The most chars of a path.
 const MAX_PATH_CHARS: usize = 260;
 /// Bytes of one text that are searched for paths.
 const LOOK_BYTES: usize = 20_000;
@@ -31,7 +31,7 @@ impl Paths {
         Self { seen: HashSet::new(), found: Vec::new(), limit }
     }
 
-    /// Whether the number is reached.
+    /// Whether the limit is reached.
     pub(super) fn full(&self) -> bool {
         self.found.len() >= self.limit
     }
@@ -44,7 +44,7 @@ impl Paths {
         }
     }
 
-    /// Paths in the arguments of a call: by key at any depth, and by their looks.
+    /// Adds paths in the arguments of a call: by key at any depth, and by form.
     pub(super) fn in_arguments(&mut self, arguments: &str) {
         if self.full() {
             return;
@@ -56,7 +56,7 @@ impl Paths {
         }
     }
 
-    /// The depth is bounded by serde_json's own limit.
+    /// serde_json's own limit bounds the depth.
     fn in_value(&mut self, value: &Value) {
         match value {
             Value::String(text) => self.in_text(text),
@@ -73,7 +73,7 @@ impl Paths {
         }
     }
 
-    /// Paths by their looks.
+    /// Adds paths by their form.
     pub(super) fn in_text(&mut self, text: &str) {
         if self.full() || memchr::memchr2(b'/', b'\\', text.as_bytes()).is_none() {
             return;

@@ -1,4 +1,4 @@
-//! Collecting what a record quotes, from the newest turn to the oldest.
+//! Collects the quotations of a record, from the newest turn to the oldest.
 
 use hashbrown::HashSet;
 
@@ -12,15 +12,15 @@ use crate::pairs;
 use crate::prune::{DUPLICATE, Output, line_of};
 use crate::text::{collapse, head, longer_than};
 
-/// Requests, beside the newest one, in a record of the smallest size.
+/// Requests, in addition to the newest one, in a record of the smallest size.
 const ASKS: usize = 12;
 /// Actions in such a record.
 const ACTIONS: usize = 12;
-/// Failures in it.
+/// Failures in such a record.
 const BLOCKED: usize = 5;
-/// Paths in it.
+/// Paths in such a record.
 const FILES: usize = 12;
-/// Turns at its end.
+/// Last turns in such a record.
 const LAST: usize = 8;
 /// Tool names of one turn.
 const NAMES: usize = 6;
@@ -28,10 +28,10 @@ const NAMES: usize = 6;
 const BLOCKED_CHARS: usize = 500;
 /// Bytes of results, newest first, that are searched for failures; older ones are stale.
 const FAILURE_BYTES: usize = 2 << 20;
-/// Outputs of up to this many chars are quoted beside the line that describes them.
+/// The most chars of an output that is quoted next to the line that describes it.
 const SHORT_OUTPUT: usize = 200;
 
-/// What a record quotes; all lists newest first.
+/// The quotations of a record; all lists newest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Material {
     /// The newest request of the user.
@@ -48,13 +48,13 @@ pub(super) struct Material {
 }
 
 impl Material {
-    /// Only what is shown whatever the room.
+    /// Returns only the parts that are shown whatever the room.
     pub(super) fn bare(found: &Self) -> Self {
         Self { task: found.task.clone(), in_progress: found.in_progress.clone(), ..Self::default() }
     }
 
-    /// Adds what an earlier summary had, within the counts of `scaled`.
-    /// What `kept` says stays in the list is left out.
+    /// Adds the items of an earlier summary, within the counts of `scaled`. Items in `kept` are left out,
+    /// because they stay in the list.
     pub(super) fn append(&mut self, earlier: EarlierSummary, kept: &HashSet<String>, scaled: impl Fn(usize) -> usize) {
         let lists = [
             (&mut self.asks, earlier.asks, ASKS),
@@ -71,7 +71,7 @@ impl Material {
     }
 }
 
-/// Collects from the turns of an extract.
+/// Collects material from the turns of an extract.
 pub(super) fn gather(extract: &Extract<'_>, quoter: &Quoter) -> Material {
     let kept: HashSet<String> =
         extract.tail.iter().map(|message| collapse(&message.shown_text())).filter(|text| !text.is_empty()).collect();
@@ -116,7 +116,7 @@ impl Gatherer<'_> {
         }
     }
 
-    /// Whether the text may be quoted: it says something, and does not stay in the list anyway.
+    /// Whether the text may be quoted: it is not empty, and does not stay in the list anyway.
     fn is_new(&self, text: &str) -> bool {
         !text.trim().is_empty() && (self.kept.is_empty() || !self.kept.contains(&collapse(text)))
     }
@@ -189,7 +189,7 @@ impl Gatherer<'_> {
         self.last("TOOL", &line);
     }
 
-    /// One line for a result, and the output itself if it is short.
+    /// Returns one line for a result, with the output itself if it is short.
     fn describe(&self, at: usize, output: &str) -> String {
         let call = self.calls.get(at).copied().flatten().map(|(caller, index)| (&self.extract.turns[caller], index));
         let line = line_of(Output::Text(output), call);
@@ -202,7 +202,7 @@ impl Gatherer<'_> {
         if !self.is_new(&output) {
             return;
         }
-        // The beginning of the output, unless the failure is said only later.
+        // Show the beginning of the output, unless the failure is reported only later.
         let from = if found.end <= head(&output, BLOCKED_CHARS).len() {
             0
         } else {

@@ -1,22 +1,22 @@
-//! Texts as they are quoted in a record: without secrets, on one line, not too long.
+//! Quotes texts in a record: without secrets, on one line, not too long.
 
 use std::borrow::Cow;
 
 use crate::redaction::Redaction;
 use crate::text::{collapse, cut_with, head, longer_than, tail};
 
-/// Chars of any text on a line.
+/// The most chars of any text on a line.
 const LINE_CHARS: usize = 700;
-/// Chars of a request or an action that stay whole.
+/// The most chars of a request or an action that stays whole.
 const QUOTE_CHARS: usize = 600;
-/// Chars of a longer one that stay at its beginning.
+/// Chars that stay at the beginning of a longer one.
 const QUOTE_HEAD: usize = 420;
-/// Chars of a longer one that stay at its end.
+/// Chars that stay at the end of a longer one.
 const QUOTE_TAIL: usize = 160;
-/// Chars at each end of a huge text that are looked at; far more than is ever shown.
+/// Chars at each end of a huge text that are examined; far more than are ever shown.
 const LOOK_CHARS: usize = 8_000;
 
-/// Makes quotations.
+/// Writes quotations.
 pub(super) struct Quoter(Redaction);
 
 impl Quoter {
@@ -24,7 +24,7 @@ impl Quoter {
         Self(redaction.without_model())
     }
 
-    /// The text without its secrets.
+    /// Returns the text without its secrets.
     pub(super) fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.0.apply(text)
     }
@@ -38,12 +38,12 @@ impl Quoter {
         }
     }
 
-    /// The text on one line, its end cut.
+    /// Returns the text on one line, with its end cut.
     pub(super) fn line(&self, text: &str) -> String {
         cut_with(&self.one_line(text), LINE_CHARS, " ...[truncated]")
     }
 
-    /// The text on one line, its middle cut.
+    /// Returns the text on one line, with its middle cut.
     pub(super) fn quote(&self, text: &str) -> String {
         let text = self.one_line(text);
         if longer_than(&text, QUOTE_CHARS) {

@@ -35,7 +35,7 @@ impl Case {
     }
 }
 
-/// The lines below a heading.
+/// Returns the lines below a heading.
 fn below<'a>(text: &'a str, heading: &str) -> Vec<&'a str> {
     let lines = text.lines().skip_while(|line| *line != heading).skip(1);
     lines.take_while(|line| !line.starts_with("## ")).filter(|line| !line.is_empty()).collect()

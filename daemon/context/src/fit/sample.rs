@@ -1,9 +1,9 @@
-//! Choosing some of many, evenly.
+//! Chooses some of many items, evenly.
 
-/// Chooses among what is not chosen yet and asked for, so that the costs of what is added stay
-/// within `room` and the additions lie evenly over the whole.
+/// Adds items that `is_asked_for` accepts. The costs of the additions stay within `room`, and the additions
+/// are spread evenly.
 ///
-/// Every candidate brings its share of the room; one is taken when the shares so far pay for it.
+/// Every candidate adds its share of the room; one is chosen when the shares so far cover its cost.
 pub(super) fn sample(chosen: &mut [bool], costs: &[u64], room: u64, is_asked_for: impl Fn(usize) -> bool) {
     let is_candidate = |at: usize, is_chosen: bool| !is_chosen && is_asked_for(at);
     let all = chosen.iter().zip(costs).enumerate();

@@ -1,20 +1,20 @@
-//! Cutting the middle out of a text that takes too many tokens.
+//! Cuts the middle of a text that has too many tokens.
 
 use std::borrow::Cow;
 
 use crate::text::{head, tail};
 use crate::tokens::own_estimate_text;
 
-/// What stands for the middle.
+/// The replacement for the middle.
 const CUT: &str = " [… cut …] ";
-/// The most chars that one token stands for in the estimate.
+/// The most chars per token in the estimate.
 const CHARS_PER_TOKEN: u64 = 64;
-/// Chars that one token usually stands for: where a search begins.
+/// The usual chars per token, where a search begins.
 const USUAL_CHARS: u64 = 4;
-/// Parts of the room for the beginning of the text; the end has one.
+/// Parts of the room for the beginning of the text; the end gets one part.
 const HEAD_PARTS: u64 = 2;
 
-/// The text, or its beginning and end, within so many tokens of the estimate.
+/// Returns the text, or its beginning and end, within so many tokens of the estimate.
 pub(super) fn shortened(text: &str, tokens: u64) -> Cow<'_, str> {
     if own_estimate_text(text) <= tokens {
         return Cow::Borrowed(text);
@@ -28,24 +28,24 @@ pub(super) fn shortened(text: &str, tokens: u64) -> Cow<'_, str> {
     Cow::Owned(format!("{}{CUT}{}", beginning(text, room - end), ending(text, end)))
 }
 
-/// The longest beginning that takes no more than `tokens`.
+/// Returns the longest beginning with at most `tokens`.
 fn beginning(text: &str, tokens: u64) -> &str {
     head(text, longest(tokens, |chars| (head(text, chars).len(), own_estimate_text(head(text, chars)))))
 }
 
-/// The longest end that takes no more than `tokens`.
+/// Returns the longest end with at most `tokens`.
 fn ending(text: &str, tokens: u64) -> &str {
     tail(text, longest(tokens, |chars| (tail(text, chars).len(), own_estimate_text(tail(text, chars)))))
 }
 
-/// The largest count of chars that takes no more than `tokens`; what a count takes, a smaller one
-/// does not exceed. `measure` gives bytes and tokens of a count.
+/// Returns the largest count of chars with at most `tokens`. A smaller count never has more tokens. `measure`
+/// returns bytes and tokens of a count.
 fn longest(tokens: u64, measure: impl Fn(usize) -> (usize, u64)) -> usize {
     let count = |chars: u64| usize::try_from(tokens.saturating_mul(chars)).unwrap_or(usize::MAX);
     let (mut low, mut high, mut bytes) = (0, count(USUAL_CHARS), 0);
     while high < count(CHARS_PER_TOKEN) {
         let (longer, taken) = measure(high);
-        // Where the text ends, a larger count takes no more of it.
+        // At the end of the text a larger count adds nothing.
         if taken > tokens || longer == bytes {
             break;
         }

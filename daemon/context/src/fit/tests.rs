@@ -10,7 +10,7 @@ fn blocks(count: usize, chars: usize) -> Vec<String> {
     (0..count).map(block).collect()
 }
 
-/// The numbers of the blocks of which something is in the text.
+/// Returns the numbers of the blocks with a part in the text.
 fn numbers(text: &str) -> Vec<usize> {
     text.split('#').skip(1).step_by(2).map(|number| number.parse().unwrap()).collect()
 }
@@ -80,7 +80,7 @@ fn one_block_too_many_is_cut() {
 }
 
 proptest! {
-    /// Any blocks, any window: within the budget and in order.
+    /// For any blocks and any window the result is within the budget and in order.
     #[test]
     fn the_budget_holds(
         lengths in prop::collection::vec((0..3_000_usize, prop::sample::select(vec!["x", "é", "漢", "😀", "\n"]), any::<bool>()), 0..60),
@@ -100,7 +100,7 @@ proptest! {
         prop_assert!(places.is_sorted());
     }
 
-    /// With some room the first and the last are there.
+    /// With some room the first and the last block are present.
     #[test]
     fn the_ends_are_there(count in 2..400_usize, chars in 0..2_000_usize, window in 200..5_000_u64) {
         let kept = numbers(&fit(&blocks(count, chars), window, 0, 0).text);

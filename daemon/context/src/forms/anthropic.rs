@@ -1,12 +1,12 @@
-//! Anthropic's messages: a call is a `tool_use` block of the assistant, and the user's next message has its result in a
-//! `tool_result` block, with what the user says behind all results.
+//! Anthropic's messages. A call is a `tool_use` block of the assistant. The user's next message has its
+//! result in a `tool_result` block, with the user's own words after all results.
 
 use super::object::{Object, Writer, compact, is_handoff, is_object, items, list, only_text, with_handoff_first};
 use super::{BLOCK, ITEM, JOINED, METADATA_KEY};
 use crate::json;
 use crate::message::{Message, Role};
 
-/// An item with calls or results as messages.
+/// Reads an item with calls or results as messages.
 pub(super) fn read(item: &str) -> Vec<String> {
     let object = Object::of(item);
     let blocks = items(object.get("content").unwrap_or_default());
@@ -18,7 +18,7 @@ pub(super) fn read(item: &str) -> Vec<String> {
     let mut messages: Vec<String> = results.into_iter().map(result).collect();
     if !others.is_empty() || messages.is_empty() {
         let content = match (others.as_slice(), messages.is_empty()) {
-            // The form that a text has alone, so that it is the same message with results and without.
+            // The form of a single text, so that the message is the same with results and without.
             ([only], false) => only_text(only).map_or_else(|| list(&others), str::to_owned),
             _ => list(&others),
         };
@@ -66,7 +66,7 @@ fn result(block: &str) -> String {
         .end()
 }
 
-/// Messages that follow each other as items: results, and what the user says with them, are one.
+/// Writes successive messages as items: results, and the user's words with them, become one.
 pub(super) fn write(messages: &[&Message]) -> Vec<String> {
     let has_result = messages.iter().any(|message| message.is(Role::Tool));
     if !has_result {
@@ -76,7 +76,7 @@ pub(super) fn write(messages: &[&Message]) -> Vec<String> {
     for message in messages {
         if message.is(Role::Tool) { blocks.push(result_block(message)) } else { blocks.extend(blocks_of(message)) }
     }
-    // Results have to come first.
+    // Results must come first.
     blocks.sort_by_key(|block| Object::of(block).kind() != "tool_result");
     let item = messages.iter().find_map(|message| Object::of(message.raw()).get(ITEM));
     vec![Writer::new("role", "user").put("content", &list(&blocks)).put_fields(item).end()]
@@ -103,7 +103,7 @@ fn alone(message: &Message) -> String {
         .end()
 }
 
-/// The blocks of a message's own content.
+/// Returns the blocks of a message's own content.
 fn blocks_of(message: &Message) -> Vec<String> {
     let object = Object::of(message.raw());
     match object.get("content") {
@@ -140,7 +140,7 @@ fn result_block(message: &Message) -> String {
         .end()
 }
 
-/// Thoughts have to come before what is said.
+/// Moves thoughts before the text, as required.
 fn thoughts_first(mut blocks: Vec<String>) -> Vec<String> {
     let is_thought = |block: &String| matches!(&*Object::of(block).kind(), "thinking" | "redacted_thinking");
     if blocks.first().is_some_and(is_handoff) {

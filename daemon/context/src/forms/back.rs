@@ -1,4 +1,4 @@
-//! What became of the items of a list, from what became of its messages.
+//! Translates the changes of a list's messages into changes of its items.
 
 use std::borrow::Cow;
 
@@ -10,13 +10,14 @@ use crate::slot::Slot;
 /// One message of the new list.
 struct Entry<'a> {
     message: Cow<'a, Message>,
-    /// The unit that it was read from, if it is not new.
+    /// The unit from which it was read, if it is not new.
     unit: Option<usize>,
     is_kept: bool,
 }
 
 impl Translation {
-    /// What became of the items. `messages` are those that the items were read as, and `slots` what became of them.
+    /// Returns what became of the items. `messages` are the messages read from the items, and `slots` is what
+    /// became of them.
     pub fn slots(&self, slots: &[Slot], messages: &[Message]) -> Vec<Slot> {
         let entries: Vec<Entry<'_>> = slots.iter().filter_map(|slot| self.entry(slot, messages)).collect();
         let mut found = Vec::with_capacity(entries.len());
@@ -40,8 +41,8 @@ impl Translation {
         Some(Entry { message, unit, is_kept: matches!(slot, Slot::Kept(_)) })
     }
 
-    /// Whether two messages that follow each other belong into one item: they were in one, or are results of which one is
-    /// new.
+    /// Whether two successive messages belong into one item: they came from one, or they are results of which
+    /// at least one is new.
     fn are_joined(&self, one: &Entry<'_>, next: &Entry<'_>) -> bool {
         if one.unit.is_some() && one.unit == next.unit {
             return true;
@@ -64,7 +65,7 @@ impl Translation {
         let form = if unit.form == Form::Chat { self.form } else { unit.form };
         let new: Vec<&Message> = run.iter().map(|entry| &*entry.message).collect();
         let before = messages.get(unit.messages.clone()).unwrap_or_default();
-        // One that was read from other items of this list may be the first here: its items are behind these.
+        // A message read from other items may be first here although its items come before the last ones.
         let is_there = found.iter().rev().find_map(Slot::index).is_some_and(|last| last >= unit.items.start);
         if is_there {
             found.extend(form.write(&new).into_iter().map(|item| Slot::Inserted(Message::of_json(item))))
@@ -75,7 +76,7 @@ impl Translation {
 }
 
 impl Form {
-    /// A message that is new to a list: a result gets what it needs to know of its call.
+    /// Returns a new message with the facts about its call, if it is a result that needs them.
     fn answering<'a>(self, message: &'a Message, messages: &[Message]) -> Cow<'a, Message> {
         let call = message.tool_call_id().and_then(|id| call_of(id, messages));
         match (self, call) {
@@ -86,7 +87,7 @@ impl Form {
     }
 }
 
-/// The last call of this id.
+/// Returns the last call with this id.
 fn call_of<'a>(id: &str, messages: &'a [Message]) -> Option<Object<'a>> {
     let has_id = |message: &&Message| message.tool_calls().iter().any(|call| call.id.as_deref() == Some(id));
     let caller = Object::of(messages.iter().rev().find(has_id)?.raw());
@@ -94,7 +95,7 @@ fn call_of<'a>(id: &str, messages: &'a [Message]) -> Option<Object<'a>> {
     calls.rev().find(|call| call.text("id").as_deref() == Some(id))
 }
 
-/// What became of the items of a unit, which are others now.
+/// Returns what became of the items of a changed unit.
 fn changed(unit: &Unit, form: Form, before: &[Message], items: &[String]) -> Vec<Slot> {
     let before = form.write(&before.iter().collect::<Vec<_>>());
     let is_comparable = before.len() == items.len() && items.len() == unit.items.len();
@@ -109,7 +110,7 @@ fn changed(unit: &Unit, form: Form, before: &[Message], items: &[String]) -> Vec
     items.iter().enumerate().map(slot).collect()
 }
 
-/// Messages as items of a form; results that follow each other, and what was said with them, in one.
+/// Writes messages as items of a form; successive results, and the user's words with them, become one.
 pub(super) fn written(form: Form, messages: &[Message]) -> Vec<Message> {
     let mut items = Vec::new();
     let mut rest = messages;

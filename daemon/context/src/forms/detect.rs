@@ -1,12 +1,12 @@
-//! Which form an item has.
+//! Detects the form of an item.
 
 use super::object::{Object, items};
 use super::{Form, gemini, responses};
 
-/// The form of an item.
+/// Returns the form of an item.
 ///
 /// # Errors
-/// Why it is no message.
+/// Returns the reason if it is not a message.
 pub(super) fn form(item: &str) -> Result<Form, String> {
     let kind_of_json = match item.trim_start().as_bytes().first() {
         Some(b'{') => None,
@@ -49,7 +49,7 @@ pub(super) fn form(item: &str) -> Result<Form, String> {
     }
 }
 
-/// The form that the parts of a content have, if it is not that of chat completions.
+/// Returns the form of a content's parts, if it is not that of chat completions.
 fn form_of_parts(content: &str) -> Result<Option<Form>, String> {
     let mut found = None;
     for part in items(content).into_iter().filter(|part| part.starts_with('{')) {

@@ -1,14 +1,14 @@
-//! Chat completions as they were before tools: an assistant's `function_call`, and the role `function` with its result.
+//! Chat completions before tools: an assistant's `function_call`, and the role `function` with its result.
 
 use super::object::{Object, Writer, items, list};
 use super::{ITEM, METADATA_KEY};
 use crate::json;
 use crate::message::Message;
 
-/// What the ids of such calls begin with; the function's name follows.
+/// The beginning of the ids of such calls; the function's name follows.
 const ID: &str = "function_call/";
 
-/// An item as a message.
+/// Reads an item as a message.
 pub(super) fn read(item: &str) -> String {
     let object = Object::of(item);
     if object.text("role").as_deref() == Some("function") {
@@ -21,12 +21,12 @@ pub(super) fn read(item: &str) -> String {
     let function = object.get("function_call").unwrap_or("{}");
     let id = format!("{ID}{}", Object::of(function).text("name").unwrap_or_default());
     let call = Writer::new("id", &id).put("type", "\"function\"").put("function", function).end();
-    // An answer may have both; the tool calls are the newer form.
+    // An answer may have both; tool calls are the newer form.
     let calls: Vec<&str> = items(object.get("tool_calls").unwrap_or_default()).into_iter().chain([&*call]).collect();
     Writer::empty().put_all(object.without(&["function_call", "tool_calls"])).put("tool_calls", &list(&calls)).end()
 }
 
-/// A message as an item.
+/// Writes a message as an item.
 pub(super) fn write(message: &Message) -> String {
     let object = Object::of(message.raw());
     let is_own = |id: Option<std::borrow::Cow<'_, str>>| id.is_some_and(|id| id.starts_with(ID));

@@ -1,5 +1,6 @@
-//! Gemini's contents: a call is a `functionCall` part of the model, and the user's next content has its result in a
-//! `functionResponse` part. Most have no id; the n-th result of a function answers its n-th call in the turn.
+//! Gemini's contents. A call is a `functionCall` part of the model. The user's next content has its result in
+//! a `functionResponse` part. Most have no id: the n-th result of a function answers its n-th call in the
+//! turn.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,7 +10,7 @@ use super::{BLOCK, ITEM, JOINED, METADATA_KEY};
 use crate::json;
 use crate::message::{Message, Role};
 
-/// The names that a part may have, one of them at least.
+/// The possible names in a part, of which it has at least one.
 const NAMES: [&str; 13] = [
     "text",
     "thought",
@@ -26,16 +27,16 @@ const NAMES: [&str; 13] = [
     "videoMetadata",
 ];
 
-/// What the ids of calls begin with that have none of their own.
+/// The beginning of the ids for calls that have none.
 const ID: &str = "function/";
-/// The field of a result that held its text.
+/// The name of the field that held the text of a result.
 const KEY: &str = "_key";
-/// The field that a call or a result stood in, where that is the spelling of Protocol Buffers.
+/// The name of the field that held a call or a result, if it has the spelling of Protocol Buffers.
 const SPELLED: &str = "_spelled";
-/// The fields of a part that held a call or a result, besides it.
+/// The other fields of a part with a call or a result.
 const PART: &str = "_part";
 
-/// How many calls or results without an id a turn has, by function.
+/// The number of calls or results without an id in a turn, by function.
 pub(super) type Count = HashMap<String, usize>;
 
 /// Whether a value is a list of parts.
@@ -47,7 +48,7 @@ pub(super) fn are_parts(parts: &str) -> bool {
     json::is_list(parts) && items(parts).iter().all(is_part)
 }
 
-/// A content as messages. `results` counts those of the turn so far.
+/// Reads a content as messages. `results` counts the results of the turn so far.
 pub(super) fn read(item: &str, results: &mut Count) -> Vec<String> {
     let object = Object::of(item);
     let (role, mut calls_of_turn) = (object.text("role").unwrap_or(Cow::Borrowed("user")), Count::new());
@@ -86,7 +87,7 @@ pub(super) fn read(item: &str, results: &mut Count) -> Vec<String> {
     messages
 }
 
-/// The id of a call or result: its own, or what distinguishes it from the others of its turn.
+/// Returns the id of a call or result: its own, or one that is unique in its turn.
 fn id(value: &Object<'_>, count: &mut Count) -> String {
     if let Some(id) = has_id(value) {
         return id.to_owned();
@@ -97,19 +98,19 @@ fn id(value: &Object<'_>, count: &mut Count) -> String {
     json::encode(&format!("{ID}{name}/{number}"))
 }
 
-/// The id that a call or result came with.
+/// Returns the original id of a call or result.
 fn has_id<'a>(value: &Object<'a>) -> Option<&'a str> {
     value.get("id").filter(|id| json::is_string(id) && *id != "\"\"")
 }
 
-/// The fields of a call or result that are not read, because they are others or null.
+/// Returns the fields of a call or result that are not read: other fields, and null.
 fn unread<'s>(value: &'s Object<'_>, read: &'s [&str]) -> impl Iterator<Item = (&'s str, &'s str)> {
     let has_id = has_id(value).is_some();
     let is_read = move |name: &str, value: &str| (read.contains(&name) && value != "null") || (name == "id" && has_id);
     value.without(&[]).filter(move |(name, value)| !is_read(name, value))
 }
 
-/// A field's name that is not spelled as in JSON.
+/// Returns a field's name if it is not spelled as in JSON.
 fn snake(field: &str) -> Option<&'static str> {
     match field {
         "function_call" => Some("\"function_call\""),
@@ -139,7 +140,7 @@ fn result(part: &Object<'_>, field: &str, value: &str, count: &mut Count) -> Str
     let mut all = fields.without(&[]);
     let only = all.next().filter(|_| all.next().is_none()).filter(|(_, value)| json::is_string(value));
     let (key, content) = match only {
-        // Without a key a text is the output, unless it reads as a whole response.
+        // Without a key a text is the output, unless it parses as a whole response.
         Some(("output", text)) if !is_object(&json::decode(text)) => (None, text.to_owned()),
         Some((key, text)) => (Some(json::encode(key)), text.to_owned()),
         None => (None, json::encode(&compact(response))),
@@ -155,7 +156,7 @@ fn result(part: &Object<'_>, field: &str, value: &str, count: &mut Count) -> Str
         .end()
 }
 
-/// A part with the type that it would have in chat completions; what has none there stays as it is.
+/// Returns a part with its type in chat completions; a part without such a type stays as it is.
 fn chat_part(fields: &Object<'_>, part: &str) -> String {
     let mime = |name: &str| {
         let data = Object::of(fields.get(name).unwrap_or_default());
@@ -175,7 +176,7 @@ fn chat_part(fields: &Object<'_>, part: &str) -> String {
     }
 }
 
-/// A result with the name of the function that was called.
+/// Returns a result with the name of the called function.
 pub(super) fn answering(message: &Message, call: &Object<'_>) -> Message {
     let object = Object::of(message.raw());
     let function = Object::of(call.get("function").unwrap_or_default());
@@ -183,7 +184,7 @@ pub(super) fn answering(message: &Message, call: &Object<'_>) -> Message {
     Message::of_json(Writer::empty().put_all(object.without(&[])).put_some("name", name).end())
 }
 
-/// Messages that follow each other as contents: results, and what the user says with them, are one.
+/// Writes successive messages as contents: results, and the user's words with them, become one.
 pub(super) fn write(messages: &[&Message]) -> Vec<String> {
     if messages.iter().any(|message| message.is(Role::Tool)) {
         vec![content(messages)]
@@ -253,12 +254,12 @@ fn gemini_part(part: &str) -> String {
     }
 }
 
-/// The id, unless it is one that a call without any was given.
+/// Returns the id, unless `id` generated it for a call without one.
 fn own_id(id: Option<&str>) -> Option<&str> {
     id.filter(|id| !string(id).is_some_and(|id| id.starts_with(ID)))
 }
 
-/// The name of the function in an id that a call without any was given.
+/// Returns the function's name in an id generated for a call without one.
 fn name_in(id: Option<&str>) -> Option<String> {
     let id = string(id?)?;
     let (name, _) = id.strip_prefix(ID)?.rsplit_once('/')?;
@@ -271,7 +272,7 @@ fn call_part(call: &str) -> String {
     let arguments = function.get("arguments").map(json::text_form).unwrap_or_default();
     let arguments =
         if is_object(&arguments) { arguments.into_owned() } else { Writer::new("arguments", &arguments).end() };
-    // What came without any has null among the fields that were not read.
+    // A call that came without arguments has null among its unread fields.
     let are_null = arguments == "{}" && call.get(ITEM).is_some_and(|item| Object::of(item).get("args").is_some());
     let value = Writer::empty()
         .put_some("id", own_id(call.get("id")))

@@ -1,12 +1,13 @@
-//! Items of OpenAI's Responses: a message, a thought, a call and a result are an item each. Thoughts, texts and calls
-//! that follow each other are one turn of the assistant: a provider refuses a thought without what it led to.
+//! Items of OpenAI's Responses: a message, a thought, a call and a result are one item each. Successive
+//! thoughts, texts and calls are one turn of the assistant, because a provider refuses a thought without its
+//! continuation.
 
 use super::object::{Object, Writer, compact, is_object, items, list, string, with_handoff_first};
 use super::{ITEM, METADATA_KEY};
 use crate::json;
 use crate::message::{Message, Role};
 
-/// Items that a result answers, and the field that is the input of the tool.
+/// Items that a result answers, each with the field for the tool's input.
 const CALLS: [(&str, &str); 6] = [
     ("function_call", "arguments"),
     ("custom_tool_call", "input"),
@@ -16,10 +17,10 @@ const CALLS: [(&str, &str); 6] = [
     ("computer_call", "action"),
 ];
 
-/// The type of a result behind that of its call.
+/// The suffix of a result's type after that of its call.
 const OUTPUT: &str = "_output";
 
-/// Items of the assistant's turn that nothing answers.
+/// Items of the assistant's turn that have no result.
 const NOTES: [&str; 13] = [
     "reasoning",
     "web_search_call",
@@ -36,17 +37,17 @@ const NOTES: [&str; 13] = [
     "item_reference",
 ];
 
-/// The user's word on a call of an MCP server.
+/// The user's answer to an approval request of an MCP server.
 const APPROVAL: &str = "mcp_approval_response";
 
-/// What an item is.
+/// The role of an item in a turn.
 #[derive(PartialEq, Eq)]
 enum Part {
     /// A message of the assistant.
     Text,
     Note,
     Call,
-    /// A message of somebody else, or a result.
+    /// A message of another role, or a result.
     Other,
 }
 
@@ -58,12 +59,12 @@ pub(super) fn is_item(kind: &str, has_role: bool) -> bool {
     }
 }
 
-/// The field with the input of a call of this type.
+/// Returns the field with the input of a call of this type.
 fn input_of(kind: &str) -> Option<&'static str> {
     CALLS.iter().find(|(call, _)| *call == kind).map(|(_, input)| *input)
 }
 
-/// The type of the call that a result of this type answers.
+/// Returns the type of the call that a result of this type answers.
 fn call_of(kind: &str) -> Option<&'static str> {
     let call = kind.strip_suffix(OUTPUT)?;
     CALLS.iter().map(|(name, _)| *name).find(|name| *name == call)
@@ -80,13 +81,13 @@ fn part(item: &str) -> Part {
     }
 }
 
-/// How many of the items are the first turn: one, or all that belong to one turn of the assistant.
+/// Returns the number of items in the first turn: one, or all of one turn of the assistant.
 pub(super) fn turn(items: &[String]) -> usize {
     let (mut has_text, mut has_call) = (false, false);
     for (at, item) in items.iter().enumerate() {
         match part(item) {
             Part::Other => return at.max(1),
-            // A thought behind a text begins what comes next.
+            // A thought after a text begins the next turn.
             Part::Note if has_text && !has_call => return at,
             Part::Text if has_text => return at,
             Part::Note => {}
@@ -97,7 +98,7 @@ pub(super) fn turn(items: &[String]) -> usize {
     items.len()
 }
 
-/// The items of a turn as a message.
+/// Reads the items of a turn as a message.
 pub(super) fn read(items: &[String]) -> String {
     match items {
         [only] if part(only) == Part::Other => other(only),
@@ -170,12 +171,12 @@ fn call(object: &Object<'_>) -> String {
         .end()
 }
 
-/// A content with its texts as chat completions name them.
+/// Renames the texts of a content as in chat completions.
 fn in_chat(content: &str) -> String {
     renamed(content, |kind| matches!(kind, "input_text" | "output_text").then_some("text"))
 }
 
-/// A content with its texts as this role's are named.
+/// Renames the texts of a content as in Responses for this role.
 fn in_responses(content: &str, role: &Role) -> String {
     let own = if *role == Role::Assistant { "output_text" } else { "input_text" };
     renamed(content, |kind| (kind == "text").then_some(own))
@@ -198,7 +199,7 @@ fn renamed(content: &str, name: impl Fn(&str) -> Option<&'static str>) -> String
     list(&parts)
 }
 
-/// A result with the type that answers this call.
+/// Returns a result with the type that answers this call.
 pub(super) fn answering(message: &Message, call: &Object<'_>) -> Message {
     let kind = call.get(ITEM).and_then(|rest| Object::of(rest).text("type"));
     let kind = kind.map(|kind| json::encode(&format!("{kind}{OUTPUT}")));
@@ -207,7 +208,7 @@ pub(super) fn answering(message: &Message, call: &Object<'_>) -> Message {
     Message::of_json(Writer::empty().put_all(object.without(&[])).put_within(ITEM, rest).end())
 }
 
-/// A message as items.
+/// Writes a message as items.
 pub(super) fn write(message: &Message) -> Vec<String> {
     let object = Object::of(message.raw());
     let item = object.get(ITEM);

@@ -1,9 +1,9 @@
-//! What herma appends to a summary.
+//! The sections that herma appends to a summary.
 
 /// One section that herma appends after a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// What it holds; gives the heading.
+    /// The kind of content; it determines the heading.
     pub kind: SectionKind,
     /// Its text below the heading.
     pub text: String,
@@ -13,35 +13,35 @@ pub struct Section {
 pub(crate) const FRAME_OF_SECTION: usize = 3;
 
 impl Section {
-    /// Chars that it takes in a handoff, heading and blank line included.
+    /// Returns its chars in a handoff, heading and blank line included.
     pub fn chars(&self) -> usize {
         self.text.chars().count() + self.kind.heading().len() + FRAME_OF_SECTION
     }
 }
 
-/// What herma appends to summaries.
+/// The kinds of sections that herma appends to summaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionKind {
-    /// What the work is about, by exact names.
+    /// The state of the work, as exact names.
     State,
     /// Exact paths, commands, errors, numbers.
     Anchors,
-    /// Words of the user, verbatim.
+    /// The user's words, verbatim.
     UserMessages,
-    /// Rules that hold on.
+    /// The user's rules.
     Constraints,
-    /// What is done, a line of each episode.
+    /// Finished episodes, one line for each.
     Episodes,
-    /// Where the replaced messages are.
+    /// The handle of the replaced messages.
     Recall,
 }
 
 impl SectionKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 6] =
         [Self::State, Self::Anchors, Self::UserMessages, Self::Constraints, Self::Episodes, Self::Recall];
 
-    /// The heading line.
+    /// Returns the heading line.
     pub const fn heading(self) -> &'static str {
         match self {
             Self::State => "## State of the Work",

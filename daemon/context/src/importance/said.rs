@@ -1,4 +1,4 @@
-//! What one message says, as far as it counts.
+//! The relevant content of one message.
 
 use std::sync::LazyLock;
 
@@ -14,16 +14,16 @@ use crate::replaced;
 use crate::text::ends;
 use crate::work::{self, ValueKind, values};
 
-/// Bytes of one text that are read; of a longer one both ends.
+/// Bytes of one text that are read; a longer one is read at both ends.
 const TEXT_BYTES: usize = 16 << 10;
-/// Bytes of outputs that are read, newest first; older ones count by nothing. It bounds the time.
+/// Bytes of outputs that are read, newest first; older outputs count nothing. It limits the time.
 const OUTPUT_BYTES: usize = 1 << 20;
-/// Bytes of all else that are read, newest first.
+/// Bytes of other messages that are read, newest first.
 const OTHER_BYTES: usize = 8 << 20;
-/// Bytes of the longest arguments that are read.
+/// The most bytes of arguments that are read.
 const ARGUMENT_BYTES: usize = 16 << 10;
 
-/// How the user takes something back.
+/// The wording of a correction by the user.
 static CORRECTS: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix) ^\W*(?:no|nope|wrong|stop|wait|nein|falsch|halt|non|faux|mal|нет|стоп)\b
@@ -37,26 +37,26 @@ static CORRECTS: LazyLock<Pattern> = LazyLock::new(|| {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Exact {
     pub(super) hash: u64,
-    /// A number and a date are no names.
+    /// False for numbers and dates.
     pub(super) is_name: bool,
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Said {
     /// Values in its text, each once.
     pub(super) values: Vec<Exact>,
-    /// Values that its calls are given, each once.
+    /// Values in the arguments of its calls, each once.
     pub(super) given: Vec<Exact>,
-    /// What each of its calls is about: a hash of the first word that it is given.
+    /// The subject of each of its calls: a hash of the first word in its arguments.
     pub(super) about: Vec<u64>,
-    /// It says that something failed.
+    /// Whether it reports a failure.
     pub(super) failed: bool,
     pub(super) decides: bool,
     pub(super) corrects: bool,
 }
 
-/// Which messages are read: all but those that are too far from the end.
+/// Returns which messages are read: all but those too far from the end.
 pub(super) fn read(messages: &[Message]) -> Vec<bool> {
     let (mut outputs, mut others) = (0, 0);
     let mut is_read: Vec<bool> = messages
@@ -98,7 +98,7 @@ impl Said {
                         Json::Null
                     };
                     said.about.push(first_word(&arguments).map_or(0, hash));
-                    // The names of arguments are nobody's.
+                    // Argument names don't count, only their values.
                     work::leaves(&arguments, &mut |leaf| {
                         said.given.extend(values(leaf).map(|value| exact(value.text, value.kind)));
                     });
@@ -115,7 +115,7 @@ impl Said {
     }
 }
 
-/// Each value once; in which order is of no account.
+/// Removes duplicate values; the order does not matter.
 fn once(values: &mut Vec<Exact>) {
     values.sort_unstable_by_key(|value| value.hash);
     values.dedup_by_key(|value| value.hash);
@@ -131,7 +131,7 @@ fn hash(text: &str) -> u64 {
     hash.finish()
 }
 
-/// The first word of the first text that a call is given: a path, the name of a program.
+/// Returns the first word of the first text in a call's arguments: a path, the name of a program.
 fn first_word(arguments: &Json) -> Option<&str> {
     match arguments {
         Json::String(text) => text.split_whitespace().next(),

@@ -29,7 +29,7 @@ fn what_refers_to_a_message_makes_it_important() {
             (0, vec![]),
             (0, vec![]),
             (0, vec![]),
-            // Two names that stand nowhere else.
+            // Two names that occur nowhere else.
             (14, vec![Used, OnlyPlace]),
             (0, vec![]),
             (13, vec![Used]),

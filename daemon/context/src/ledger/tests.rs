@@ -10,7 +10,7 @@ fn change(time: f64, kind: Kind, added: u64, removed: u64) -> Change {
     Change { time, kind, added, removed }
 }
 
-/// The sum of all lines of a kind.
+/// Returns the sum of all lines of a kind.
 fn sum(lines: &[Line], kind: Kind) -> f64 {
     lines.iter().filter(|line| line.kind == kind).map(|line| line.cost).sum()
 }
@@ -35,7 +35,7 @@ fn what_is_added_is_written_once_and_read_with_every_call_behind_it() {
     // Half of the prompt was in the cache.
     let half = [call(1.0, 0, 0, 10_000), call(2.0, 6_000, 5_000, 0)];
     assert_cost(&half, &context(0.0), Kind::Context, 1_250.0 + 50.0 + 500.0);
-    // No usage, no price but that of plain input.
+    // Without usage the price is that of plain input.
     assert_cost(&[call(1.0, 0, 0, 0)], &context(0.0), Kind::Context, 1_000.0);
 }
 
@@ -58,7 +58,7 @@ fn a_compaction_ends_what_stood_in_the_window_and_spares_a_request() {
     assert_cost(&calls, &changes, Kind::Definitions, 500.0 + 40.0 + 40.0);
     assert_cost(&calls, &changes, Kind::Compaction, 6_000.0 * (1.25 + 0.1));
     assert_cost(&calls, &changes, Kind::Summary, -(90_100.0 * 0.1 + 1_600.0 * 1.25 + 2_000.0 * 5.0));
-    // A second one without a call between them spares no second request.
+    // A second compaction without a call in between saves no second request.
     let twice = [changes[2], change(1.6, Kind::Compaction, 8_000, 2_000)];
     assert_cost(&calls, &twice, Kind::Summary, -(90_100.0 * 0.1 + 1_600.0 * 1.25 + 2_000.0 * 5.0));
     assert_cost(&calls, &twice, Kind::Compaction, 6_000.0 * (1.25 + 0.1));
@@ -126,7 +126,7 @@ proptest! {
         prop_assert_eq!(lines.iter().filter_map(|line| line.change).collect::<Vec<_>>(), changes.clone());
         prop_assert!(lines.iter().all(|line| line.cost.is_finite()));
         prop_assert!(lines.iter().all(|line| line.call.is_none_or(|call| call < calls.len())));
-        // What was added costs at most a cache write in each call behind it, and at least a cache read.
+        // Added text costs at most a cache write in each later call, and at least a cache read.
         for (at, change) in changes.iter().enumerate().filter(|(_, change)| !change.kind.begins_window()) {
             let behind = calls.iter().filter(|call| call.time >= change.time).count();
             let alone = super::lines(&calls, &changes[at..=at]);

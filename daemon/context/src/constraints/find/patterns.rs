@@ -1,4 +1,4 @@
-//! How rules are worded.
+//! The wording of rules.
 
 use std::sync::LazyLock;
 
@@ -6,10 +6,10 @@ use crate::pattern::Pattern;
 
 use aho_corasick::AhoCorasick;
 
-/// Words of which every rule has one: a cheap look before the patterns.
+/// Words of which every rule contains one: a cheap check before the patterns.
 pub(super) static CUES: LazyLock<Cues> = LazyLock::new(|| Cues::new(&CUE_WORDS));
 
-/// In lower case.
+/// Cue words in lower case.
 const CUE_WORDS: [&str; 119] = [
     "never",
     "always",
@@ -132,7 +132,7 @@ const CUE_WORDS: [&str; 119] = [
     "必ず",
 ];
 
-/// Cue words of the other scripts, and those of languages that have few.
+/// Cue words of other scripts, and of languages with few entries.
 const MORE_CUE_WORDS: [&str; 34] = [
     "总是",
     "只用",
@@ -210,7 +210,7 @@ pub(super) static RULE: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
-/// A demand wherever it stands, in English and other languages.
+/// A demand anywhere in a sentence, in English and other languages.
 pub(super) static RULE_ELSEWHERE: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix)
@@ -234,8 +234,8 @@ pub(super) static RULE_ELSEWHERE: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
-/// A wish that is a rule only where it is a sentence of its own and speaks of more than the work at
-/// hand: within a request, or about one thing, it belongs to the task.
+/// A wish that is a rule only in a sentence of its own that concerns more than the present work. Within a
+/// request, or about one thing, it belongs to the task.
 pub(super) static GENERAL_RULE: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r#"(?ix)^["'“(*_]*(?:(?:please|pls|kindly|also)[,\s]+)*
@@ -256,7 +256,7 @@ pub(super) static SAID_BEFORE: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
-/// Sentences that tell how things are, although they begin as a demand does.
+/// Sentences that describe a fact although they begin like a demand.
 pub(super) static DESCRIBES: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix)
