@@ -1,7 +1,7 @@
-//! How long a compression takes, against parsing the same bytes into raw values.
+//! Measures how long a compression takes, compared with parsing the same bytes into raw values.
 //!
-//! Prints milliseconds and the ratio. `cargo bench -p herma-context`; with `HERMA_BENCH_FILE`
-//! set, the JSON list in that file is measured instead.
+//! Prints milliseconds and the ratio. Run `cargo bench -p herma-context`. If `HERMA_BENCH_FILE` is set, it
+//! measures the JSON list in that file instead.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints and may stop")]
 
 use std::fmt::Write as _;
@@ -94,7 +94,7 @@ fn best_of_prepared<T>(mut make: impl FnMut() -> T, mut work: impl FnMut(T)) -> 
     times.min().unwrap()
 }
 
-/// A coding session: a request now and then, calls, and outputs with escapes in them.
+/// Returns a coding session: occasional requests, calls, and outputs that contain escapes.
 fn conversation(count: usize, output_bytes: usize) -> String {
     let mut seed = 1_u64;
     let mut next = move || {

@@ -1,8 +1,9 @@
-//! What survives a compression: facts planted in conversations, counted word for word afterwards.
+//! Measures how much survives a compression: plants facts in conversations, and counts them word for word
+//! afterwards.
 //!
-//! Prints a table. `cargo bench -p herma-context --bench measure`; with `HERMA_MEASURE_DATA` set to a
-//! file of conversations (one JSON object with `messages` a line), chained ones are measured too;
-//! with `HERMA_MEASURE_LOST` set it prints what was lost.
+//! Prints a table. Run `cargo bench -p herma-context --bench measure`. If `HERMA_MEASURE_DATA` names a file
+//! of conversations (one JSON object with `messages` per line), chained ones are measured too. If
+//! `HERMA_MEASURE_LOST` is set, it prints the lost facts.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints and may stop")]
 
 #[path = "measure/dice.rs"]
@@ -22,13 +23,13 @@ use herma_context::{Engine, Message, Settings, pairs, tokens};
 use herma_guard::Policy;
 use serde_json::{Value, json};
 
-/// The window of the measure, in tokens.
+/// The window of the measurement, in tokens.
 const WINDOW: u64 = 200_000;
 /// Facts of each kind.
 const PER_KIND: usize = 6;
-/// Facts of each kind in what comes between two compressions.
+/// Facts of each kind in the messages between two compressions.
 const PER_KIND_LATER: usize = 1;
-/// Messages that come between two compressions.
+/// Messages between two compressions.
 const BETWEEN: usize = 300;
 
 /// The engines that are compared.
@@ -108,15 +109,15 @@ fn plant(list: &mut Vec<Value>, per_kind: usize, seed: u64) -> Vec<Fact> {
     all
 }
 
-/// A conversation that is compressed now and then.
+/// A conversation that is compressed several times.
 #[derive(Default)]
 struct Session {
     engine: Engine,
-    /// All nodes that were made.
+    /// All nodes created so far.
     nodes: Vec<NewNode>,
     list: Vec<Message>,
     state: EngineState,
-    /// All that ever left the list.
+    /// The text of all messages that left the list.
     removed: String,
     runs: usize,
     handoff: usize,
@@ -128,7 +129,7 @@ impl Session {
         self.list.extend(values.iter().map(|value| Message::parse(value.to_string()).unwrap()));
     }
 
-    /// The caller knows no rules: they must survive in the list alone.
+    /// The caller has no rules, so they must survive in the list alone.
     fn compress(&mut self) {
         let settings = Settings::of_window(WINDOW).unwrap();
         let request = CompressRequest { nodes: self.known(), now: 1_790_000_000.0, ..CompressRequest::default() };
@@ -154,7 +155,7 @@ impl Session {
         self.runs += 1;
     }
 
-    /// What an archive would know.
+    /// Returns the nodes that an archive would return.
     fn known(&self) -> KnownNodes {
         let covered: Vec<&String> = self
             .nodes
@@ -217,18 +218,18 @@ impl Session {
     }
 }
 
-/// All that a reader of a message sees: its text and what its calls were given.
+/// Returns everything that a reader of a message sees: its text and its calls' arguments.
 fn readable(message: &Message) -> String {
     let value: Value = serde_json::from_str(message.raw()).unwrap();
     let calls = value["tool_calls"].as_array().into_iter().flatten();
     let given = calls.filter_map(|call| call["function"]["arguments"].as_str());
-    // A reader takes the escapes of JSON within JSON for what they stand for.
+    // A reader resolves the escapes of JSON within JSON.
     let plain = |text: &str| text.replace("\\n", "\n").replace("\\\"", "\"").replace("\\\\", "\\");
     let all = std::iter::once(message.text().into_owned()).chain(given.map(str::to_owned));
     all.map(|text| plain(&text) + "\n").collect()
 }
 
-/// A message of the given role.
+/// Returns a message of the given role.
 fn say(role: &str, content: &str) -> Value {
     json!({"role": role, "content": content})
 }

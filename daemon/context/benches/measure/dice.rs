@@ -1,4 +1,4 @@
-//! Chance that is the same in every run.
+//! Pseudorandom numbers that are the same in every run.
 
 /// A linear congruential generator.
 pub(crate) struct Dice(u64);
@@ -15,7 +15,7 @@ impl Dice {
         (self.0 ^ (self.0 >> 29)) >> 16
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.next() % bound as u64).unwrap()
     }
@@ -24,7 +24,7 @@ impl Dice {
         from + self.below(to - from)
     }
 
-    /// Whether something happens that does so `percent` times in a hundred.
+    /// Returns true in `percent` of a hundred cases.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

@@ -1,4 +1,4 @@
-//! Facts of ten kinds in many wordings, and where they are planted.
+//! Facts of ten kinds in many wordings, and the places where they are planted.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::dice::Dice;
 use super::say;
 
-/// What a fact is.
+/// The kind of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Rule,
@@ -38,14 +38,14 @@ const KINDS: [Kind; 10] = [
 /// One fact.
 pub(crate) struct Fact {
     pub(crate) kind: Kind,
-    /// What is looked for afterwards.
+    /// The text to search for afterwards.
     pub(crate) core: String,
-    /// What is planted.
+    /// The text to plant.
     pub(crate) line: String,
     pub(crate) place: &'static str,
 }
 
-/// `count` facts of each kind.
+/// Returns `count` facts of each kind.
 pub(crate) fn make(dice: &mut Dice, count: usize) -> Vec<Fact> {
     let mut all = Vec::new();
     for kind in KINDS {
@@ -59,8 +59,8 @@ pub(crate) fn make(dice: &mut Dice, count: usize) -> Vec<Fact> {
 }
 
 impl Fact {
-    /// Plants the fact: rules and asks with the user, half of the others deep in outputs, the rest
-    /// in prose.
+    /// Plants the fact: rules and asks in user messages, decisions in assistant messages, and of the others
+    /// 60 % inside outputs, the rest in prose.
     pub(crate) fn plant(&mut self, dice: &mut Dice, list: &mut Vec<Value>, within: Range<usize>) {
         let (place, role) = match self.kind {
             Kind::Rule | Kind::Ask => ("user", "user"),
@@ -81,7 +81,7 @@ impl Fact {
         };
         let at = candidates[dice.below(candidates.len())];
         if role == "user" && dice.chance(30) {
-            // A message of its own, between two turns of others.
+            // A separate message between two turns of others.
             list.insert(at, say("user", &self.line));
             list.insert(at + 1, say("assistant", "All right."));
             return;
@@ -99,7 +99,7 @@ impl Fact {
         list[at]["content"] = Value::from(planted);
     }
 
-    /// The output with the fact as a line (or a field) in its middle.
+    /// Returns the output with the fact as a line (or a field) in its middle.
     fn inside(&self, text: &str) -> String {
         let line = serde_json::to_string(&self.line).unwrap();
         let escaped = &line[1..line.len() - 1];
@@ -132,7 +132,7 @@ const THINGS: [&str; 12] = [
 const NAMES: [&str; 10] =
     ["orchid", "falcon", "quartz", "maple", "comet", "heron", "basalt", "ember", "willow", "onyx"];
 
-/// The words of a fact: what is looked for and the line.
+/// Returns the wording of a fact: the text to search for, and the line.
 fn word(dice: &mut Dice, kind: Kind, variant: usize) -> (String, String) {
     let (thing, name, other) = (dice.pick(&THINGS), dice.pick(&NAMES), dice.pick(&NAMES));
     let n = dice.between(1_000, 9_999);

@@ -1,4 +1,4 @@
-//! Conversations to plant facts in.
+//! Conversations in which facts are planted.
 
 use serde_json::{Value, json};
 
@@ -102,7 +102,7 @@ fn log(dice: &mut Dice, size: usize) -> String {
     out
 }
 
-/// A call of a coding tool and its result.
+/// Returns a call of a coding tool and its result.
 fn tool(dice: &mut Dice, id: &str) -> (Value, Value) {
     let file = path(dice);
     let (name, given, got) = match dice.below(100) {
@@ -147,7 +147,7 @@ fn tool(dice: &mut Dice, id: &str) -> (Value, Value) {
     (call, json!({"role": "tool", "tool_call_id": id, "content": got.to_string()}))
 }
 
-/// A coding session.
+/// Returns a coding session.
 pub(crate) fn coding(dice: &mut Dice, count: usize) -> Vec<Value> {
     let mut list = vec![say("system", &format!("You are a careful coding assistant. {}", prose(dice, 6_000, 9_000)))];
     let mut ids = 0;
@@ -171,7 +171,8 @@ pub(crate) fn coding(dice: &mut Dice, count: usize) -> Vec<Value> {
     list
 }
 
-/// A service desk: short messages, many of them the user's, and results in one line of JSON.
+/// Returns a service desk conversation: short messages, many of them from the user, and results in one line
+/// of JSON.
 pub(crate) fn desk(dice: &mut Dice, count: usize) -> Vec<Value> {
     let mut list = vec![say("system", "You are the agent of a travel desk. Follow the policy.")];
     let cities = ["Boston", "Denver", "Austin", "Seattle", "Oslo", "Lyon"];
@@ -209,7 +210,7 @@ pub(crate) fn desk(dice: &mut Dice, count: usize) -> Vec<Value> {
     list
 }
 
-/// Real conversations behind one another, with the system message of the first.
+/// Chains real conversations, with the system message of the first.
 pub(crate) fn real(text: &str) -> Vec<Value> {
     let mut list: Vec<Value> = Vec::new();
     for line in text.lines() {

@@ -1,16 +1,16 @@
-//! Which nodes become one.
+//! Selects the nodes that are merged into one.
 
 use std::ops::Range;
 
 use crate::node::Node;
 
-/// Nodes that one above stands for.
+/// The number of nodes that a node above covers.
 pub const GROUP: usize = 4;
-/// Nodes of one depth from which the oldest ones become one: the newest stay as they are.
+/// The number of nodes of one depth at which the oldest are merged; the newest stay.
 const DUE: usize = GROUP + 2;
 
-/// The places of the nodes that are to become one, if any are due: the oldest [`GROUP`] in a row of one depth, where
-/// there are enough of it. `nodes` are the oldest first.
+/// Returns the positions of the nodes to merge, if any are due: the oldest [`GROUP`] of a run of one depth
+/// that is long enough. `nodes` are the oldest first.
 pub(super) fn due(nodes: &[Node]) -> Option<Range<usize>> {
     let mut start = 0;
     for end in 1..=nodes.len() {

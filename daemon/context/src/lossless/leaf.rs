@@ -1,23 +1,23 @@
-//! Where a range of messages is cut into leaves.
+//! Cuts a range of messages into leaves.
 
 use std::ops::Range;
 
-/// Tokens that a leaf stands for, about.
+/// The approximate tokens of the messages that a leaf covers.
 pub const LEAF_TOKENS: u64 = 20_000;
 
-/// A message that is to be covered.
+/// A message to cover.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     /// Its position in the list.
     pub at: usize,
-    /// What it takes.
+    /// Its tokens.
     pub tokens: u64,
-    /// Whether a leaf may begin with it: it answers nothing that stands before it.
+    /// Whether a leaf may begin with it: it does not answer an earlier message.
     pub begins: bool,
 }
 
-/// Cuts turns, which are in order, into ranges of positions of about as many tokens, none much over
-/// [`LEAF_TOKENS`] unless one message is. An answer stays with its call.
+/// Cuts turns, which are in order, into ranges of positions with about equal tokens. A range is not much over
+/// [`LEAF_TOKENS`] unless one message is. A result stays with its call.
 pub(super) fn cut(turns: &[Turn]) -> Vec<Range<usize>> {
     let total: u64 = turns.iter().map(|turn| turn.tokens).sum();
     let aim = total.div_ceil(total.div_ceil(LEAF_TOKENS).max(1));

@@ -1,4 +1,4 @@
-//! The map: what stands in a handoff for all that left the list, as parts that can be opened.
+//! The map: the record in a handoff for all messages that left the list, as parts that can be opened.
 
 use std::ops::RangeInclusive;
 
@@ -8,19 +8,19 @@ use crate::extractive::Digest;
 use crate::node::Node;
 use crate::text::thousands;
 
-/// The heading by which a map is known.
+/// The heading that identifies a map.
 pub(crate) const HEADING: &str = "## Map of the Conversation";
 
-/// Percent of the room that is left to a part when the newer ones have theirs.
+/// Percent of the remaining room for each part, beginning with the newest.
 const SHARE: usize = 35;
-/// Percent of the room beyond which the lines that name the parts must not go.
+/// The most percent of the room for the lines that name the parts.
 const MOST_NAMED: usize = 60;
 
-/// Chars that its beginning takes, about.
+/// The approximate chars of its introduction.
 const INTRO_CHARS: usize = 300;
-/// Chars that every part asks for beside its name.
+/// The least chars of a part's text.
 const LEAST_SAID: usize = 120;
-/// Chars that a part gets at the most, on an average.
+/// The most chars of a part's text, on average.
 const MOST_SAID: usize = 400;
 
 /// Whether a record is a map.
@@ -28,9 +28,9 @@ pub(crate) fn is_map(body: &str) -> bool {
     body.trim_start().starts_with(HEADING)
 }
 
-/// The map of nodes, the oldest first, in so many chars: each is named, with its range, its time and what opens it,
-/// and says as many of its lines as there is room for, the newer the more. Where there is not even room for all names,
-/// the oldest ones share a line.
+/// Renders nodes as a map of so many chars, the oldest first. Each node has a line with its range, its time
+/// and the id that opens it. As many lines of its text follow as there is room for, more for newer nodes.
+/// Without room for all names, the oldest nodes share a line.
 pub(super) fn render(nodes: &[Node], chars: usize) -> String {
     let intro = format!(
         "{HEADING}\nThe messages that left this list, as parts, the oldest first. All of them are kept word for word: \
@@ -63,20 +63,20 @@ pub(super) fn render(nodes: &[Node], chars: usize) -> String {
     blocks.join("\n\n")
 }
 
-/// Chars that a map of nodes asks for: all names and some words about each, at the least and at the most. What it
-/// does not take is for the user's own words and for exact references.
+/// Returns the chars that a map of nodes needs, at least and at most: all names and some words about each.
+/// The rest of the handoff is for the user's own words and for exact references.
 pub(super) fn wanted(nodes: &[Node]) -> RangeInclusive<usize> {
     let names: usize = nodes.iter().map(|node| name(node).chars().count() + 2).sum();
     let with = |said: usize| INTRO_CHARS + names + nodes.len() * said;
     with(LEAST_SAID)..=with(MOST_SAID)
 }
 
-/// The line that names a node.
+/// Returns the line that names a node.
 fn name(node: &Node) -> String {
     format!("[{}] {}, {} tokens", node.id, span(node, node), thousands(usize::try_from(node.tokens).unwrap_or(0)))
 }
 
-/// The line that names many.
+/// Returns the line that names several nodes.
 fn together(first: &Node, last: &Node, count: usize) -> String {
     format!("[{} to {}] {} parts: {}", first.id, last.id, count, span(first, last))
 }
@@ -90,14 +90,14 @@ fn span(first: &Node, last: &Node) -> String {
     format!("messages {} to {}, {from}Z to {until}Z", first.first + 1, last.next.max(first.first + 1))
 }
 
-/// How many of the oldest have no line of their own.
+/// Returns how many of the oldest nodes have no line of their own.
 fn alone(names: &[String], room: usize) -> usize {
     let cost = |line: &String| line.chars().count() + 2;
     let all: usize = names.iter().map(cost).sum();
     if all <= room {
         return 0;
     }
-    // The line of the others takes what two names take at the most.
+    // The shared line needs at most the room of two names.
     let mut left = room.saturating_sub(2 * names.iter().map(cost).max().unwrap_or(0));
     let fits = names.iter().rev().take_while(|line| {
         let takes = cost(line);

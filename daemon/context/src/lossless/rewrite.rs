@@ -1,8 +1,8 @@
-//! Nodes that a model writes anew: what it is asked, and what of its answer counts.
+//! Nodes whose text a model rewrites: the request, and the check of the answer.
 //!
-//! A node is there at once, written without a model ([`super::write`]). Who has time asks for a better text; first for
-//! one of the usual length, and where that comes out too long for a terse one. A text is taken whole or not at all: one
-//! that is too long is refused, never cut.
+//! A node exists at once, with a text written without a model ([`super::write`]). A later background call
+//! asks for a better text: first for the usual length, and if the answer is too long, for a terse one. An
+//! answer is accepted or rejected as a whole; one that is too long is never cut.
 
 use herma_guard::Policy;
 
@@ -18,32 +18,33 @@ use crate::serialize;
 use crate::text::thousands;
 use crate::tokens::{estimate_text, own_estimate_text};
 
-/// What an answer may take of the most that counts, so that one that is too long is known by it and none ends in the
-/// middle.
+/// The answer may have this many times the tokens of an acceptable text. So a too long answer is recognised,
+/// and none ends in the middle.
 const ANSWER_RATIO: u64 = 2;
 /// Tokens of the shortest text that is worth a call.
 const LEAST_TEXT: u64 = 60;
-/// What a line about the user begins with, and how the checks know that its quotations are the user's.
+/// The beginning of a line about the user. The checks need the second form to attribute its quotations to the
+/// user.
 const ASKED: &str = "- asked: ";
 const BY_USER: &str = "- the user asked: ";
-/// The number of a node that was written anew is that of the first writing and this for each writing after it.
+/// The number added to a node's number for each rewriting.
 pub const WRITING: u64 = 1 << 32;
 
-/// How long a text is to be.
+/// The requested length of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Brevity {
-    /// As long as it may be.
+    /// The full length.
     Normal,
     /// Half of that.
     Terse,
 }
 
 impl Brevity {
-    /// In the order in which they are tried.
+    /// All lengths, in the order in which they are tried.
     pub const ALL: [Self; 2] = [Self::Normal, Self::Terse];
 }
 
-/// What a node stands for.
+/// The content that a node covers.
 #[derive(Clone, Debug)]
 pub enum Below {
     /// Messages, as the archive has them.
@@ -52,37 +53,37 @@ pub enum Below {
     Nodes(Vec<Node>),
 }
 
-/// A node that is to be written anew.
+/// A node to rewrite.
 #[derive(Debug)]
 pub struct Rewriting {
     node: Node,
-    /// Without their secrets.
+    /// The content, without secrets.
     below: Below,
-    /// Tokens of the longest text that counts.
+    /// Tokens of the longest acceptable text.
     most: u64,
 }
 
-/// Why what a model wrote does not count. Nothing of the text is in it.
+/// Why a model's text is rejected. The error contains nothing of the text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
-    /// It is no list of lines.
+    /// It is not a list of lines.
     #[error("it has no lines of the form that was asked for")]
     NoLines,
-    /// It is not shorter than what it stands for has to be.
+    /// It is not enough shorter than the content it covers.
     #[error("it has {tokens} tokens, and {most} at the most would be shorter than what it stands for")]
     TooLong {
         /// Its tokens.
         tokens: u64,
-        /// The most that counts.
+        /// The most tokens of an acceptable text.
         most: u64,
     },
-    /// It did not pass the checks of handoffs.
+    /// It did not pass the checks of summaries.
     #[error(transparent)]
     Refused(#[from] Refused),
 }
 
 impl Rewriting {
-    /// A node with what it stands for; none where that is so little that no model has to be asked.
+    /// Returns the rewriting of a node; `None` if its content is too small to need a model.
     #[must_use]
     pub fn of(node: Node, below: Below) -> Option<Self> {
         let (below, most) = match below {
@@ -98,8 +99,8 @@ impl Rewriting {
         (most >= LEAST_TEXT).then_some(Self { node, below, most })
     }
 
-    /// What to ask a model that reads so many tokens at once, the answer included; none where not even the instructions
-    /// fit.
+    /// Returns the request for a model whose window, the answer included, has so many tokens. Returns `None`
+    /// if not even the instructions fit.
     #[must_use]
     pub fn request(&self, brevity: Brevity, window_tokens: Option<u64>) -> Option<SummaryRequest> {
         let max_tokens = self.most * ANSWER_RATIO;
@@ -151,10 +152,10 @@ impl Rewriting {
         )
     }
 
-    /// The node that an answer makes, by the writer of that name.
+    /// Builds the node from an answer of the named writer.
     ///
     /// # Errors
-    /// Why it makes none.
+    /// Returns the reason if the answer is rejected.
     pub fn read(&self, answer: &str, writer: &str, policy: &Policy) -> Result<Node, Unfit> {
         let lines: Vec<String> = answer.lines().filter_map(line).collect();
         if lines.is_empty() {
@@ -193,7 +194,7 @@ const MESSAGES: &str =
 
 const PARTS: &str = "Bring them together: what led to what, what still holds at the end, what is still open.";
 
-/// A line of the form that was asked for, as it is kept.
+/// Returns a line of the requested form, normalised.
 fn line(line: &str) -> Option<String> {
     let text = line.trim();
     let said = text.strip_prefix(['-', '*', '•'])?.trim();

@@ -9,7 +9,7 @@ fn policy() -> Policy {
     Policy::default()
 }
 
-/// Questions and answers about things of their own, `count` messages.
+/// Returns `count` messages: questions and answers, each about another thing.
 fn talk(count: usize) -> Vec<Message> {
     let said = |at: usize| {
         let words = "and some more words about it ".repeat(12);
@@ -23,7 +23,7 @@ fn talk(count: usize) -> Vec<Message> {
     (0..count).map(said).collect()
 }
 
-/// A session of this engine: its list, and the nodes that the archive would have.
+/// A session of this engine: its list, and the nodes as the archive would store them.
 struct Session {
     window: u64,
     list: Vec<Message>,
@@ -123,7 +123,7 @@ fn after_many_compressions_the_map_is_whole_and_fits() {
     let frontier = session.known().nodes;
     assert!(frontier.iter().any(|node| node.depth >= 2), "{frontier:?}");
     assert!(frontier.len() <= 5 * 4, "{}", frontier.len());
-    // What other nodes stand for is kept, and every node but those of the map is under another one.
+    // Covered nodes are kept, and every node outside the map is covered by another one.
     assert_eq!(
         session.all.iter().map(|new| &new.node.id).collect::<std::collections::HashSet<_>>().len(),
         session.all.len()
@@ -140,7 +140,7 @@ fn a_session_that_had_another_engine_keeps_what_that_one_wrote() {
     assert_eq!(first.of, Of::Handle("cmp_x_1".into()));
     assert!(first.node.text.contains("src/part_"), "{first:?}");
     assert!(compressed.handoff.contains(&format!("[{}] ", first.node.id)), "{}", compressed.handoff);
-    // And back: the nodes stay, and the handle that the map came with is named.
+    // And back: the nodes stay, and the handoff contains the handle of the map.
     session.list.extend(talk(300));
     let back = session.compress(Engine::Compressor);
     assert!(back.nodes.is_empty() && !back.handoff.contains(map::HEADING));

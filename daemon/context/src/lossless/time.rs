@@ -1,9 +1,9 @@
-//! A moment as it stands in a map.
+//! Formats a time in a map.
 
 /// Seconds of a day.
 const DAY: i64 = 86_400;
 
-/// `2026-11-22 10:02`, in UTC. The date by H. Hinnant's algorithm `civil_from_days`
+/// Formats as `2026-11-22 10:02`, in UTC. The date follows H. Hinnant's algorithm `civil_from_days`
 /// (<https://howardhinnant.github.io/date_algorithms.html>).
 #[expect(clippy::cast_possible_truncation, reason = "seconds of any date have room in 64 bits, others are cut off")]
 pub(super) fn minute(seconds: f64) -> String {

@@ -1,4 +1,4 @@
-//! What nodes say, without a model: whole lines of what was said and done.
+//! Writes the texts of nodes without a model, from whole lines about the messages.
 
 use herma_guard::Policy;
 
@@ -11,20 +11,20 @@ use crate::redaction::Redaction;
 use crate::tokens::{estimate_text, own_estimate_text, tokens_to_chars};
 use crate::work::{self, Known, Outline, WorkState};
 
-/// Tokens that a leaf says at the most.
+/// The most tokens of a leaf's text.
 pub const LEAF_TEXT: u64 = 1_200;
-/// Tokens that a node above others says at the most.
+/// The most tokens of the text of a node above others.
 pub const NODE_TEXT: u64 = 2_000;
-/// Chars of a node's exact references.
+/// The most chars of a leaf's exact references.
 const REFERENCES_CHARS: usize = 1_500;
-/// Chars of those of a node above others.
+/// The most chars of the references of a node above others.
 const REFERENCES_ABOVE: usize = 6_000;
-/// Chars of the state at its end.
+/// The most chars of the state at its end.
 const STATE_CHARS: usize = 1_500;
 /// How often a text is written shorter until its tokens fit.
 const TRIES: usize = 6;
 
-/// What a node says, and what else it has.
+/// The text and the other fields of a node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Written {
     pub text: String,
@@ -33,17 +33,17 @@ pub(super) struct Written {
     pub warnings: Vec<String>,
 }
 
-/// Turns of a leaf, without their secrets.
+/// The turns of a leaf, without their secrets.
 pub(super) struct LeafTurns<'a> {
-    /// As pruning left them.
+    /// The pruned turns.
     pub pruned: &'a [Message],
-    /// As they were.
+    /// The turns before pruning.
     pub originals: &'a [Message],
-    /// Tokens of the messages that the leaf stands for.
+    /// Tokens of the messages that the leaf covers.
     pub tokens: u64,
 }
 
-/// Writes a leaf: strictly shorter than what it stands for.
+/// Writes a leaf; its text is strictly shorter than the messages.
 pub(super) fn leaf(turns: &LeafTurns<'_>, rules: &[&str], redaction: Redaction, policy: &Policy) -> Written {
     let originals: Vec<&Message> = turns.originals.iter().collect();
     let text = within(&Digest::of(turns.pruned, &originals, redaction), LEAF_TEXT.min(turns.tokens / 2));
@@ -54,7 +54,7 @@ pub(super) fn leaf(turns: &LeafTurns<'_>, rules: &[&str], redaction: Redaction, 
     Written { references: anchors::render(&found, REFERENCES_CHARS, "").text, state: told(&state), text, warnings }
 }
 
-/// Writes what stands for an earlier record that is no map.
+/// Writes the node for an earlier record that is not a map.
 pub(super) fn of_record(record: &str, policy: &Policy) -> Written {
     let body = record.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     let digest = Digest::parse(body);
@@ -63,7 +63,7 @@ pub(super) fn of_record(record: &str, policy: &Policy) -> Written {
     Written { text, warnings, ..Written::default() }
 }
 
-/// Writes what stands for nodes, the oldest first: strictly shorter than all they say.
+/// Writes a node above others, the oldest first; its text is strictly shorter than theirs.
 pub(super) fn above(nodes: &[Node]) -> Written {
     let said: u64 = nodes.iter().map(|node| estimate_text(&node.text)).sum();
     let digest = Digest::parse(nodes.iter().map(|node| node.text.as_str()));
@@ -82,7 +82,7 @@ fn told(state: &WorkState) -> String {
     Outline::of(state).render(STATE_CHARS, &[&Known::default()])
 }
 
-/// As many lines as take so many tokens at the most, by both estimates.
+/// Returns as many lines as fit into so many tokens, by both estimates.
 fn within(digest: &Digest, tokens: u64) -> String {
     let mut chars = tokens_to_chars(tokens);
     for _ in 0..TRIES {
@@ -97,7 +97,8 @@ fn within(digest: &Digest, tokens: u64) -> String {
     String::new()
 }
 
-/// The text as the checks leave it. Nothing can stand in for it: what can't be repaired is let through with a warning.
+/// Returns the text after the checks. It has no substitute, so a text that can't be repaired passes with a
+/// warning.
 fn checked(text: String, span: &Span<'_>) -> (String, Vec<String>) {
     match check::check(&text, span) {
         Ok(Checked { body, warnings, .. }) => (body, warnings),

@@ -2,26 +2,26 @@
 
 use std::ops::RangeInclusive;
 
-/// Exchanges that stay when nothing else is said.
+/// The default number of exchanges that stay.
 pub const DEFAULT_KEEP: u64 = 2;
 
-/// Exchanges that can stay.
+/// The allowed numbers of exchanges that stay.
 pub const KEEP: RangeInclusive<u64> = 1..=100;
 
-/// The arguments, understood.
+/// The parsed arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arguments {
-    /// Whether the latest exchanges stay as they are.
+    /// Whether the latest exchanges stay unchanged.
     pub partial: bool,
-    /// How many; [`DEFAULT_KEEP`] where all is compressed.
+    /// The number of these exchanges; [`DEFAULT_KEEP`] if everything is compressed.
     pub keep: u64,
-    /// A topic to keep most of; never beside `partial`.
+    /// A topic to keep most of; never set with `partial`.
     pub focus: Option<String>,
 }
 
-/// Reads the arguments: `here [N]`, `up to here [N]`, `--keep N`, `--keep=N` or `-k N` keep the
-/// latest N exchanges; anything else is a topic. What should be a number and is none counts as
-/// [`DEFAULT_KEEP`], but a sentence that begins with `here` is a topic.
+/// Parses the arguments: `here [N]`, `up to here [N]`, `--keep N`, `--keep=N` or `-k N` keep the latest N
+/// exchanges; anything else is a topic. An invalid number counts as [`DEFAULT_KEEP`], but a sentence that
+/// begins with `here` is a topic.
 pub fn parse(text: &str) -> Arguments {
     let text = text.trim();
     let lower = text.to_lowercase();
@@ -41,7 +41,7 @@ pub fn parse(text: &str) -> Arguments {
     Arguments { partial, keep: if partial { keep } else { DEFAULT_KEEP }, focus }
 }
 
-/// What follows `here`: nothing, one word, or a number and more.
+/// Parses the words after `here`: nothing, one word, or a number and more.
 fn after_here<'a>(words: impl Iterator<Item = &'a str>) -> (bool, Vec<&'a str>) {
     let rest: Vec<&str> = words.take(2).collect();
     let partial = rest.len() < 2 || rest.first().is_some_and(|word| is_whole(word));
@@ -54,7 +54,7 @@ fn is_whole(word: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The number of exchanges that a word stands for.
+/// Returns the number of exchanges in a word.
 fn exchanges(word: &str) -> u64 {
     if !is_whole(word) {
         return DEFAULT_KEEP;

@@ -1,29 +1,29 @@
-//! The words about a compression.
+//! The text about a compression.
 
 use serde_json::Value;
 
 use crate::Message;
 
-/// Why fewer messages can be more tokens.
+/// Why fewer messages can have more tokens.
 const DENSER: &str = "There are fewer messages but more tokens by this estimate: a summary is denser text than the turns that it replaced, and an estimate counts that more strictly. The next reply of the model brings the real figure.";
 
-/// Digits that stand together.
+/// Digits of a group.
 const GROUP: usize = 3;
 
-/// What to tell a person.
+/// The report for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feedback {
-    /// Both lists say the same.
+    /// Whether both lists have the same content.
     pub noop: bool,
-    /// What became of the messages.
+    /// The change of the message count.
     pub headline: String,
-    /// What became of the request's size.
+    /// The change of the request's size.
     pub token_line: String,
-    /// An explanation, where fewer messages are estimated at more tokens.
+    /// An explanation if fewer messages have more tokens by the estimate.
     pub note: Option<String>,
 }
 
-/// The words about a list that became another one.
+/// Returns the report about a list before and after.
 pub fn feedback(before: &[Message], after: &[Message], tokens_before: u64, tokens_after: u64) -> Feedback {
     let noop = before.len() == after.len() && before.iter().zip(after).all(|(one, other)| says_the_same(one, other));
     let headline = if noop {
@@ -46,7 +46,7 @@ fn says_the_same(one: &Message, other: &Message) -> bool {
     one.raw() == other.raw() || value(one).is_some_and(|one| Some(one) == value(other))
 }
 
-/// A number with its thousands set apart.
+/// Formats a number with grouped thousands.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() * 2);

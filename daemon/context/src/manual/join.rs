@@ -1,14 +1,13 @@
-//! A conversation in two parts, and the two parts as one valid list.
+//! Splits a conversation in two parts, and joins them into one valid list.
 
 use crate::json;
 use crate::message::{Content, Message, Role, fields};
 
-/// What is between the texts of two messages that become one, escaped.
+/// The separator between the texts of two merged messages, escaped.
 const BLANK_LINE: &str = r"\n\n";
 
-/// Cuts a conversation before its `keep`-th latest user message (before its first one if there
-/// are fewer; `keep` of 0 counts as 1). Nothing stays apart when there is no user message, or
-/// nothing before it.
+/// Splits a conversation before its `keep`-th latest user message (before its first one if there are fewer;
+/// `keep` of 0 counts as 1). The second part is empty if there is no user message, or nothing before it.
 pub fn split(history: &[Message], keep: u64) -> (&[Message], &[Message]) {
     let keep = usize::try_from(keep.max(1)).unwrap_or(usize::MAX);
     let users = history.iter().enumerate().rev().filter(|(_, message)| message.is(Role::User));
@@ -16,9 +15,9 @@ pub fn split(history: &[Message], keep: u64) -> (&[Message], &[Message]) {
     history.split_at_checked(at.unwrap_or(history.len())).unwrap_or((history, &[]))
 }
 
-/// Puts two parts together. Where both the last message of the one and the first of the other
-/// are of the user, or both of the assistant, they become one message if nothing is lost by it;
-/// otherwise an empty message of the other role stands between them.
+/// Joins two parts. If the messages at the joint are both of the user, or both of the assistant, they become
+/// one message, provided that nothing is lost. Otherwise an empty message of the other role goes between
+/// them.
 pub fn rejoin(head: &[Message], tail: &[Message]) -> Vec<Message> {
     let (Some((last, before)), Some((first, after))) = (head.split_last(), tail.split_first()) else {
         return [head, tail].concat();
@@ -41,9 +40,9 @@ fn empty(role: &Role) -> Message {
     Message::compose(&[("role", json::encode(role.as_str())), ("content", json::encode(""))])
 }
 
-/// Two messages as one: both texts as they were sent, the fields of both. None if a content is
-/// no string, the first one calls tools (what follows would be taken for their results), or both
-/// have a field with different values.
+/// Merges two messages: both texts as sent, the fields of both. Returns `None` if a content is not a string,
+/// if the first one calls tools (the next message would be taken for their results), or if both have a field
+/// with different values.
 fn merged(last: &Message, first: &Message) -> Option<Message> {
     let (Content::Text(one), Content::Text(other)) = (last.content(), first.content()) else {
         return None;

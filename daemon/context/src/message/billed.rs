@@ -1,7 +1,7 @@
-//! What a provider bills of a message besides its content and its calls: in which fields it is, and how much.
+//! The parts of a message that a provider bills besides content and calls.
 
-/// Fields of a message that are billed. Content and calls are counted elsewhere; ids and what begins with `_` are the
-/// caller's own.
+/// Fields of a message that are billed. Content and calls are counted elsewhere; ids and names that begin
+/// with `_` belong to the caller.
 const FIELDS: [&str; 14] = [
     "reasoning_content",
     "reasoning",
@@ -19,14 +19,14 @@ const FIELDS: [&str; 14] = [
     "documents",
 ];
 
-/// How much is billed.
+/// The billed amounts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Billed {
-    /// Of texts, in thousandths of a token.
+    /// The cost of texts, in thousandths of a token.
     pub(crate) words: u64,
-    /// Pictures, and other data as so many pictures.
+    /// Images, and other data converted to a number of images.
     pub(crate) pictures: usize,
-    /// Canonical chars of the binary data, which are no text.
+    /// Canonical chars of binary data, which are not text.
     pub(crate) data_chars: usize,
 }
 

@@ -1,9 +1,9 @@
-//! Reading a message: one walk through its text, which is known to be JSON.
+//! Parses a message in one walk through its text, which is known to be JSON.
 
 use super::{Billed, Blocks, Content, Form, ObjectContent, Part, PartKind, Role, ToolCall, View};
 use crate::json::{self, Span};
 
-/// The typed view of one JSON value; something harmless of another text.
+/// Returns the typed view of one JSON value; for another text the view is harmless.
 pub(super) fn view(raw: &str) -> View {
     let at = json::start(raw);
     let form = match raw.as_bytes().get(at) {
@@ -14,7 +14,7 @@ pub(super) fn view(raw: &str) -> View {
     View { form, ..View::default() }
 }
 
-/// A string or a number as an id; empty and other values are no id.
+/// Returns a string or a number as an id; empty and other values are not ids.
 fn id(value: &str) -> Option<String> {
     let usable = json::is_string(value) || value.starts_with(|c: char| c == '-' || c.is_ascii_digit());
     usable.then(|| json::text_form(value).into_owned()).filter(|id| !id.is_empty())
@@ -57,7 +57,7 @@ fn object_view(raw: &str, at: usize) -> View {
 }
 
 impl View {
-    /// Takes a field other than content and calls.
+    /// Reads a field other than content and calls.
     fn field(&mut self, name: &str, key: Span, span: Span, raw: &str) {
         let value = span.slice(raw);
         match name {
@@ -76,7 +76,7 @@ impl View {
     }
 }
 
-/// The content that begins at `at`, and one past it.
+/// Returns the content that begins at `at`, and the position after it.
 fn content(raw: &str, at: usize) -> (Content, usize) {
     match raw.as_bytes().get(at) {
         Some(b'[') => {

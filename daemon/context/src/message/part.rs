@@ -12,7 +12,7 @@ pub(crate) struct Part {
     pub(crate) kind: PartKind,
 }
 
-/// What an item of a content list is.
+/// The type of an item in a content list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PartKind {
     /// A bare string.
@@ -50,7 +50,7 @@ impl Part {
         matches!(self.kind, PartKind::Image { .. })
     }
 
-    /// The text that a reader would see of this part.
+    /// Returns the text of this part that a reader would see.
     pub(crate) fn text<'a>(&self, raw: &'a str) -> Option<Cow<'a, str>> {
         match self.kind {
             PartKind::Bare => Some(json::decode(self.span.slice(raw))),
@@ -63,7 +63,7 @@ impl Part {
     }
 }
 
-/// The texts of all parts, joined by newlines.
+/// Returns the texts of all parts, joined by newlines.
 pub(crate) fn joined_text<'a>(parts: &[Part], raw: &'a str) -> Cow<'a, str> {
     let mut texts = parts.iter().filter_map(|part| part.text(raw));
     let Some(first) = texts.next() else {
@@ -77,7 +77,7 @@ pub(crate) fn joined_text<'a>(parts: &[Part], raw: &'a str) -> Cow<'a, str> {
     })
 }
 
-/// A text part of list content.
+/// Returns a text part for list content.
 pub(crate) fn text_part(text: &str) -> String {
     format!("{{\"type\": \"text\", \"text\": {}}}", json::encode(text))
 }

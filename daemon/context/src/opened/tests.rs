@@ -15,7 +15,7 @@ fn texts(list: &[Message]) -> Vec<String> {
     list.iter().map(|message| message.text().chars().take(12).collect()).collect()
 }
 
-/// Puts a part into a list as the daemon does.
+/// Inserts a part into a list as the daemon does.
 fn open(list: &[Message], mut new: OpenedPart, others: &[OpenedPart]) -> (Vec<Message>, OpenedPart) {
     let at = place(list, new.numbers.start, others).unwrap();
     let before = at.checked_sub(1).and_then(|before| list.get(before));
@@ -55,11 +55,11 @@ fn parts_stand_behind_the_handoff_in_the_order_of_the_conversation() {
     assert_eq!(with_parts(&base, &parts), list);
     let found: Vec<_> = find(&list, &parts).into_iter().map(|(part, range)| (part.id.as_str(), range)).collect();
     assert_eq!(found, [("nod_2", 3..7), ("nod_1", 7..9)]);
-    // So do the calls that it was put in front of, with their results.
+    // A message with calls into which the handoff was merged comes after the parts, with its results.
     let into = handoff::merged(&handoff::with_frame("done"), &call(&["1"]));
     let calls = [say("system", "s"), say("user", "u"), into, result("1", "x")];
     assert_eq!(place(&calls, 0, &[]), Some(2));
-    // A message that the handoff was put into stands behind them.
+    // A user message into which the handoff was merged comes after the parts.
     let into = handoff::merged(&handoff::with_frame("done"), &say("user", "now"));
     let base = [say("system", "s"), say("assistant", "a"), into];
     let (list, one) = open(&base, part("nod_1", 10, vec![say("user", "one"), say("assistant", "two")]), &[]);

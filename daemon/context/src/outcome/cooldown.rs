@@ -4,42 +4,42 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A pause: one session's, and one summarizer's. The default is none.
+/// A pause, of one session and one summarizer. The default is no pause.
 ///
-/// Times are seconds of a clock of the caller's choice, the same in every call.
+/// Times are seconds of any clock that the caller uses consistently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cooldown {
-    /// When the pause began. Before that the clock was set back, and the pause is over.
+    /// When the pause began. If the time is earlier, the clock was set back, and the pause is over.
     pub since: f64,
     /// When it ends.
     pub until: f64,
 }
 
 impl Cooldown {
-    /// A pause that begins now.
+    /// Starts a pause now.
     #[expect(clippy::cast_precision_loss, reason = "a pause is minutes long")]
     pub fn start(cooldown_s: u64, now: f64) -> Self {
         Self { since: now, until: now + cooldown_s as f64 }
     }
 
-    /// Seconds that are left; 0 once it is over, and never more than the pause is long.
+    /// Returns the seconds that are left; 0 once it is over, and never more than the whole pause.
     pub fn remaining(&self, now: f64) -> f64 {
         if now >= self.since && now < self.until { self.until - now } else { 0.0 }
     }
 }
 
-/// The pauses of one session, by summarizer: one that failed keeps none of the others waiting.
+/// The pauses of one session, by summarizer: a failed summarizer does not delay the others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cooldowns(BTreeMap<String, Cooldown>);
 
 impl Cooldowns {
-    /// Seconds before this summarizer may be called; 0 if it may be called now.
+    /// Returns the seconds before this summarizer may be called; 0 if it may be called now.
     pub fn remaining(&self, summarizer: &str, now: f64) -> f64 {
         self.0.get(summarizer).map_or(0.0, |cooldown| cooldown.remaining(now))
     }
 
-    /// Lets this summarizer pause from now on; an earlier pause of it ends.
+    /// Starts a pause of this summarizer now; it replaces an earlier one.
     pub fn start(&mut self, summarizer: &str, cooldown_s: u64, now: f64) {
         self.0.retain(|_, cooldown| cooldown.remaining(now) > 0.0);
         self.0.insert(summarizer.to_owned(), Cooldown::start(cooldown_s, now));

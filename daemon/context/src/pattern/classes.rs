@@ -1,11 +1,11 @@
 //! Classes of chars that make small automata.
 //!
-//! The classes `\w` and `\d` of a whole Unicode table make automata of megabytes, which are built
-//! before the first text is read and stay in memory. Patterns are given smaller ones in their place: ranges
-//! that letters stand in, and the digits 0 to 9.
+//! The classes `\w` and `\d` of a whole Unicode table make automata of megabytes, which are built before the
+//! first text is read and stay in memory. Patterns get smaller ones instead: ranges that contain letters, and
+//! the digits 0 to 9.
 
-/// Letters, marks, digits and `_` as ranges of a class. What lies between two of them and is no char, or a
-/// sign of the same script, is taken along; punctuation, white space and what is not seen never is.
+/// Letters, marks, digits and `_` as ranges of a class. The ranges may include unassigned code points, and
+/// signs of the same script. They never include punctuation, white space or invisible chars.
 const WORD: &str = concat!(
     r"0-9A-Za-z_\u{aa}\u{b5}\u{ba}\u{c0}-\u{d6}\u{d8}-\u{f6}\u{f8}-\u{37d}\u{37f}-\u{386}\u{388}-\u{559}",
     r"\u{560}-\u{588}\u{591}-\u{5bd}\u{5bf}\u{5c1}-\u{5c2}\u{5c4}-\u{5c5}\u{5c7}-\u{5f2}\u{610}-\u{61a}",
@@ -27,14 +27,14 @@ const WORD: &str = concat!(
     r"\u{20000}-\u{3ffff}",
 );
 
-/// The source with these classes in place of those of Unicode.
+/// Returns the source with these classes in place of Unicode's.
 ///
-/// Such a class has both cases of its letters. To look for them in a pattern without case would take a tenth of a
-/// second for all patterns, so a class with one says that there is nothing to look for.
+/// Such a class has both cases of its letters. Computing the other cases of a pattern without case would take
+/// a tenth of a second for all patterns. So the class turns that mode off.
 pub(super) fn with_small_classes(source: &str) -> String {
     let mut made = String::with_capacity(source.len());
     let mut chars = source.chars();
-    // Where a class begins that is not at its end yet, and whether letters of all scripts are in it.
+    // The beginning of an unfinished class, and whether it contains the letters of all scripts.
     let mut class: Option<(usize, bool)> = None;
     while let Some(char) = chars.next() {
         match (char, &mut class) {
@@ -97,13 +97,13 @@ mod tests {
             let text = char.to_string();
             small.is_match(&text) != whole.is_match(&text) && !nothing.is_match(&text)
         };
-        // Where people write: ASCII, Latin, punctuation, the signs of CJK, full width.
+        // Blocks in common use: ASCII, Latin, punctuation, CJK signs, full width.
         for block in ['\0'..='\u{24f}', '\u{2000}'..='\u{206f}', '\u{3000}'..='\u{30ff}', '\u{ff00}'..='\u{ffbe}'] {
             let odd: Vec<char> = block.filter(differs).collect();
             assert_eq!(odd, [], "{odd:?}");
         }
-        // Anywhere no letter is missing, only signs that are made of letters, and nothing counts as one that
-        // ends a word.
+        // In all blocks no letter is missing, except signs made of letters, and no char that ends a word
+        // counts as a letter.
         let signs = ['\u{2070}'..='\u{24ff}', '\u{1f100}'..='\u{1f1ff}'];
         let is_sign = |char: char| signs.iter().any(|block| block.contains(&char));
         let missing = |char: &char| char.is_alphabetic() && !is_sign(*char) && !small.is_match(&char.to_string());

@@ -1,4 +1,4 @@
-//! What a search found.
+//! The results of a search.
 
 use std::ops::{Index, Range};
 
@@ -17,33 +17,33 @@ impl<'t> Found<'t> {
         Self { text, start: range.start, end: range.end }
     }
 
-    /// The part itself.
+    /// Returns the text of the part.
     pub(crate) fn as_str(&self) -> &'t str {
         self.text.get(self.range()).unwrap_or_default()
     }
 
-    /// Where it begins, in bytes.
+    /// Returns its first byte.
     pub(crate) fn start(&self) -> usize {
         self.start
     }
 
-    /// Where it ends, in bytes.
+    /// Returns the byte after it.
     pub(crate) fn end(&self) -> usize {
         self.end
     }
 
-    /// Its bytes.
+    /// Returns its byte range.
     pub(crate) fn range(&self) -> Range<usize> {
         self.start..self.end
     }
 
-    /// How many these are.
+    /// Returns its length in bytes.
     pub(crate) fn len(&self) -> usize {
         self.end - self.start
     }
 }
 
-/// What was found, and the parts of it that stand in groups.
+/// A match, and the parts of it in groups.
 pub(crate) struct Groups<'t> {
     text: &'t str,
     captures: Captures,
@@ -54,23 +54,23 @@ impl<'t> Groups<'t> {
         Self { text, captures }
     }
 
-    /// The group with this number, if it took part; 0 is all of it.
+    /// Returns the group with this number, if it matched; 0 is the whole match.
     pub(crate) fn get(&self, number: usize) -> Option<Found<'t>> {
         self.captures.get_group(number).map(|span| Found::new(self.text, span.range()))
     }
 
-    /// The group with this name, if it took part.
+    /// Returns the group with this name, if it matched.
     pub(crate) fn name(&self, name: &str) -> Option<Found<'t>> {
         self.captures.get_group_by_name(name).map(|span| Found::new(self.text, span.range()))
     }
 
-    /// A template with the groups that it names as `$1`.
+    /// Fills a template that names groups as `$1`.
     pub(super) fn filled(&self, template: &str) -> String {
         self.captures.interpolate_string(self.text, template)
     }
 }
 
-/// A group's text; empty where it took no part.
+/// Returns a group's text; empty if it did not match.
 impl Index<usize> for Groups<'_> {
     type Output = str;
 

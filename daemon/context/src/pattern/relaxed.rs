@@ -1,12 +1,12 @@
-//! Patterns that a small automaton can search any text for.
+//! Relaxed patterns, which a small automaton can search in any text.
 //!
-//! `\b` asks whether the chars beside a place are letters of any script. No automaton of `regex-automata` can: at the
-//! first char that is not ASCII it gives up, and what comes after it is searched by engines that take many times
-//! as long. An end of a word in ASCII can be seen, and where one side is known to be an ASCII letter it holds wherever
-//! the other does.
+//! `\b` depends on whether the neighbouring chars are letters of any script. No automaton of `regex-automata`
+//! supports that: it gives up at the first non-ASCII char, and much slower engines search the rest. An
+//! automaton can see an ASCII word boundary. Where one side is known to be an ASCII letter, both kinds of
+//! boundary agree.
 //!
-//! And the letters of all scripts make a large automaton wherever `\w` stands. That a char is none of ASCII makes a small
-//! one.
+//! The letters of all scripts also make a large automaton wherever `\w` occurs. The class of all non-ASCII
+//! chars makes a small one.
 
 use regex_syntax::hir::{Capture, Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
 
@@ -14,20 +14,20 @@ use regex_syntax::hir::{Capture, Class, ClassUnicode, ClassUnicodeRange, Hir, Hi
 pub(super) struct Forms {
     /// The pattern.
     pub(super) exact: Hir,
-    /// One that stands wherever the pattern does, sees no end of a word beyond ASCII and tells no letters apart there;
-    /// none where the pattern itself is such a one.
+    /// A pattern that matches wherever the exact one does. It sees no word boundaries beyond ASCII, and
+    /// treats all letters there alike. `None` if the pattern already has this form.
     pub(super) relaxed: Option<Relaxed>,
 }
 
-/// A pattern that stands wherever another does.
+/// A pattern that matches wherever another does.
 pub(super) struct Relaxed {
     pub(super) hir: Hir,
-    /// Whether both are the same where all is ASCII.
+    /// Whether both match the same in ASCII text.
     pub(super) is_same_in_ascii: bool,
 }
 
 impl Forms {
-    /// Of a pattern as it was written.
+    /// Builds both forms of a parsed pattern.
     pub(super) fn of(written: &Hir) -> Self {
         let exact = without_odd_cases(written);
         let mut dropped = false;
@@ -37,8 +37,8 @@ impl Forms {
     }
 }
 
-/// Chars beyond ASCII that are another case of an ASCII letter: the long s and the sign of kelvin. Nobody writes words
-/// with them, and with them no word with an s or a k begins or ends in ASCII alone.
+/// Non-ASCII chars that are another case of an ASCII letter: the long s and the Kelvin sign. Real words don't
+/// use them. With them, no word that begins or ends with s or k would have an ASCII boundary.
 const ODD_CASES: [char; 2] = ['\u{17f}', '\u{212a}'];
 
 fn without_odd_cases(hir: &Hir) -> Hir {
@@ -52,11 +52,11 @@ fn without_odd_cases(hir: &Hir) -> Hir {
     })
 }
 
-/// Ranges of a class that is small enough to be told apart from others. White space has ten, and the letters of all
-/// scripts a hundred.
+/// The most ranges of a class that keeps its non-ASCII chars apart. White space has ten ranges, the letters
+/// of all scripts a hundred.
 const SMALL: usize = 32;
 
-/// The same with all chars beyond ASCII in each large class that has any.
+/// Returns the pattern with all non-ASCII chars added to each large class that contains any.
 fn widened(hir: &Hir) -> Hir {
     rebuilt(hir, &mut |leaf| match leaf.kind() {
         HirKind::Class(Class::Unicode(class)) if class.ranges().len() > SMALL => {
@@ -68,7 +68,7 @@ fn widened(hir: &Hir) -> Hir {
     })
 }
 
-/// The same with other leaves.
+/// Returns the pattern with other leaves.
 fn rebuilt(hir: &Hir, leaf: &mut impl FnMut(&Hir) -> Hir) -> Hir {
     match hir.kind() {
         HirKind::Concat(parts) => Hir::concat(parts.iter().map(|part| rebuilt(part, leaf)).collect()),
@@ -87,8 +87,8 @@ fn captured(like: &Capture, sub: Hir) -> Hir {
     Hir::capture(Capture { sub: Box::new(sub), ..like.clone() })
 }
 
-/// The pattern with each end of a word as one in ASCII, where that holds wherever the other does; else without it,
-/// and something was `dropped`.
+/// Returns the pattern with ASCII word boundaries wherever they agree with the Unicode ones. Other boundaries
+/// are left out, and `dropped` becomes true.
 fn relaxed(hir: &Hir, dropped: &mut bool) -> Hir {
     match hir.kind() {
         HirKind::Look(Look::WordUnicode) => {
@@ -106,7 +106,7 @@ fn relaxed(hir: &Hir, dropped: &mut bool) -> Hir {
 fn in_a_row(parts: &[Hir], dropped: &mut bool) -> Hir {
     let is_end = |part: &Hir| matches!(part.kind(), HirKind::Look(Look::WordUnicode));
     let mut made: Vec<Hir> = Vec::with_capacity(parts.len());
-    // An end of a word that is seen from what comes next.
+    // A word boundary that is determined by the next part.
     let mut waits = false;
     for (at, part) in parts.iter().enumerate() {
         if !is_end(part) {
@@ -130,7 +130,7 @@ fn in_a_row(parts: &[Hir], dropped: &mut bool) -> Hir {
     Hir::concat(made)
 }
 
-/// Where a part of a pattern touches an end of a word.
+/// The side of a part that touches a word boundary.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Begin,
@@ -145,7 +145,7 @@ fn has_branches(hir: &Hir) -> bool {
     }
 }
 
-/// The part with an end of a word at its side, in each branch where it can be seen.
+/// Returns the part with a word boundary at its side, in each branch that determines it.
 fn seen_from_inside(hir: &Hir, side: Side, dropped: &mut bool) -> Hir {
     match hir.kind() {
         HirKind::Alternation(parts) => {
@@ -166,7 +166,7 @@ fn seen_from_inside(hir: &Hir, side: Side, dropped: &mut bool) -> Hir {
     }
 }
 
-/// Whether all that a part stands for has an ASCII letter, a digit or `_` at this side.
+/// Whether every match of a part has an ASCII letter, a digit or `_` at this side.
 fn is_plain(hir: &Hir, side: Side) -> bool {
     match hir.kind() {
         HirKind::Literal(literal) => {
@@ -212,7 +212,7 @@ mod tests {
         forms.relaxed.map(|relaxed| (form(&relaxed.hir.to_string()), relaxed.is_same_in_ascii))
     }
 
-    /// A pattern as it is written out.
+    /// Returns a pattern in its printed form.
     fn form(source: &str) -> String {
         regex_syntax::parse(source).unwrap().to_string()
     }

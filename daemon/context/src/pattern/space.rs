@@ -1,25 +1,26 @@
-//! What searches work with, for as long as it is of use.
+//! Search caches, which are freed when they are no longer of use.
 //!
-//! A search of a pattern needs room: states that it has met, lists of places. It may be 2 MiB for one pattern, is the
-//! quicker for what it met before, and each thread needs its own. The rooms of all threads can be given up at once, when
-//! there is nothing to do: on two processors, after texts of 14 MB, they were 40 MiB.
+//! The search of a pattern needs a cache of automaton states and positions. A cache may take 2 MiB for one
+//! pattern, makes later searches faster, and belongs to one thread. The caches of all threads can be freed at
+//! once, when there is nothing to do. On two processors, after texts of 14 MB, they took 40 MiB.
 
 use std::cell::OnceCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use regex_automata::meta::{Cache, Regex};
 
-/// The rooms of one thread, each at its pattern's number; none where a search has it, or never needed it.
+/// The caches of one thread, each at its pattern's index; `None` while a search uses it, or before the first
+/// search.
 type Rooms = Mutex<Vec<Option<Box<Cache>>>>;
 
-/// The rooms of all threads that ever searched.
+/// The caches of all threads that ever searched.
 static ALL: Mutex<Vec<Weak<Rooms>>> = Mutex::new(Vec::new());
 
 thread_local! {
     static OWN: OnceCell<Arc<Rooms>> = const { OnceCell::new() };
 }
 
-/// Gives up all rooms that no search works in. The next search of each pattern makes its own again.
+/// Frees all caches that no search uses. The next search of each pattern creates a new one.
 pub fn forget_searches() {
     locked(&ALL).retain(|rooms| match rooms.upgrade() {
         Some(rooms) => {
@@ -30,20 +31,20 @@ pub fn forget_searches() {
     });
 }
 
-/// This thread's room for a pattern, while a search works in it.
+/// This thread's cache for a pattern, while a search uses it.
 pub(super) struct Space {
     number: usize,
     cache: Option<Box<Cache>>,
 }
 
 impl Space {
-    /// The room for this pattern, which has this number.
+    /// Returns the cache at this index, for this pattern.
     pub(super) fn of(regex: &Regex, number: usize) -> Self {
         let kept = OWN.with(|own| locked(own.get_or_init(registered)).get_mut(number).and_then(Option::take));
         Self { number, cache: Some(kept.unwrap_or_else(|| Box::new(regex.create_cache()))) }
     }
 
-    /// Searches in it.
+    /// Searches with the cache.
     pub(super) fn search<T: Default>(&mut self, search: impl FnOnce(&mut Cache) -> T) -> T {
         self.cache.as_mut().map(|cache| search(cache)).unwrap_or_default()
     }
@@ -52,7 +53,7 @@ impl Space {
 impl Drop for Space {
     fn drop(&mut self) {
         let Some(cache) = self.cache.take() else { return };
-        // A thread that ends has none any more.
+        // A thread that is ending has no caches any more.
         let _gone = OWN.try_with(|own| {
             let mut rooms = locked(own.get_or_init(registered));
             if rooms.len() <= self.number {
@@ -73,7 +74,7 @@ fn registered() -> Arc<Rooms> {
     rooms
 }
 
-/// What a thread that panicked left is still as whole as before: nothing is changed in two steps.
+/// Locks a mutex. Its data is consistent even after a panic, because no change has two steps.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

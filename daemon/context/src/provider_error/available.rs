@@ -1,4 +1,4 @@
-//! How many tokens the answer may have.
+//! The tokens that remain for the answer.
 
 use std::sync::LazyLock;
 
@@ -6,11 +6,10 @@ use super::limit::{SUM, first_number, last_number};
 use crate::pattern;
 use crate::pattern::Pattern;
 
-/// Chars that the shortest usual token has: a prompt that is told in chars takes no more tokens
-/// than this makes of it.
+/// The fewest chars of a usual token: a prompt measured in chars has at most this share of tokens.
 const CHARS_PER_TOKEN: u64 = 3;
 
-/// A regular expression that is compiled when it is first used; `N` is a number.
+/// Declares a regular expression that is compiled on first use; `N` is a number.
 macro_rules! shape {
     ($(#[$about:meta])* $name:ident, $source:literal) => {
         $(#[$about])*
@@ -33,8 +32,8 @@ shape!(
     EXCLUSIVE, r"tokens\D{1,40}[0-9,_]*\D{1,60}range\s+is\s+from\s+[0-9]+\s*\(inclusive\)\s+to\s+N\s*\(exclusive\)"
 );
 
-/// Caps of a model's answers, whatever the prompt. In each the cap is the last number; `P` is the
-/// parameter that was too large, `N` a number.
+/// Caps of a model's answers, whatever the prompt. In each the cap is the last number. `P` is the parameter
+/// that was too large, `N` a number.
 static OF_THE_MODEL: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     [
         r"\bP\s*:\s*N\s*>\s*N\s*,\s*which\s+is\s+the\s+maximum",
@@ -51,13 +50,13 @@ static OF_THE_MODEL: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     .collect()
 });
 
-/// Tokens that are left for the answer, at least 1, of a text that says that too many were asked
-/// for it; none of any other text.
+/// Returns the tokens that remain for the answer, at least 1, if the text reports that the request asked for
+/// too many. Returns `None` for any other text.
 pub fn parse_available_output(text: &str) -> Option<u64> {
     in_lower_case(&text.to_ascii_lowercase())
 }
 
-/// The same of a lower-case text.
+/// Does the same for a lower-case text.
 pub(super) fn in_lower_case(text: &str) -> Option<u64> {
     let has = |words: &str| text.contains(words);
     let names_what_is_left = has("max_tokens") && (has("available_tokens") || has("available tokens"));
@@ -74,8 +73,8 @@ pub(super) fn in_lower_case(text: &str) -> Option<u64> {
         .or_else(|| beside_the_chars(text))
 }
 
-/// Of `A + B > C` and of `B > C - A`, where A is the prompt, B the answer and C the window, in a
-/// text that names the parameter which would have to be smaller.
+/// Reads the remaining tokens from `A + B > C` and from `B > C - A`, where A is the prompt, B the answer and
+/// C the window. The text must name the parameter that is too large.
 pub(super) fn of_a_sum(text: &str) -> Option<u64> {
     if !text.contains("max_tokens") && !text.contains("max_completion_tokens") && !text.contains("max_new_tokens") {
         return None;
@@ -98,7 +97,7 @@ pub(super) fn of_a_sum(text: &str) -> Option<u64> {
     positive(of_sum()).or_else(|| positive(of_difference())).or_else(|| positive(of_inputs()))
 }
 
-/// The most tokens that any answer of the model may have.
+/// Returns the most tokens of any answer of the model.
 pub(super) fn of_the_model(text: &str) -> Option<u64> {
     let of = |shape: &Pattern| last_number(shape.find(text)?.as_str());
     let below = of(&EXCLUSIVE).and_then(|beyond| beyond.checked_sub(1));

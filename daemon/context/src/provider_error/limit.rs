@@ -6,39 +6,38 @@ use std::sync::LazyLock;
 use crate::pattern;
 use crate::pattern::Pattern;
 
-/// Windows that are believed, in tokens. Smaller numbers are counts of messages or codes, larger
-/// ones bytes or times.
+/// Plausible windows, in tokens. Smaller numbers are counts of messages or codes, larger ones bytes or times.
 const BELIEVED: RangeInclusive<u64> = 1_024..=10_000_000;
 
-/// Digits that a number has at least, unless it is grouped by thousands.
+/// The fewest digits of a number, unless it is grouped by thousands.
 const MIN_DIGITS: usize = 4;
 
-/// What a separator stands for, and the bytes of a group with its separator.
+/// The factor of a group, and the bytes of a group with its separator.
 const THOUSAND: u64 = 1_000;
 const GROUP: usize = ",000".len();
 
-/// Chars of a unit behind a number that are looked at.
+/// Chars after a number that are examined for a unit.
 const UNIT: usize = 12;
 
-/// Where a window is named, in the order in which a match is believed. In each the window is the
-/// last number of the match. `N` is a number.
+/// Texts that name a window, in the order of preference. In each the window is the last number of the match.
+/// `N` is a number.
 static SHAPES: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     [
-        // A context that is said to be too small, before whatever follows from that for the input.
+        // A context that is reported as too small; this comes before its consequences for the input.
         r"context\s*(?:length|size|window|limit)\s*(?:is|of|:)?\s*(?:only|just|limited\s+to|up\s+to|at\s+most)\s*N",
-        // Those that agents of the Hermes family go by.
+        // The forms that agents of the Hermes family recognise.
         r"(?:max(?:imum)?|limit)\s*(?:context\s*)?(?:length|size|window)?\s*(?:is|of|:)?\s*N",
         r"context\s*(?:length|size|window)\s*(?:is|of|:)?\s*N",
         r"N\s*(?:token)?\s*(?:context|limit)",
         r">\s*N\s*(?:max|limit|token)",
         r"N\s*max(?:imum)?\b",
-        // The same as engines and their settings call it.
+        // The forms of engines and their settings.
         r"context\s+(?:length|size|window)\s+(?:limit\s*)?\(N",
         r#"\b(?:n_ctx|max_(?:model_len|seq_len|num_tokens|total_tokens))["'`]*\s*[:=(]\s*N"#,
         r"max(?:imum)?\s+(?:(?:allowed|supported|total)\s+)*(?:model|sequence)\s+(?:length|size)\s*(?:is|of|:)?\s*(?:only|just)?\s*\(?N",
         r"limit\s+(?:for|of)\s+(?:this|the)\s+model\s+is\s+N",
         r"max_new_tokens\W*must\s+be\s*<=\s*N",
-        // What the input alone may have, where nothing else is known of the window.
+        // The limit of the input alone, if nothing else is known about the window.
         r"max(?:imum)?\s+(?:allowed\s+)?(?:number\s+of\s+(?:input\s+)?tokens(?:\s+allowed)?|(?:prompt|input)\s+(?:length|size|tokens)|allowed\s+(?:length|size))\s*(?:is|of|:)?\s*\(?N",
         r"only\s+supports\s+up\s+to\s+N",
         r"range\s+of\s+input\s+length\s+should\s+be\s*\[\s*1\s*,\s*N",
@@ -53,18 +52,18 @@ static SHAPES: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
 /// A number with at least [`MIN_DIGITS`] digits, or grouped by thousands.
 const NUMBER: &str = r"(?:[0-9]{1,3}(?:[,_][0-9]{3})+|[0-9]{4,})";
 
-/// A prompt and an answer that are together larger than the window, which is the last number.
+/// The sum of prompt and answer exceeds the window, which is the last number.
 pub(super) static SUM: LazyLock<Pattern> =
     LazyLock::new(|| pattern(&r"N\s*\+\s*N\s*>\s*N".replace('N', r"[0-9][0-9,_]*")));
 
-/// The window that the text names, in tokens: 1,024 to 10,000,000. Numbers have four digits or
-/// more, or are grouped by thousands with commas or underscores. A number that is followed by
-/// another unit (bytes, chars, requests, time) is none.
+/// Returns the window that the text names, in tokens: 1,024 to 10,000,000. Numbers have four digits or more,
+/// or are grouped by thousands with commas or underscores. A number followed by another unit (bytes, chars,
+/// requests, time) does not count.
 pub fn parse_context_limit(text: &str) -> Option<u64> {
     in_lower_case(&text.to_ascii_lowercase())
 }
 
-/// The same of a lower-case text.
+/// Does the same for a lower-case text.
 pub(super) fn in_lower_case(text: &str) -> Option<u64> {
     if let Some(found) = SUM.find(text) {
         return last_number(found.as_str()).filter(|window| BELIEVED.contains(window));
@@ -76,7 +75,7 @@ pub(super) fn in_lower_case(text: &str) -> Option<u64> {
     })
 }
 
-/// Whether what a match ends with counts something else than tokens.
+/// Whether the number at the end of a match counts something other than tokens.
 fn has_another_unit(found: &str, rest: &str) -> bool {
     let ends_with_number = found.ends_with(|last: char| last.is_ascii_digit());
     let unit = crate::text::head(rest, UNIT).trim_start();
@@ -84,7 +83,7 @@ fn has_another_unit(found: &str, rest: &str) -> bool {
     ends_with_number && others.iter().any(|other| unit.starts_with(other))
 }
 
-/// The first number of a text, separators of thousands left out; none if it does not fit.
+/// Returns the first number of a text, without separators of thousands; `None` if it is too large.
 pub(super) fn first_number(text: &str) -> Option<u64> {
     let from = text.find(|char: char| char.is_ascii_digit())?;
     let rest = text.get(from..)?;
@@ -101,7 +100,7 @@ pub(super) fn first_number(text: &str) -> Option<u64> {
     Some(number)
 }
 
-/// The number that a text ends with, but for what is no digit.
+/// Returns the last number of a text that ends with it, trailing non-digits aside.
 pub(super) fn last_number(text: &str) -> Option<u64> {
     let is_part = |char: char| char.is_ascii_digit() || matches!(char, ',' | '_');
     let text = text.trim_end_matches(|char: char| !char.is_ascii_digit());
@@ -109,7 +108,7 @@ pub(super) fn last_number(text: &str) -> Option<u64> {
     first_number(text.get(from..)?)
 }
 
-/// The group of three digits that a text begins with, behind its separator.
+/// Returns the group of three digits with its separator at the beginning of a text.
 fn thousands(text: &str) -> Option<u64> {
     let bytes = text.as_bytes();
     let is_group = matches!(bytes.first(), Some(b',' | b'_'))

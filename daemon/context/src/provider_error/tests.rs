@@ -2,10 +2,10 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-/// What providers say, as the file itself explains.
+/// Error texts of providers; the file itself explains its format.
 const WORDINGS: &str = include_str!("tests/wordings.txt");
 
-/// What a text has to be understood as.
+/// The expected classification of a text.
 struct Said {
     text: &'static str,
     status: Option<u16>,

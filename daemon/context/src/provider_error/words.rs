@@ -1,11 +1,11 @@
-//! The words by which an error is known when no number tells. All texts here are lower-case.
+//! Words that identify an error if no number does. All texts here are lower-case.
 
 use std::sync::LazyLock;
 
 use crate::pattern;
 use crate::pattern::Pattern;
 
-/// Codes that mean nothing but a prompt that is too long.
+/// Codes that only mean a prompt that is too long.
 static CODES: LazyLock<Pattern> = LazyLock::new(|| {
     any_of(&[
         "context_length_exceeded",
@@ -17,7 +17,7 @@ static CODES: LazyLock<Pattern> = LazyLock::new(|| {
     ])
 });
 
-/// Rates, quotas, money and access: what no shorter prompt changes.
+/// Rates, quotas, money and access, which a shorter prompt does not fix.
 static REFUSALS: LazyLock<Pattern> = LazyLock::new(|| {
     any_of(&[
         r"rate[\s_-]?limit",
@@ -41,7 +41,7 @@ static REFUSALS: LazyLock<Pattern> = LazyLock::new(|| {
     ])
 });
 
-/// Sentences that say that the prompt is too long.
+/// Sentences that report a prompt that is too long.
 static TOO_LONG: LazyLock<Pattern> = LazyLock::new(|| {
     any_of(&[
         r"(?:prompt|input|request|conversation|message|content)s?(?: (?:prompt|tokens?|text|content|length|body|messages?)){0,2} (?:(?:is|are|was|were) )?too (?:long|large|big)",
@@ -67,18 +67,18 @@ static TOO_LONG: LazyLock<Pattern> = LazyLock::new(|| {
     ])
 });
 
-/// Sizes in chars, which say nothing of the window.
+/// Sizes in chars, which do not describe the window.
 static IN_CHARS: LazyLock<Pattern> =
     LazyLock::new(|| any_of(&["string too long", "string_above_max_length", r"expected maxlength"]));
 
-/// What goes with a number that is a window.
+/// Words near a number that is a window.
 static PROMPT: LazyLock<Pattern> = LazyLock::new(|| any_of(&["context", "prompt", "token"]));
 
 /// The parameter for the length of the answer.
 static ANSWER: LazyLock<Pattern> =
     LazyLock::new(|| any_of(&[r"max_?(?:output_?|completion_?|new_?)?tokens", r"(?:output|completion) tokens"]));
 
-/// What goes with a prompt and with nothing else.
+/// Words that only describe a prompt.
 static INPUT: LazyLock<Pattern> = LazyLock::new(|| any_of(&["context", "prompt", "input", "messages"]));
 
 pub(super) fn has_overflow_code(text: &str) -> bool {
@@ -101,7 +101,7 @@ pub(super) fn names_the_prompt(text: &str) -> bool {
     PROMPT.is_match(text)
 }
 
-/// Whether a text speaks of the answer's length and of nothing that is sent.
+/// Whether a text mentions the answer's length and nothing of the input.
 pub(super) fn names_the_answer_only(text: &str) -> bool {
     ANSWER.is_match(text) && !INPUT.is_match(text)
 }

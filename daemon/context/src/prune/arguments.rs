@@ -1,4 +1,4 @@
-//! Shorter tool-call arguments that are still valid JSON.
+//! Shortens tool-call arguments so that they are still valid JSON.
 
 use serde::de::IgnoredAny;
 
@@ -8,10 +8,10 @@ use crate::text::{head, longer_than};
 
 /// Chars of a string value that stay.
 const VALUE_CHARS: usize = 200;
-/// What follows them.
+/// The mark after them.
 const TRUNCATED: &str = "...[truncated]";
 
-/// The arguments with long strings cut at any depth; none if nothing changes or they are no JSON.
+/// Returns the arguments with long strings cut at any depth; `None` if nothing changes or they are not JSON.
 pub fn shrink(arguments: &str) -> Option<String> {
     serde_json::from_str::<IgnoredAny>(arguments).ok()?;
     let bytes = arguments.as_bytes();
@@ -30,8 +30,8 @@ pub fn shrink(arguments: &str) -> Option<String> {
     (!splices.is_empty()).then(|| json::splice(arguments, &splices))
 }
 
-/// A string token with a long text cut; everything else about the arguments stays as it is
-/// written, numbers above all.
+/// Returns a string token with a long text cut. The rest of the arguments keeps its exact text, above all
+/// numbers.
 fn cut(token: &str) -> Option<String> {
     if token.len() <= VALUE_CHARS {
         return None;
@@ -40,7 +40,7 @@ fn cut(token: &str) -> Option<String> {
     longer_than(&text, VALUE_CHARS).then(|| json::encode(&format!("{}{TRUNCATED}", head(&text, VALUE_CHARS))))
 }
 
-/// The message with the arguments of its calls shrunk where they have more than `limit` chars.
+/// Returns the message with calls' arguments shortened if they have more than `limit` chars.
 pub(crate) fn shorter_calls(message: &Message, limit: usize) -> Option<Message> {
     let splices: Vec<Splice> = message
         .tool_calls()

@@ -1,4 +1,4 @@
-//! Tool outputs that a later call gave again, word for word.
+//! Tool outputs that a later call returned again, word for word.
 
 use hashbrown::{HashMap, HashSet};
 use std::borrow::Cow;
@@ -9,15 +9,15 @@ use crate::json;
 use crate::message::{Content, Message, Role};
 use crate::parallel::FEW_MESSAGES;
 
-/// What stands in for an output that a later call gave again.
+/// The replacement for an output that a later call returned again.
 pub const DUPLICATE: &str = "[Duplicate tool output — same content as a more recent call]";
-/// Outputs below this many chars are left alone.
+/// Outputs with fewer chars than this are not compared.
 const MIN_CHARS: usize = 200;
 
-/// Chars at the beginning by which outputs of one length are told apart before they are compared.
+/// Chars at the beginning that distinguish outputs of one length before they are compared.
 const GLANCE_CHARS: usize = 64;
 
-/// For every message, whether a later tool result has the same text.
+/// Returns for every message whether a later tool result has the same text.
 pub(super) fn duplicates(messages: &[Message]) -> Vec<bool> {
     let glances: Vec<Option<(usize, String)>> = messages.par_iter().with_min_len(FEW_MESSAGES).map(glance).collect();
     let mut twins: HashMap<&(usize, String), usize> = HashMap::new();
@@ -35,7 +35,7 @@ pub(super) fn duplicates(messages: &[Message]) -> Vec<bool> {
     out
 }
 
-/// Length and beginning of a tool result's string content, if it is long enough to matter.
+/// Returns the length and the beginning of a tool result's string content, if it is long enough.
 fn glance(message: &Message) -> Option<(usize, String)> {
     let Content::Text(span) = message.content() else {
         return None;

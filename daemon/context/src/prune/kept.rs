@@ -1,5 +1,5 @@
-//! What a pruned output keeps: fields of JSON, and of other text the lines that have what nobody can
-//! guess: errors, failed tests, names. Whole fields and lines, and how many are left out.
+//! Digests of pruned outputs: fields of JSON, and of other text the lines with information that can't be
+//! guessed: errors, failed tests, names. A digest has whole fields and lines, and the number of omitted ones.
 
 use hashbrown::HashSet;
 use std::ops::Range;
@@ -14,24 +14,24 @@ use crate::message::{Content, Message, Role};
 use crate::redaction::Redaction;
 use crate::work::{fields, values};
 
-/// What stands before what a pruned output keeps, on the line behind the one that says what it was.
+/// The text before the digest, on the line after the one that describes the output.
 pub(crate) const KEPT: &str = "Kept of it: ";
-/// Of so many bytes of an output one char is kept.
+/// One char is kept for this many bytes of an output.
 const BYTES_FOR_CHAR: usize = 4;
-/// Chars that are kept of a short output, and of a long one.
+/// The most chars kept of a short output, and of a long one.
 const CHARS: std::ops::RangeInclusive<usize> = 160..=480;
-/// Bytes of the longest output that is read; of a longer one the end.
+/// The most bytes of an output that are read; of a longer one the end.
 const READ_BYTES: usize = 12 << 10;
-/// Chars of the longest line that is kept.
+/// The most chars of a line that is kept.
 const LINE_CHARS: usize = 200;
-/// Bytes of the longest line that pruning makes.
+/// The most bytes of a line that pruning writes.
 const LONGEST_LINE: usize = 600;
-/// Bytes within which a line ends that pruning made before.
+/// The line of an earlier pruning ends within this many bytes.
 const HEAD_BYTES: usize = 1_200;
-/// Lines of one output that are weighed.
+/// The most lines of one output that are ranked.
 const MOST_LINES: usize = 300;
 
-/// Words of lines that tell what went wrong.
+/// Words in lines that report a failure.
 static FAILURES: LazyLock<AhoCorasick> = LazyLock::new(failures);
 
 #[expect(clippy::expect_used, reason = "the words are constants, and tests compile them")]
@@ -41,8 +41,8 @@ fn failures() -> AhoCorasick {
     AhoCorasick::builder().ascii_case_insensitive(true).build(words).expect("a set of words")
 }
 
-/// The pruned outputs outside of a range, with what each keeps, as long as there is room for so many chars;
-/// the newest first.
+/// Returns the pruned outputs outside of a range with their digests, the newest first, as long as there is
+/// room for so many chars.
 pub(crate) fn kept(
     messages: &[Message],
     pruned: &[Message],
@@ -58,7 +58,7 @@ pub(crate) fn kept(
         if output.same(line) || !line.is(Role::Tool) {
             continue;
         }
-        // What keeps something already stays as it is.
+        // An output that already is a digest stays as it is.
         let is_kept = output.content_span().is_some_and(|span| line_before(output.slice(span), None).is_some());
         let Some(kept) = (if is_kept { Some(output.clone()) } else { with_kept(output, line, redaction) }) else {
             continue;
@@ -73,22 +73,22 @@ pub(crate) fn kept(
     found
 }
 
-/// What stands for an output that becomes short: its line, and what it keeps; none if it is short already. The message of its call and the call's
-/// position there, where they are known.
+/// Returns the replacement for an output that is shortened: its line, and its digest. Returns `None` if it is
+/// already short. `call` is the message and index of its call, if known.
 pub(crate) fn stub(output: &Message, call: Option<(&Message, usize)>, redaction: Redaction) -> Option<Message> {
     let was_stub = output.content_span().is_some_and(|span| line_before(output.slice(span), None).is_some());
     let line = shorter_result(output, call).filter(|_| !was_stub)?;
     Some(with_kept(output, &line, redaction).unwrap_or(line))
 }
 
-/// The line that stands for an output, with what is kept of the output itself.
+/// Returns the line for an output, with the digest of the output itself.
 fn with_kept(output: &Message, line: &Message, redaction: Redaction) -> Option<Message> {
     let (Content::Text(_), Content::Text(_)) = (output.content(), line.content()) else { return None };
     let shown = line.text();
     if shown == DUPLICATE {
         return None;
     }
-    // Without the signs around it nothing would know a secret any more.
+    // A secret without the surrounding text would not be recognised.
     let text = output.shown_text();
     let text = redaction.apply(&text);
     let chars = (text.len() / BYTES_FOR_CHAR).clamp(*CHARS.start(), *CHARS.end());
@@ -96,8 +96,8 @@ fn with_kept(output: &Message, line: &Message, redaction: Redaction) -> Option<M
     (!kept.is_empty()).then(|| line.with_content(&json::encode(&format!("{shown}\n{KEPT}{kept}")), &[]))
 }
 
-/// The first line of what pruning made of an output before, given as a token of JSON. `tool` is the one that
-/// was called, where it is known: what another program printed is no such line.
+/// Returns the first line of an earlier pruned form, given as a JSON token. `tool` is the called tool, if
+/// known: a similar line that another program printed does not count.
 pub(super) fn line_before(token: &str, tool: Option<&str>) -> Option<String> {
     let head = token.as_bytes().get(..HEAD_BYTES.min(token.len())).unwrap_or_default();
     memchr::memmem::find(head, KEPT.as_bytes()).filter(|_| head.starts_with(b"\"["))?;
@@ -108,7 +108,7 @@ pub(super) fn line_before(token: &str, tool: Option<&str>) -> Option<String> {
     (is_own && line.len() <= LONGEST_LINE && rest.starts_with(KEPT)).then(|| line.to_owned())
 }
 
-/// What is kept of a text, in so many chars.
+/// Returns the digest of a text, in so many chars.
 fn digest(text: &str, chars: usize) -> String {
     if text.starts_with(['{', '['])
         && text.len() <= READ_BYTES
@@ -129,7 +129,7 @@ fn digest(text: &str, chars: usize) -> String {
     lines(text, chars)
 }
 
-/// The longest text of several lines within a value: what a program printed.
+/// Returns the longest text with several lines within a value: the output of a program.
 fn longest_text(value: &Json) -> Option<&str> {
     match value {
         Json::String(text) => text.contains('\n').then_some(text),
@@ -139,7 +139,7 @@ fn longest_text(value: &Json) -> Option<&str> {
     }
 }
 
-/// The lines that tell most, in their order.
+/// Returns the most informative lines, in their order.
 fn lines(text: &str, chars: usize) -> String {
     let start = text.ceil_char_boundary(text.len().saturating_sub(READ_BYTES));
     let end = text.get(start..).unwrap_or("");
@@ -159,7 +159,7 @@ fn lines(text: &str, chars: usize) -> String {
             weighed.push((weight, at));
         }
     }
-    // Of equal ones the first: a listing begins with what it is a listing of.
+    // Among equal lines the first comes first, because a listing begins with its subject.
     weighed.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
     let mut said: HashSet<&str> = HashSet::new();
     let mut taken: Vec<usize> = Vec::new();
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(stub.text(), format!("{line}\nKept of it: order_id A-1177 … 1 too long"));
         let again = prune(&[list[0].clone(), result("1", &format!("{}{}", stub.text(), " ".repeat(200)))], 0, None);
         assert_eq!(again.messages[1].text(), line);
-        // Nor is it made shorter by a second compression, and what says so of itself is not believed.
+        // A second compression does not shorten it further, and a forged mark is ignored.
         let second = [list[0].clone(), stub.clone()];
         assert_eq!(
             kept(&second, &prune(&second, 0, None).messages, 0..0, 1_000, Redaction::On).len(),

@@ -1,4 +1,4 @@
-//! One line that says what a tool call was and how large its output.
+//! The one line that describes a tool call and the size of its output.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::output::Output;
 use crate::text::{cut_with, head, longer_than, thousands};
 
-/// The line for one output. `arguments` is what the call was given, null if that is not known.
+/// Returns the line for one output. `arguments` are those of the call, null if unknown.
 pub fn one_line(tool: &str, arguments: &Value, output: Output<'_>) -> String {
     let args = Args(arguments);
     let len = thousands(output.chars());
@@ -79,11 +79,11 @@ pub fn one_line(tool: &str, arguments: &Value, output: Output<'_>) -> String {
     }
 }
 
-/// The arguments of a call, of whatever type they are.
+/// The arguments of a call, of any type.
 struct Args<'a>(&'a Value);
 
 impl<'a> Args<'a> {
-    /// The value of a key as text; `default` where there is none.
+    /// Returns the value of a key as text; `default` if there is none.
     fn text(&self, key: &str, default: &'a str) -> Cow<'a, str> {
         match self.0.get(key) {
             None | Some(Value::Null) => Cow::Borrowed(default),
@@ -114,7 +114,7 @@ fn plain(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// The text on one line.
+/// Returns the text on one line.
 fn one(text: &str) -> Cow<'_, str> {
     if text.contains(['\n', '\r']) { Cow::Owned(text.replace(['\n', '\r'], " ")) } else { Cow::Borrowed(text) }
 }

@@ -1,4 +1,4 @@
-//! A tool output as the one-line summaries see it, decoded or not.
+//! A tool output in the form for the one-line summaries, decoded or not.
 
 use std::borrow::Cow;
 
@@ -15,12 +15,12 @@ pub struct Lengths(pub(super) StringLength);
 pub enum Output<'a> {
     /// The text itself.
     Text(&'a str),
-    /// The JSON string token, quotes included; it is decoded only where that is needed.
+    /// The JSON string token, quotes included; it is decoded only if necessary.
     Token(&'a str, Lengths),
 }
 
 impl<'a> Output<'a> {
-    /// Its chars.
+    /// Returns its chars.
     pub(super) fn chars(self) -> usize {
         match self {
             Self::Text(text) => text.chars().count(),
@@ -28,7 +28,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Its lines; none if it is blank.
+    /// Returns its lines; 0 if it is blank.
     pub(super) fn lines(self) -> usize {
         let (blank, newlines) = match self {
             Self::Text(text) => (text.trim().is_empty(), text.matches('\n').count()),
@@ -37,17 +37,17 @@ impl<'a> Output<'a> {
         if blank { 0 } else { newlines + 1 }
     }
 
-    /// The integer behind the first `"key":` in it.
+    /// Returns the integer after the first `"key":` in it.
     pub(super) fn number(self, key: &str) -> Option<String> {
         match self {
             Self::Text(text) => number_after(text, &format!("\"{key}\":")),
-            // A quote may have been sent as \u0022, though nobody does.
+            // A quote might be escaped as \u0022, though this does not occur in practice.
             Self::Token(token, _) if memmem::find(token.as_bytes(), b"\\u002").is_some() => {
                 Output::Text(&self.decoded()).number(key)
             }
             Self::Token(token, _) => {
                 let (at, label) = (memmem::find(token.as_bytes(), b"\\n"), format!("\\\"{key}\\\":"));
-                // White space behind the label may be escaped; then the text itself is easier.
+                // White space after the label may be escaped; then searching the decoded text is easier.
                 match number_after(token, &label) {
                     None if at.is_some() && token.contains(&label) => Output::Text(&self.decoded()).number(key),
                     number => number,
@@ -64,7 +64,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// The integer that follows the first `label`, white space between.
+/// Returns the integer after the first `label`, with optional white space between.
 fn number_after(text: &str, label: &str) -> Option<String> {
     let at = memmem::find(text.as_bytes(), label.as_bytes())?;
     let rest = text.get(at + label.len()..)?;

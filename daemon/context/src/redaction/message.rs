@@ -1,5 +1,5 @@
-//! A message without its secrets, for whatever takes it apart: a secret is known by what stands
-//! around it, and a part of one by nothing.
+//! Removes the secrets of a message before other code splits it: a secret is recognised by the text around
+//! it, and a part of a secret is not recognised at all.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use super::{REMOVED, Redaction};
 use crate::json::{self, Span, Splice};
 use crate::message::{Content, Message};
 
-/// A header that holds a secret, as a field of JSON.
+/// A header with a secret, as a field of JSON.
 const HEADER: &str = "authorization";
 
 impl Redaction {
-    /// The message with the secrets of its text and of its calls' arguments masked or removed; the
-    /// very same one if it has none. Its other fields stay as they are.
+    /// Returns the message with the secrets of its text and its calls' arguments masked or removed. Without
+    /// secrets it returns the same message. Other fields stay as they are.
     pub(crate) fn message(self, message: &Message) -> Message {
         if self == Self::Off {
             return message.clone();
@@ -39,7 +39,7 @@ impl Redaction {
         }
     }
 
-    /// The text of a message, each of its parts first by itself; none if nothing changes.
+    /// Returns the text of a message, each part redacted first by itself; `None` if nothing changes.
     fn content(self, message: &Message) -> Option<String> {
         let text = message.text();
         let clean = match message.content() {
@@ -56,7 +56,7 @@ impl Redaction {
         (clean != text).then_some(clean)
     }
 
-    /// The arguments of a call, still JSON if they were; none if nothing changes.
+    /// Returns the arguments of a call, still JSON if they were; `None` if nothing changes.
     fn arguments(self, arguments: &str) -> Option<String> {
         if serde_json::from_str::<IgnoredAny>(arguments).is_err() {
             let clean = self.apply(arguments);

@@ -1,4 +1,4 @@
-//! Words that tell what a statement is about, and that something changed.
+//! Words that show the subject of a statement, and that something changed.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -9,21 +9,21 @@ use crate::work::{ValueKind, values};
 /// A kind of standing fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Family {
-    /// How much may be spent.
+    /// A spending limit.
     Limit,
-    /// When something is due.
+    /// A due date.
     Day,
-    /// What something is called.
+    /// The name of something.
     Name,
-    /// In which zone times are told.
+    /// The time zone of times.
     Zone,
-    /// Who has a duty.
+    /// The person with a duty.
     Duty,
-    /// Which branch is worked on.
+    /// The branch in use.
     Branch,
-    /// How answers are written.
+    /// The style of answers.
     Style,
-    /// A code that opens something.
+    /// A code that opens something, such as a PIN.
     Code,
 }
 
@@ -37,18 +37,18 @@ pub(super) enum Sort {
 }
 
 impl Family {
-    /// There is only one of it, whatever else is said.
+    /// Whether such a fact is always unique.
     pub(super) fn is_only_one(self) -> bool {
         matches!(self, Self::Zone | Self::Style)
     }
 
-    /// There is only one of it at a time in most talks.
+    /// Whether such a fact is unique at a time in most conversations.
     pub(super) fn needs_no_scope(self) -> bool {
         matches!(self, Self::Branch | Self::Duty)
     }
 }
 
-/// A zone, and that all times are meant.
+/// A time zone that applies to all times.
 const ZONE: &str = r"(?i)\b(?:times|timestamps?|clocks?|Zeiten|Uhrzeiten)\b.*\b(?:(?-i:UTC|GMT|CET|CEST|MEZ|MESZ|PST|PDT|EST|EDT)|time ?zone|(?:pacific|eastern|central|mountain|local) time)\b";
 
 static FAMILIES: LazyLock<Vec<(Family, Pattern)>> = LazyLock::new(|| {
@@ -76,7 +76,7 @@ static DAY: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
-/// Two words in a row that begin with a capital, the first of a sentence included.
+/// Two successive words that begin with a capital, also at the beginning of a sentence.
 static PERSON: LazyLock<Pattern> = LazyLock::new(|| crate::pattern(r"\b[A-Z][a-z]+ [A-Z][a-z]+\b"));
 
 static CHANGED: LazyLock<Pattern> = LazyLock::new(|| {
@@ -90,12 +90,12 @@ static CHANGED: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
-/// What stands between what a statement is about and its value.
+/// The words between the subject of a statement and its value.
 static SAYS: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(r"(?i)\s(?:is|are|was|will be|has changed to|have changed to|changed to|moved to|rotated)\b")
 });
 
-/// Words of families and of change, as stems, and those that say nothing of what a statement is about.
+/// Words of families and of change, as stems, and words that do not describe a subject.
 const NOTHING: &str = "a about above after all also always an and any approval are as at be been before below by can code could \
     day do does dollar done each ever every exactly explicit fact follow for from get goal had hard has have he her his how i if in into \
     is it its just keep know let like limit make may me more must my need never new no not now of on once one only or other our out \
@@ -105,7 +105,7 @@ const NOTHING: &str = "a about above after all also always an and any approval a
 
 static SAYS_NOTHING: LazyLock<HashSet<&'static str>> = LazyLock::new(|| NOTHING.split_whitespace().collect());
 
-/// The words of a text, in small letters, without what ends them in the plural; no values.
+/// Returns the words of a text in lower case, without plural endings and without values.
 pub(super) fn words(text: &str) -> HashSet<String> {
     let exact: HashSet<&str> = values(text).map(|value| value.text).collect();
     let parts = text.split(|char: char| !char.is_alphanumeric() && !"-_/.'’".contains(char));
@@ -159,15 +159,15 @@ pub(super) fn sorts(text: &str) -> HashSet<Sort> {
     sorts
 }
 
-/// What a statement is about, where it says that something is something: the words before that.
+/// Returns the subject of a statement with a verb like "is": the words before the verb.
 pub(super) fn subject(text: &str) -> HashSet<String> {
     let before = SAYS.find(text).map_or("", |found| text.get(..found.start()).unwrap_or(""));
     words(before).into_iter().filter(|word| !says_nothing(word)).collect()
 }
 
-/// Whether a text says that something is different from now on.
+/// Whether a text says that something has changed.
 pub(crate) fn says_changed(text: &str) -> bool {
-    // At the beginning it only says what comes next.
+    // At the beginning the word only announces the next action.
     let rest = text.trim_start();
     let rest = rest.strip_prefix("Now ").or_else(|| rest.strip_prefix("now ")).unwrap_or(rest);
     CHANGED.is_match(rest)

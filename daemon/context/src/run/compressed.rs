@@ -1,4 +1,4 @@
-//! What a run made of a list.
+//! The result of a run.
 
 use super::{EngineState, Over};
 use crate::cache::Sizes;
@@ -14,50 +14,49 @@ use crate::slot::Slot;
 pub struct Compressed {
     /// The new list in order.
     pub slots: Vec<Slot>,
-    /// The input messages whose text is not in the new list as it was, by index.
+    /// The input messages whose text is not unchanged in the new list, by index.
     pub removed: Vec<Removed>,
     /// Figures for the report.
     pub numbers: Numbers,
-    /// What a prompt cache can still use; by estimate.
+    /// The sizes that determine what a prompt cache can still use, by estimate.
     pub sizes: Sizes,
     /// The session's rules from now on.
     pub constraints: Update,
-    /// The state afterwards; it holds the summary's body.
+    /// The state afterwards, with the summary's body.
     pub state: EngineState,
     /// The text of the handoff, prefix and end marker included; empty without one.
     pub handoff: String,
-    /// What keeps the new list over the threshold, if it is.
+    /// What keeps the new list over the threshold, if it is over.
     pub over: Option<Over>,
-    /// Messages between head and tail that stay word for word, because much refers to them.
+    /// Messages between head and tail that stay word for word, because many others refer to them.
     pub verbatim: Vec<Scored>,
-    /// Outputs of the tail that became short to make room for the handoff.
+    /// Outputs of the tail that were shortened to make room for the handoff.
     pub shortened: Vec<Scored>,
-    /// Outputs of the new list that are only a line any more because the agent was done with them.
+    /// The number of outputs in the new list that one line replaces because the agent discarded them.
     pub discarded: usize,
-    /// Closed episodes of which messages left the list.
+    /// The number of closed episodes of which messages left the list.
     pub episodes: usize,
-    /// What the beginnings of episodes are known by in the new list, where that is something else: their numbers with
-    /// that.
+    /// The episodes whose beginning has a new anchor in the new list: their numbers and anchors.
     pub anchors: Vec<(u64, Anchors)>,
-    /// Messages of the new list that are pinned, or stay because they belong to one that is.
+    /// The number of messages in the new list that are pinned, or stay because they belong to a pinned one.
     pub pinned: usize,
-    /// Positions of pinned messages of the input that gave way, because the list could not be sent with them.
+    /// Positions of pinned input messages that were dropped, because the list could not be sent with them.
     pub unpinned: Vec<usize>,
-    /// Nodes that were made, in order: what a node stands for comes before it.
+    /// New nodes, in order: covered content comes before the node that covers it.
     pub nodes: Vec<NewNode>,
 }
 
-/// A message of the input, and what it is worth to what comes after it.
+/// A message of the input, and its importance for later messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scored {
-    /// Its position.
+    /// The position of the message.
     pub index: usize,
-    /// What it is worth, and why.
+    /// Its importance.
     pub importance: Importance,
 }
 
 impl Compressed {
-    /// The whole new list; kept messages are those of `input`, which must be the input itself.
+    /// Returns the whole new list. Kept messages come from `input`, which must be the input itself.
     pub fn messages<'a>(&'a self, input: &'a [Message]) -> impl Iterator<Item = &'a Message> {
         self.slots.iter().filter_map(|slot| slot.message(input))
     }
@@ -66,14 +65,14 @@ impl Compressed {
 /// An input message whose text left the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removed {
-    /// It is gone, and the handoff covers it or nothing answers it.
+    /// It is gone: the handoff covers it, or it had no matching call.
     Dropped(usize),
     /// A changed form of it is still there.
     Replaced(usize),
 }
 
 impl Removed {
-    /// Position in the input.
+    /// Returns the position in the input.
     pub fn index(self) -> usize {
         match self {
             Self::Dropped(index) | Self::Replaced(index) => index,
@@ -88,13 +87,13 @@ pub struct Numbers {
     pub messages_before: usize,
     /// Messages of the new list.
     pub messages_after: usize,
-    /// Chars of the input in the sense of the estimate.
+    /// Chars of the input as the estimate counts them.
     pub chars_before: usize,
     /// Chars of the new list.
     pub chars_after: usize,
-    /// Tokens taken as the size before: the caller's figure, the last prompt, or the estimate.
+    /// The size before, in tokens: the caller's figure, the last prompt, or the estimate.
     pub tokens_before: u64,
-    /// The estimate of the new list.
+    /// The estimated tokens of the new list.
     pub tokens_after: u64,
     /// Messages before the handoff's place.
     pub head: usize,
@@ -106,18 +105,18 @@ pub struct Numbers {
     pub dropped: usize,
     /// Saved tokens as a percentage of those before.
     pub savings_pct: f64,
-    /// Rules that the handoff quotes.
+    /// The number of rules that the handoff quotes.
     pub constraints: usize,
-    /// Exact references that it lists.
+    /// The number of exact references in the handoff.
     pub anchors: usize,
 }
 
-/// A tool output that is to leave the list for a preview of it, and to be kept elsewhere first.
+/// A tool output that a preview replaces in the list, after it was stored outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spill {
     /// Its position in the input.
     pub index: usize,
-    /// The tool's name; empty where its call is not in the list.
+    /// The tool's name; empty if its call is not in the list.
     pub tool: String,
     /// The call's id, if it has one.
     pub id: Option<String>,

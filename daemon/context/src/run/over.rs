@@ -1,4 +1,4 @@
-//! What is told of a list that stays over the threshold.
+//! The report about a list that stays over the threshold.
 
 use crate::text::thousands;
 
@@ -7,19 +7,19 @@ use crate::text::thousands;
 pub struct Over {
     /// Tokens from which compression is due.
     pub threshold: u64,
-    /// Tokens of the list, by the larger of the two estimates, and of what the caller counts
-    /// beside it.
+    /// Tokens of the list, by the larger of the two estimates, plus those that the caller counts in addition
+    /// to it.
     pub tokens: u64,
-    /// What takes them and stays, in this order, none of them empty.
+    /// The parts that remain, with their sizes, in this order, none of them empty.
     pub parts: Vec<OverPart>,
 }
 
 /// A part of a list that no compression touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverPart {
-    /// Which one.
+    /// The part.
     pub part: Part,
-    /// Tokens that it takes.
+    /// Its tokens.
     pub tokens: u64,
 }
 
@@ -28,16 +28,16 @@ pub struct OverPart {
 pub enum Part {
     /// The system message in front.
     System,
-    /// The protected first messages behind it.
+    /// The protected first messages after it.
     Head,
-    /// What the user said last, and the last message with the results of its calls.
+    /// The user's last message, and the last message with the results of its calls.
     LastExchange,
-    /// What the caller counts beyond the list: a system prompt of its own, tools.
+    /// The caller's tokens in addition to the list: its own system prompt, tools.
     Request,
 }
 
 impl Part {
-    /// As a person reads it.
+    /// Returns the name of the part for a person.
     const fn words(self) -> &'static str {
         match self {
             Self::System => "the system message",
@@ -49,7 +49,7 @@ impl Part {
 }
 
 impl Over {
-    /// The same as a sentence for a person.
+    /// Returns a warning for a person.
     pub fn warning(&self) -> String {
         let count = |tokens: u64| thousands(usize::try_from(tokens).unwrap_or(usize::MAX));
         let parts: Vec<String> =

@@ -13,26 +13,26 @@ pub struct Plan {
     pub start: usize,
     /// First message of the tail, in the pruned list.
     pub end: usize,
-    /// Messages that the tail holds whatever they weigh.
+    /// The fewest messages of the tail, whatever their size.
     pub min_tail: usize,
     /// Messages that pruning made shorter.
     pub pruned: usize,
     /// The list after pruning.
     pub messages: Vec<Message>,
-    /// The turns to be summarised, as a summarizer reads them.
+    /// The turns to summarise, in the form for a summarizer.
     pub serialized: String,
-    /// What a model would be asked; none if there is nothing to summarise.
+    /// The prompt for a model; `None` if there are no turns to summarise.
     pub prompt: Option<String>,
-    /// The most tokens that its answer may take; none without a prompt.
+    /// The most tokens of its answer; `None` without a prompt.
     pub max_tokens: Option<u64>,
-    /// Tokens that the summary may take.
+    /// The most tokens of the summary.
     pub summary_budget: u64,
-    /// What the summary would favour.
+    /// The topic that the summary would favour.
     pub focus: Option<String>,
     /// The summary that the turns continue.
     pub previous_summary: Option<String>,
-    /// What each message of the input is worth to what comes after it.
+    /// The importance of each input message for later ones.
     pub scores: Vec<Importance>,
-    /// Outputs of the input that later ones stand in for.
+    /// Outputs of the input that later ones supersede.
     pub superseded: Vec<Superseded>,
 }

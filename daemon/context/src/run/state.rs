@@ -1,4 +1,4 @@
-//! What an engine remembers of a session between two compressions.
+//! An engine's memory of a session between two compressions.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,16 +8,15 @@ use crate::savings::WEAK_PCT;
 use crate::settings::Settings;
 use crate::usage::Usage;
 
-/// How many weak runs in a row make [`EngineState::should_compress`] say no.
+/// How many weak runs in a row make [`EngineState::should_compress`] return false.
 pub const MAX_INEFFECTIVE: u32 = 2;
-/// Growth of the rough estimate, in tokens, that never ends a deferral by itself.
+/// Growth of the rough estimate, in tokens, that does not end a deferral by itself.
 const DEFER_SLACK: u64 = 4_096;
 /// The same as a share of the threshold; the larger of the two counts.
 const DEFER_SHARE: f64 = 0.05;
 
-/// The state of one session's engine: figures that every engine has, and what the engine keeps for
-/// itself. Times are the caller's business. It can be kept as JSON: what is absent there has its
-/// default, and what is not known is passed over.
+/// The state of one session's engine: figures that every engine has, and the engine's own data. The caller
+/// handles times. It can be stored as JSON: absent fields get their defaults, and unknown fields are ignored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EngineState {
@@ -31,20 +30,22 @@ pub struct EngineState {
     pub last_real_prompt_tokens: u64,
     /// The rough estimate right after the last compression.
     pub last_compression_rough_tokens: u64,
-    /// The rough estimate that turned out to fit below the threshold; 0 if none did.
+    /// The rough estimate that proved to fit below the threshold; 0 if none did.
     pub last_rough_tokens_when_real_prompt_fit: u64,
-    /// Whether no usage was reported since the last compression.
+    /// Whether no usage has been reported since the last compression.
     pub awaiting_real_usage: bool,
-    /// The highest of [`LEVELS`](pressure::LEVELS), in percent, that the last known prompt
-    /// reached; 0 if none. What rises above it is told.
+    /// The highest of [`LEVELS`](pressure::LEVELS), in percent, that the last known prompt reached; 0 if
+    /// none. Reaching a higher level causes a warning.
     pub pressure_level: u8,
     /// Compressions so far.
     pub compression_count: u64,
-    /// The body of the last summary, without prefix, marker and what herma appends.
+    /// The body of the last summary, without prefix, marker and herma's sections.
     pub previous_summary: Option<String>,
-    /// Whether handoffs of the list cover what stood at their own places only: a range was compressed.
+    /// Whether handoffs of the list cover only the messages at their own places, because a range was
+    /// compressed.
     pub has_scattered_handoffs: bool,
-    /// Numbers of the episodes that a handoff has a line of: what of one is left then needs no other one.
+    /// Numbers of the episodes that have a line in a handoff; the rest of such an episode gets no second
+    /// line.
     pub named_episodes: Vec<u64>,
     /// Savings of the last run, in percent.
     pub savings_pct: f64,
@@ -52,7 +53,7 @@ pub struct EngineState {
     pub ineffective_count: u32,
     /// Why the last summary failed.
     pub last_error: Option<String>,
-    /// How many messages the last run replaced by its handoff.
+    /// How many messages the handoff of the last run replaced.
     pub dropped: usize,
     /// Whether another summarizer than the configured one wrote the last summary.
     pub fallback: bool,
@@ -67,18 +68,18 @@ pub struct EngineState {
 pub struct AuxFailure {
     /// The model's name.
     pub model: String,
-    /// What went wrong, at most 220 chars.
+    /// The error, at most 220 chars.
     pub error: String,
 }
 
-/// What is told of a run beside its list.
+/// Notes about a run, in addition to its list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunNotes {
     /// Another summarizer than the configured one wrote the summary.
     pub fallback: bool,
-    /// Why the last summarizer that was tried wrote nothing.
+    /// Why the last summarizer that was tried failed.
     pub error: Option<String>,
-    /// A summary model that failed and was left.
+    /// A summary model that failed and was replaced.
     pub aux_failure: Option<AuxFailure>,
 }
 
@@ -109,18 +110,18 @@ impl Default for EngineState {
 }
 
 impl EngineState {
-    /// Forgets everything.
+    /// Resets everything.
     pub fn reset(&mut self) {
         *self = Self::default();
     }
 
-    /// The end of a session forgets the summary only.
+    /// Ends a session: only the summary is forgotten.
     pub fn end_session(&mut self) {
         self.previous_summary = None;
         self.has_scattered_handoffs = false;
     }
 
-    /// Clears what belongs to one run.
+    /// Clears the fields of one run.
     pub(crate) fn begin_run(&mut self) {
         self.last_error = None;
         self.dropped = 0;
@@ -129,9 +130,9 @@ impl EngineState {
         self.aux_failure = None;
     }
 
-    /// Takes the usage of a call. Tells the agent if the prompt reached a higher level of
-    /// [`LEVELS`](pressure::LEVELS) than the one before it, or came near the threshold; a prompt
-    /// of 0 tokens is a provider's silence and changes nothing of that.
+    /// Records the usage of a call. Returns a warning if the prompt reached a higher level of
+    /// [`LEVELS`](pressure::LEVELS) than the one before, or came near the threshold. A prompt of 0 tokens
+    /// means that the provider did not report it, and changes neither.
     pub fn record_usage(&mut self, usage: &Usage, settings: &Settings) -> Option<String> {
         let prompt = usage.prompt();
         self.last_prompt_tokens = i64::try_from(prompt).unwrap_or(i64::MAX);
@@ -159,23 +160,23 @@ impl EngineState {
         (!told.is_empty()).then(|| told.join(" "))
     }
 
-    /// Takes what a run leaves that went through. What calls reported since it began stays, but for
-    /// the size of the prompt, which is another one now.
+    /// Records a successful run. The usage of calls reported since it began stays, except for the prompt's
+    /// size, which has changed.
     pub fn commit(&mut self, done: &Compressed, notes: &RunNotes) {
         let RunNotes { fallback, error, aux_failure } = notes.clone();
         self.take_run(Self { fallback, last_error: error, aux_failure, ..done.state.clone() });
         self.record_compression(done.numbers.tokens_after);
     }
 
-    /// Takes the figures and the summary of before runs that are undone. The prompt is another one
-    /// now, and no estimate of it is known to fit.
+    /// Restores the figures and the summary from before the undone runs. The prompt has changed, and no
+    /// estimate of it is known to fit.
     pub fn undo(&mut self, before: Self) {
         self.take_run(before);
         self.record_compression(0);
         self.last_rough_tokens_when_real_prompt_fit = 0;
     }
 
-    /// Takes what a run leaves that gave up because no summarizer wrote its summary.
+    /// Records a run that gave up because no summarizer wrote its summary.
     pub fn abort(&mut self, notes: &RunNotes) {
         self.begin_run();
         self.aborted = true;
@@ -183,8 +184,8 @@ impl EngineState {
         self.aux_failure.clone_from(&notes.aux_failure);
     }
 
-    /// Takes what a run leaves that was declined: one that found nothing to gain was a weak one, a
-    /// list that is too short was none.
+    /// Records a run that was declined. A run without a gain counts as weak, but not one whose list was too
+    /// short.
     pub fn decline(&mut self, why: Declined) {
         self.begin_run();
         if why != Declined::TooFew {
@@ -193,19 +194,20 @@ impl EngineState {
         }
     }
 
-    /// Counts what a run saved, in percent.
+    /// Records the savings of a run, in percent.
     pub(crate) fn note_savings(&mut self, pct: f64) {
         self.savings_pct = pct;
         self.ineffective_count = if pct < WEAK_PCT { self.ineffective_count.saturating_add(1) } else { 0 };
     }
 
-    /// Prompt tokens of the last call; none after a compression, until the next call is reported.
+    /// Returns the prompt tokens of the last call; `None` after a compression, until the next call is
+    /// reported.
     pub fn last_prompt(&self) -> Option<u64> {
         u64::try_from(self.last_prompt_tokens).ok()
     }
 
-    /// The size before a run: the caller's figure, else the last prompt, else the estimate. Figures
-    /// of 0 and less are no figures.
+    /// Returns the size before a run: the caller's figure, else the last prompt, else the estimate. Figures
+    /// of 0 and less are ignored.
     pub fn size_before(&self, current: Option<i64>, estimate: u64) -> u64 {
         current
             .filter(|&tokens| tokens > 0)
@@ -214,7 +216,7 @@ impl EngineState {
             .unwrap_or(estimate)
     }
 
-    /// Takes the figures and the summary of a run that began earlier.
+    /// Takes over the figures and the summary of a run that began earlier.
     fn take_run(&mut self, run: Self) {
         let Self {
             compression_count,
@@ -243,7 +245,7 @@ impl EngineState {
         self.aux_failure = aux_failure;
     }
 
-    /// What the host of C16 does after a compression: the prompt is unknown until the next call.
+    /// Does what the host of C16 does after a compression: the prompt is unknown until the next call.
     pub(crate) fn record_compression(&mut self, rough_tokens: u64) {
         self.last_prompt_tokens = -1;
         self.last_completion_tokens = 0;
@@ -251,8 +253,8 @@ impl EngineState {
         self.awaiting_real_usage = true;
     }
 
-    /// Whether that many prompt tokens call for a compression; without a figure those of the last
-    /// call count, and a prompt that is unknown calls for none.
+    /// Whether so many prompt tokens require a compression. Without a figure those of the last call count. An
+    /// unknown prompt requires none.
     pub fn should_compress(&self, settings: &Settings, tokens: Option<u64>) -> bool {
         tokens.or_else(|| self.last_prompt()).is_some_and(|tokens| tokens >= settings.budgets().threshold_tokens)
             && self.ineffective_count < MAX_INEFFECTIVE
@@ -278,7 +280,7 @@ impl EngineState {
         defers
     }
 
-    /// Prompt tokens as a percentage of the window, at most 100.
+    /// Returns the prompt tokens as a percentage of the window, at most 100.
     pub fn usage_percent(&self, context_length: u64) -> f64 {
         let prompt = self.last_prompt().unwrap_or(0);
         (pressure::pressure(prompt, context_length) * 100.0).min(100.0)

@@ -1,57 +1,56 @@
-//! A summary: what is asked of those who write one, and what they wrote.
+//! A summary: the request to its writer, and the result.
 
 use crate::handoff::Section;
 
-/// What a model summarizer is asked.
+/// The request to a model summarizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryRequest {
     /// The one user message of the call.
     pub prompt: String,
-    /// The most tokens the answer may take.
+    /// The most tokens of the answer.
     pub max_tokens: u64,
-    /// The model, only where a summary model is set.
+    /// The model, only if a summary model is set.
     pub model: Option<String>,
-    /// Where the message goes.
+    /// The place of the message.
     pub place: Place,
 }
 
-/// Where the message of a [`SummaryRequest`] goes.
+/// The place of the message of a [`SummaryRequest`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
-    /// It is the whole conversation of a call of its own, and holds all that is to be read.
+    /// It is the only message of its own call, and contains everything to read.
     #[default]
     Alone,
-    /// Behind the list, which is sent as it is, so that the provider knows all before it from the last call.
+    /// After the list, which is sent unchanged, so that the provider has it cached from the last call.
     BehindList,
 }
 
-/// A summary as it was written, and what is to stand behind it.
+/// A summary as written, and the sections after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// The summary's own sections. It is trimmed and redacted here.
     pub body: String,
-    /// Sections of the caller's own; one of them stands in the place of the one of its kind that
-    /// herma would append.
+    /// Sections of the caller; each replaces herma's section of the same kind.
     pub sections: Vec<Section>,
-    /// Who wrote it.
+    /// The writer of the summary.
     pub writer: Writer,
 }
 
-/// Who wrote a summary, and with that how much of a secret may be told.
+/// The writer of a summary, which determines how secrets are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Writer {
-    /// A model. Of a long secret it was shown the ends, which may stand in the handoff.
+    /// A model. It saw the two ends of a long secret, and these may be in the handoff.
     #[default]
     Model,
-    /// The engine itself, from what can be quoted. Nothing of a secret stands in the handoff.
+    /// The engine itself, with quotations. The handoff contains nothing of a secret.
     Extractive,
 }
 
-/// Where the replaced messages were archived, for the reader of the handoff.
+/// The archive entry of the replaced messages, for the reader of the handoff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchiveNote {
-    /// What a recall call takes.
+    /// The handle for a recall call.
     pub handle: String,
-    /// How many messages are there.
+    /// The number of messages in the entry.
     pub messages: usize,
 }

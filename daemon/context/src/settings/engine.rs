@@ -1,25 +1,25 @@
 //! The names of the engines.
 
-/// Which engine a session has; [`mod@crate::engine`] is what it can be asked.
+/// The engine of a session; [`mod@crate::engine`] has its interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// Replaces the middle of a list by one summary.
+    /// Replaces the middle of a list with one summary.
     #[default]
     Compressor,
-    /// Replaces it by a map of parts, each of which can be opened again.
+    /// Replaces it with a map of parts, each of which can be opened again.
     Lossless,
 }
 
 impl Engine {
-    /// All of them, by the names of the configuration and the wire.
+    /// All engines, with their names in the configuration and on the wire.
     pub const NAMED: &[(&str, Self)] = &[("compressor", Self::Compressor), ("lossless", Self::Lossless)];
 
-    /// The name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, engine)| *engine == self).map_or("", |(name, _)| name)
     }
 
-    /// The engine of that name; none for any other.
+    /// Returns the engine of that name; `None` for any other.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, engine)| *engine)
     }

@@ -1,12 +1,12 @@
-//! What a provider bills of a message besides its text and its calls: results in results, the input of a tool, thoughts,
-//! refusals, documents, pictures wherever they are.
+//! The parts of a message that a provider bills besides text and calls: nested results, tool input, thoughts,
+//! refusals, documents, images anywhere.
 
 use crate::json::{self, Span};
 use crate::message::{Billed, Content, Message, Part, PartKind};
 
 use super::own::cost;
 
-/// Fields within these that are not billed as text.
+/// Nested fields that are not billed as text.
 const FREE: [&str; 21] = [
     "type",
     "role",
@@ -34,16 +34,16 @@ const FREE: [&str; 21] = [
 /// Fields with binary data, as base64 or as a `data:` address.
 const DATA: [&str; 7] = ["data", "file_data", "image_url", "url", "bytes", "inlineData", "inline_data"];
 
-/// How deep values lie in values that are looked at.
+/// The most levels of nested values that are examined.
 const DEPTH: usize = 32;
 
-/// Chars of base64 that cost as much as a picture: a page of a document, half a minute of sound.
+/// Chars of base64 that cost as much as an image: a page of a document, half a minute of sound.
 const DATA_CHARS: usize = 100_000;
 
-/// Chars of a value from which base64 is looked for.
+/// The most chars of a value that is not checked for base64.
 const SMALL: usize = 256;
 
-/// What is billed of a message besides the text of its content, its calls and the pictures in its content.
+/// Returns what a provider bills of a message besides its text, its calls and the images in its content.
 pub(super) fn billed(message: &Message) -> Billed {
     message.billed(|| {
         let mut billed = Billed::default();
@@ -106,7 +106,7 @@ impl Billed {
         }
     }
 
-    /// Adds what may be binary data; a text or an address is counted as one.
+    /// Adds a value that may be binary data; a text or an address counts as such.
     fn add_data(&mut self, value: &str, depth: usize) {
         if value.starts_with('{') {
             return self.add(value, depth - 1);
@@ -124,12 +124,12 @@ impl Billed {
     }
 }
 
-/// Whether the text of a part is not its own field, so that it was not counted with the content.
+/// Whether the text of a part is nested, so that it was not counted with the content.
 const fn is_nested(part: &Part) -> bool {
     matches!(part.kind, PartKind::Object { text: None, content: None } | PartKind::Other)
 }
 
-/// Whether a string token is base64, or an address that begins with it.
+/// Whether a string token is base64, or a `data:` address.
 fn is_data(token: &str) -> bool {
     let text = token.trim_matches('"');
     let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=' | b'\\');
@@ -152,7 +152,7 @@ mod tests {
         estimate_messages(&[Message::of_json(message.to_string())])
     }
 
-    /// A message with a text at each place where a provider bills one.
+    /// Returns messages with a text at each place that a provider bills.
     fn places(text: &str) -> Vec<Value> {
         let nested = json!([{ "type": "text", "text": text }]);
         vec![

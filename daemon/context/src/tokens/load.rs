@@ -1,4 +1,4 @@
-//! What a list takes by both estimates at once.
+//! The size of a list by both estimates.
 
 use rayon::prelude::*;
 
@@ -8,8 +8,8 @@ use super::{Measure, tokens_to_chars};
 use crate::Message;
 use crate::parallel::FEW_MESSAGES;
 
-/// Both estimates of a list. What fits has to fit by the larger one: a session is shown the rough
-/// one, and asked to compress by the other.
+/// Both estimates of a list. A list must fit by the larger one: the session displays the rough estimate, but
+/// the other one triggers a compression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Load {
     rough: Measure,
@@ -18,36 +18,36 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// What one message takes.
+    /// Returns the load of one message.
     pub(crate) fn of(message: &Message) -> Self {
         Self { rough: Measure::of(message), own: own_cost(message) }
     }
 
-    /// What all of them take, read on all processors.
+    /// Returns the load of a list, computed on all processors.
     pub(crate) fn of_list(messages: &[Message]) -> Self {
         let all = messages.par_iter().with_min_len(FEW_MESSAGES).map(Self::of);
         all.reduce(Self::default, Self::plus)
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub(crate) fn plus(self, other: Self) -> Self {
         Self { rough: self.rough.plus(other.rough), own: self.own + other.own }
     }
 
-    /// What takes so many tokens by either estimate.
+    /// Returns a load of so many tokens by either estimate.
     pub(crate) fn flat(tokens: u64) -> Self {
         let rough = Measure { chars: tokens_to_chars(tokens), images: 0 };
         Self { rough, own: tokens.saturating_mul(SCALE) }
     }
 
-    /// What is left without the other; nothing below 0.
+    /// Returns the difference, at least 0.
     #[must_use]
     pub(crate) fn without(self, other: Self) -> Self {
         Self { rough: self.rough.without(other.rough), own: self.own.saturating_sub(other.own) }
     }
 
-    /// So many `parts` of it, where it has `of`, rounded up.
+    /// Returns the fraction `parts` / `of` of it, rounded up.
     #[must_use]
     pub(crate) fn part(self, parts: u64, of: u64) -> Self {
         let part = |whole: u64| (u128::from(whole) * u128::from(parts)).div_ceil(u128::from(of.max(1)));
@@ -55,18 +55,18 @@ impl Load {
         Self { rough: Measure { chars, ..self.rough }, own: u64::try_from(part(self.own)).unwrap_or(u64::MAX) }
     }
 
-    /// The rough estimate's part.
+    /// Returns the rough estimate.
     pub(crate) fn rough(self) -> Measure {
         self.rough
     }
 
-    /// Tokens, by the larger estimate.
+    /// Returns the tokens by the larger estimate.
     pub(crate) fn tokens(self) -> u64 {
         self.rough.tokens().max(self.own.div_ceil(SCALE))
     }
 }
 
-/// Tokens of one message by the larger estimate.
+/// Returns the tokens of one message by the larger estimate.
 pub(crate) fn tokens_of(message: &Message) -> u64 {
     Load::of(message).tokens()
 }

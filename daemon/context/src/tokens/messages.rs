@@ -1,4 +1,4 @@
-//! The script-aware estimate of messages: their texts, their calls, and what is billed besides.
+//! The script-aware estimate of messages: their texts, their calls, and other billed parts.
 
 use crate::Message;
 use crate::constants::IMAGE_TOKENS;
@@ -7,16 +7,16 @@ use crate::message::{Content, Part, ToolCall};
 use super::billed::billed;
 use super::own::{SCALE, cost, string_cost};
 
-/// What a message costs besides its text: the marks of its begin, role and end. The figure that
-/// OpenAI's cookbook gives for chat models is three to four.
+/// The cost of a message in addition to its text: the marks of its begin, role and end. OpenAI's cookbook
+/// gives three to four tokens for chat models.
 const MESSAGE_OVERHEAD: u64 = 4_000;
 
-/// The estimate of a message list.
+/// Returns the estimate of a message list.
 pub fn own_estimate_messages<'a>(messages: impl IntoIterator<Item = &'a Message>) -> u64 {
     messages.into_iter().map(own_cost).sum::<u64>().div_ceil(SCALE)
 }
 
-/// What a message takes, in thousandths of a token.
+/// Returns the cost of a message, in thousandths of a token.
 pub(crate) fn own_cost(message: &Message) -> u64 {
     let thousandths = MESSAGE_OVERHEAD + words_cost(message);
     let parts: &[Part] = match message.content() {
@@ -28,7 +28,7 @@ pub(crate) fn own_cost(message: &Message) -> u64 {
     thousandths + (images + billed(message).pictures) as u64 * IMAGE_TOKENS * SCALE
 }
 
-/// What the texts of a message and the arguments of its calls take, in thousandths of a token.
+/// Returns the cost of the texts of a message and its calls' arguments, in thousandths of a token.
 pub(crate) fn words_cost(message: &Message) -> u64 {
     let of_call = |call: &ToolCall| cost(call.name.as_deref().unwrap_or("")) + cost(&message.arguments(call));
     message.words_cost(|| {

@@ -1,28 +1,26 @@
-//! The script-aware estimate: which script a char belongs to, and where words, numbers and signs
-//! begin, says what a text costs.
+//! The script-aware estimate: the script of each char, and the beginnings of words, numbers and signs,
+//! determine the cost of a text.
 //!
-//! All costs are thousandths of a token. Those of ASCII are the least-squares fit of the
-//! `o200k_base` tokenizer over 170 texts of English, German and other Latin script, Rust, Python,
-//! JSON, logs, terminal output, base64 and hashes; those of the other scripts are what that
-//! tokenizer gives for running text, less the ASCII in it. `docs/counting.md` has the measurement,
-//! and the texts are beside the tests. They are a starting point: the daemon corrects the sum for
-//! each session by what the provider reports.
+//! All costs are thousandths of a token. Those of ASCII are the least-squares fit of the `o200k_base`
+//! tokenizer over 170 texts of English, German and other Latin script, Rust, Python, JSON, logs, terminal
+//! output, base64 and hashes. Those of the other scripts are that tokenizer's counts for running text, less
+//! the ASCII in it. `docs/counting.md` has the measurement, and the texts are next to the tests. They are a
+//! starting point: the daemon corrects the sum for each session with the provider's reports.
 
 mod ascii;
 
 use crate::json::{Piece, Pieces};
 
-/// A Latin letter that is not ASCII. It is one token at most; the rest is the price of the
-/// language around it, whose words have fewer letters to the token than English ones. Fitted
-/// with ASCII: 1,190.
+/// A Latin letter that is not ASCII. The letter itself is one token at most. The rest is the price of the
+/// language around it, whose words have fewer letters per token than English ones. Fitted with ASCII: 1,190.
 const ACCENTED: u64 = 1_190;
 /// A Cyrillic letter; measured 242.
 const CYRILLIC: u64 = 240;
 /// A letter or sign of Greek, Armenian, Georgian, Hebrew, Arabic, an Indic script or Thai;
 /// measured 331 (Arabic) and 319 (Hindi).
 const ALPHABET: u64 = 330;
-/// A letter of a script that is rare in what tokenizers were trained on: Tibetan, Ethiopic, Khmer
-/// and the like. No measurement: about a token each.
+/// A letter of a script that is rare in the training data of tokenizers: Tibetan, Ethiopic, Khmer and the
+/// like. Not measured: about a token each.
 const RARE: u64 = 1_000;
 /// A Chinese character; measured 750 in Chinese, about 800 in Japanese.
 const HAN: u64 = 780;
@@ -34,19 +32,19 @@ const HANGUL: u64 = 690;
 const SIGN: u64 = 1_000;
 /// Lines, blocks and shapes of tables and bars, which come in runs; measured 400.
 const DRAWING: u64 = 400;
-/// What joins or varies an emoji; measured 800.
+/// Chars that join or vary emoji; measured 800.
 const JOINER: u64 = 800;
-/// Emoji and other chars beyond the basic plane, and what has no class; measured 2,030.
+/// Emoji and other chars beyond the basic plane, and chars without a class; measured 2,030.
 const SYMBOL: u64 = 2_000;
 /// Thousandths in a token.
 pub(crate) const SCALE: u64 = 1_000;
 
-/// The estimate of a text.
+/// Returns the estimate of a text.
 pub fn own_estimate_text(text: &str) -> u64 {
     cost(text).div_ceil(SCALE)
 }
 
-/// What a JSON string takes, in thousandths of a token, without a copy of its text.
+/// Returns the cost of a JSON string, in thousandths of a token, without copying its text.
 pub(super) fn string_cost(token: &str) -> u64 {
     let mut counter = Counter::default();
     for piece in Pieces::new(token, 0) {
@@ -58,17 +56,17 @@ pub(super) fn string_cost(token: &str) -> u64 {
     counter.thousandths
 }
 
-/// What a text takes, in thousandths of a token.
+/// Returns the cost of a text, in thousandths of a token.
 pub(super) fn cost(text: &str) -> u64 {
     let mut counter = Counter::default();
     counter.text(text);
     counter.thousandths
 }
 
-/// The cost of a text that comes in pieces.
+/// Counts the cost of a text that comes in pieces.
 struct Counter {
     thousandths: u64,
-    /// The last byte, which says whether a word, a number or a sign goes on.
+    /// The last byte, which decides whether a word, a number or a run of signs continues.
     before: u8,
 }
 
@@ -89,7 +87,7 @@ impl Counter {
             let mut chars = other.chars();
             if let Some(c) = chars.next() {
                 self.thousandths += char_cost(c);
-                // A word goes on behind an accented letter.
+                // A word continues after an accented letter.
                 self.before = if is_latin(c) { b'a' } else { ascii::NOTHING };
             }
             rest = chars.as_str();
@@ -101,7 +99,7 @@ const fn is_latin(c: char) -> bool {
     matches!(c as u32, 0xC0..0x250 | 0x300..0x370 | 0x1E00..0x1F00)
 }
 
-/// The cost of a char that is not ASCII.
+/// Returns the cost of a char that is not ASCII.
 const fn char_cost(c: char) -> u64 {
     match c as u32 {
         _ if is_latin(c) => ACCENTED,

@@ -1,16 +1,16 @@
-//! Schemas of functions, in the three forms in which endpoints take them, and the tool that gives them.
+//! Schemas of functions, in the three forms that endpoints accept, and the tool that returns them.
 
 use serde_json::{Value, json};
 
 use crate::tokens::own_estimate_text;
 
-/// The tool that gives the schemas of others.
+/// The tool that returns the schemas of others.
 pub const OPEN_TOOLS: &str = "open_tools";
 
-/// Chars of a tool's line behind its name.
+/// The most chars of a tool's line after its name.
 const LINE: usize = 100;
 
-/// What the tool that opens others costs without their lines, in tokens.
+/// The cost of the tool that opens others without their lines, in tokens.
 pub(super) const OPENER_TOKENS: u64 = 120;
 
 const WORDS: &str = "Gives you the schemas of more tools. The tools below can't be called before: name those that you \
@@ -27,23 +27,23 @@ enum Form {
     Responses,
 }
 
-/// A tool as it is sent to a model.
+/// A tool in the form sent to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tool {
-    /// What it is called by; none for a schema of an unknown form.
+    /// The name; `None` for a schema of an unknown form.
     pub name: Option<String>,
-    /// The JSON text, as it was given.
+    /// The JSON text as given.
     pub raw: String,
-    /// What it costs in tokens, by estimate.
+    /// The cost in tokens, by estimate.
     pub tokens: u64,
-    /// What its line costs where it is not sent.
+    /// The cost of its line, if its schema is not sent.
     pub line_tokens: u64,
     line: String,
     form: Form,
 }
 
 impl Tool {
-    /// Reads a schema, whatever its form.
+    /// Reads a schema of any form.
     pub fn read(raw: String) -> Self {
         let schema: Value = serde_json::from_str(&raw).unwrap_or_default();
         let text = |schema: &Value, field: &str| schema.get(field).and_then(Value::as_str).map(str::to_owned);
@@ -52,18 +52,18 @@ impl Tool {
             (None, Some(_)) => (Form::Messages, &schema),
             (None, None) => (Form::Responses, &schema),
         };
-        // What a provider does by itself has a type of its own and no parameters.
+        // A tool that the provider itself runs has its own type and no parameters.
         let is_function = form != Form::Responses || text(&schema, "type").as_deref() == Some("function");
         let name = text(inner, "name").filter(|name| is_function && !name.is_empty());
         let line = line(name.as_deref().unwrap_or_default(), &text(inner, "description").unwrap_or_default());
-        // A line is written as JSON, and its name stands a second time among those that can be opened.
+        // A line is written as JSON, and its name also occurs in the list of tools that can be opened.
         let written = format!("{}{},", json!(line), json!(name));
         let (tokens, line_tokens) = (own_estimate_text(&raw), own_estimate_text(&written));
         Self { name, raw, tokens, line_tokens, line, form }
     }
 }
 
-/// A tool in a line: its name, and the first sentence that says what it does.
+/// Returns a tool as one line: its name, and the first sentence of its description.
 fn line(name: &str, description: &str) -> String {
     let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
     let sentence = description.split_inclusive(". ").next().unwrap_or_default().trim_end();
@@ -72,7 +72,7 @@ fn line(name: &str, description: &str) -> String {
     format!("- {name}: {short}{dots}")
 }
 
-/// The tool that opens others, in the form that most tools have; none where there is nothing to open.
+/// Returns the tool that opens others, in the form that most tools have; `None` if there is nothing to open.
 pub(super) fn opener(tools: &[Tool], stubs: &[&Tool]) -> Option<String> {
     if stubs.is_empty() {
         return None;

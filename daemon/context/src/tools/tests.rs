@@ -47,16 +47,16 @@ fn what_was_used_is_kept_and_the_rest_has_lines() {
     for (calls, budget, expect) in [
         (vec![], 1_000, vec!["a", "b", "open_tools"]),
         (vec![("d", BEFORE)], 1_000, vec!["a", "d", "open_tools"]),
-        // The most used one of old generations comes before the first ones.
+        // The most used tool of old generations comes before the first ones.
         (vec![("e", old), ("e", old), ("b", old)], 1_000, vec!["b", "e", "open_tools"]),
-        // Those of the last generations are kept, whatever the budget.
+        // Tools of the last generations are kept, whatever the budget.
         (
             vec![("a", BEFORE), ("c", BEFORE), ("d", Age { generations: 2, is_since: false })],
             10,
             vec!["a", "c", "d", "open_tools"],
         ),
         (vec![("a", Age { generations: 3, is_since: false })], 10, vec!["open_tools"]),
-        // What is new follows at the end.
+        // A newly opened tool follows at the end.
         (vec![("e", SINCE), ("a", SINCE)], 1_000, vec!["a", "b", "open_tools", "e"]),
         (vec![("gone", BEFORE)], 1_000, vec!["a", "b", "open_tools"]),
     ] {
@@ -127,7 +127,7 @@ fn odd_schemas_are_kept() {
 }
 
 proptest! {
-    /// What is needed is there, what is left out has its line, and a list within the budget stays within it.
+    /// Needed tools are present, omitted ones have a line, and a list within the budget stays within it.
     #[test]
     fn every_tool_is_there_or_has_a_line(
         sizes in prop::collection::vec(1_usize..300, 1..20), used in prop::collection::vec((0_usize..20, any::<bool>(), 0_u64..6), 0..20),

@@ -1,4 +1,4 @@
-//! Puts the shorter list together, and measures it.
+//! Assembles the shorter list, and measures it.
 
 use super::Count;
 use super::config::Config;
@@ -6,14 +6,14 @@ use super::plan::{Plan, Skip};
 use super::summary::summary_text;
 use super::turn::{From, Turn};
 
-/// What came of a trajectory.
+/// The result for a trajectory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compressed {
     /// Its turns.
     pub turns: Vec<Turn>,
     /// Its numbers.
     pub row: Row,
-    /// Why it stays as it is after all.
+    /// Why it stays unchanged after all.
     pub skip: Option<Skip>,
 }
 
@@ -30,7 +30,7 @@ pub struct Row {
     pub compressed_turns: usize,
     /// The turns that a summary replaced, the end exclusive.
     pub region: Option<(usize, usize)>,
-    /// Whether it is over the target now.
+    /// Whether it is over the target afterwards.
     pub still_over_limit: bool,
     /// Whether it was at or under the target already.
     pub skipped_under_target: bool,
@@ -47,7 +47,7 @@ pub struct Calls {
     pub failed: u64,
 }
 
-/// The numbers of a trajectory that stays as it is.
+/// Returns the numbers of a trajectory that stays unchanged.
 pub fn unchanged(tokens: &[u64], config: &Config, calls: Calls) -> Row {
     let total: u64 = tokens.iter().sum();
     let is_over = total > config.compression.target_max_tokens;
@@ -63,9 +63,9 @@ pub fn unchanged(tokens: &[u64], config: &Config, calls: Calls) -> Row {
     }
 }
 
-/// Carries a plan out: the turns that it names make place for one of the user with the summary,
-/// and the first system turn gets the notice. A list that would have more tokens than before
-/// stays as it is. `tokens` has the tokens of each turn; what is new is counted by `count`.
+/// Applies a plan: one user turn with the summary replaces the planned turns, and the first system turn gets
+/// the notice. A list that would have more tokens than before stays unchanged. `tokens` has the tokens of
+/// each turn; `count` counts new turns.
 pub fn apply(
     turns: &[Turn],
     tokens: &[u64],
@@ -113,7 +113,8 @@ pub fn apply(
     Compressed { turns: list, row, skip: None }
 }
 
-/// The first system turn and what is added to it, unless that turn is replaced or has it already.
+/// Returns the position of the first system turn and the notice for it. Returns `None` if that turn is
+/// replaced or already has the notice.
 fn notice<'a>(turns: &[Turn], plan: &Plan, config: &'a Config) -> Option<(usize, &'a str)> {
     let text = config.output.summary_notice_text.as_str();
     if !config.output.add_summary_notice || text.is_empty() {

@@ -1,4 +1,4 @@
-//! The configuration of a run: sections and keys, what they may be, and what they are by default.
+//! The configuration of a run: sections and keys, their ranges and defaults.
 
 mod read;
 
@@ -7,37 +7,37 @@ use serde::Serialize;
 /// The checked configuration; every key has a value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Config {
-    /// The tokenizer that the data is meant for.
+    /// The tokenizer that will read the data.
     pub tokenizer: Tokenizer,
-    /// How short a trajectory is to be.
+    /// The target size of a trajectory.
     pub compression: Compression,
-    /// Which turns stay.
+    /// The turns that stay.
     pub protected_turns: ProtectedTurns,
-    /// How a model is asked.
+    /// The parameters of model calls.
     pub summarization: Summarization,
-    /// What is written.
+    /// The output files.
     pub output: Output,
-    /// How the work is done.
+    /// The parameters of processing.
     pub processing: Processing,
-    /// What is told of it.
+    /// The metrics that are written.
     pub metrics: Metrics,
 }
 
-/// `tokenizer`: for a caller that counts by itself; herma fetches none.
+/// `tokenizer`: for a caller that counts by itself; herma does not download it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Tokenizer {
     /// Its name.
     pub name: String,
-    /// Whether code that comes with it may run. Nothing of herma runs such code.
+    /// Whether code that comes with it may run. Herma itself never runs such code.
     pub trust_remote_code: bool,
 }
 
 /// `compression`, in tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Compression {
-    /// What a trajectory may have; 1 to 100 million.
+    /// The most tokens of a trajectory; 1 to 100 million.
     pub target_max_tokens: u64,
-    /// What a summary is to have; 1 to a million.
+    /// The desired tokens of a summary; 1 to a million.
     pub summary_target_tokens: u64,
 }
 
@@ -52,7 +52,7 @@ pub struct ProtectedTurns {
     pub first_gpt: bool,
     /// The first tool turn stays.
     pub first_tool: bool,
-    /// So many turns at the end stay; 0 to a million.
+    /// The number of turns at the end that stay; 0 to a million.
     pub last_n_turns: usize,
 }
 
@@ -61,56 +61,56 @@ pub struct ProtectedTurns {
 pub struct Summarization {
     /// The model.
     pub model: String,
-    /// Where it is served.
+    /// The address of the endpoint.
     pub base_url: Option<String>,
     /// The environment variable with the key.
     pub api_key_env: Option<String>,
-    /// 0 to 2; not sent to models that take none.
+    /// 0 to 2; not sent to models that do not accept it.
     pub temperature: f64,
-    /// Calls for one summary; 1 to 20.
+    /// The most calls for one summary; 1 to 20.
     pub max_retries: u32,
-    /// Seconds before the second call, doubled with each; 0 to 600.
+    /// Seconds before the second call, doubled after each; 0 to 600.
     pub retry_delay: f64,
 }
 
 /// `output`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Output {
-    /// Whether the first system turn is told that there is a summary.
+    /// Whether the first system turn gets a notice about the summary.
     pub add_summary_notice: bool,
-    /// In these words, which are put right behind its own.
+    /// The text of the notice, appended directly to the turn's own text.
     pub summary_notice_text: String,
-    /// What the name of an output gets where none is given; no `/`.
+    /// The suffix of an output's name if none is given; no `/`.
     pub output_suffix: String,
 }
 
 /// `processing`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Processing {
-    /// Trajectories that are worked on at one time; 1 to 64.
+    /// The number of trajectories processed at one time; 1 to 64.
     pub num_workers: usize,
-    /// Calls of models at one time; 1 to 1,000.
+    /// The number of model calls at one time; 1 to 1,000.
     pub max_concurrent_requests: usize,
-    /// Trajectories at or under the target stay as they are.
+    /// Whether trajectories at or under the target stay unchanged.
     pub skip_under_target: bool,
-    /// Trajectories that are still over the target are written, too.
+    /// Whether trajectories that are still over the target are written too.
     pub save_over_limit: bool,
-    /// Seconds that one trajectory may take; 1 to 3,600.
+    /// The most seconds for one trajectory; 1 to 3,600.
     pub per_trajectory_timeout: u64,
 }
 
 /// `metrics`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Metrics {
-    /// Whether they are written.
+    /// Whether metrics are written.
     pub enabled: bool,
-    /// Whether each compressed trajectory gets its own.
+    /// Whether each compressed trajectory gets its own metrics.
     pub per_trajectory: bool,
     /// The name of their file.
     pub output_file: String,
 }
 
-/// What a configuration without a model of its own names; no endpoint is asked for it.
+/// The model of a configuration that names none; no endpoint is called for it.
 pub const DEFAULT_MODEL: &str = "google/gemini-3-flash-preview";
 
 impl Default for Tokenizer {
@@ -175,21 +175,21 @@ impl Default for Metrics {
 /// Why a configuration can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// Not YAML.
+    /// The text is not YAML.
     #[error("not YAML: {0}")]
     Yaml(String),
-    /// Not an object of sections.
+    /// The value is not an object of sections.
     #[error("must be an object of sections: {}", Config::SECTIONS.join(", "))]
     NoSections,
-    /// A section that there is not.
+    /// An unknown section.
     #[error("there is no section `{0}`; known are {known}", known = Config::SECTIONS.join(", "))]
     Section(String),
-    /// A key that there is not, or a value of the wrong type.
+    /// An unknown key, or a value of the wrong type.
     #[error("{section}: {words}")]
     Key {
         /// Its section.
         section: &'static str,
-        /// What is wrong.
+        /// The error.
         words: String,
     },
     /// A value out of its range.
@@ -197,7 +197,7 @@ pub enum ConfigError {
     Range {
         /// Section and key.
         key: &'static str,
-        /// What it may be.
+        /// The allowed range.
         range: &'static str,
     },
 }

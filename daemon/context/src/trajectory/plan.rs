@@ -1,38 +1,38 @@
-//! Which turns a summary replaces.
+//! Selects the turns that a summary replaces.
 
 use super::config::{Config, ProtectedTurns};
 use super::turn::{From, Turn};
 
-/// What is decided for a trajectory. Positions are of its turns.
+/// The plan for a trajectory. Positions refer to its turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Turns that stay, in order.
     pub protected: Vec<usize>,
-    /// Where the region between them begins, behind the responses to earlier calls.
+    /// The beginning of the region between the protected turns, after the responses to earlier calls.
     pub start: usize,
-    /// Where it ends, exclusive.
+    /// The end of the region, exclusive.
     pub end: usize,
-    /// Where the turns end that are replaced, exclusive; `start` when none are.
+    /// The end of the replaced turns, exclusive; `start` if none are replaced.
     pub until: usize,
-    /// Why the trajectory stays as it is.
+    /// Why the trajectory stays unchanged.
     pub skip: Option<Skip>,
 }
 
-/// Why a trajectory stays as it is.
+/// Why a trajectory stays unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
     /// It has no more tokens than the target.
     UnderTarget,
-    /// No turn stands between the protected ones.
+    /// There is no turn between the protected ones.
     NothingBetween,
-    /// What stands between them can't be cut without parting a call from its responses.
+    /// The turns between them can't be cut without separating a call from its responses.
     ToolTurns,
-    /// The summary would be longer than what it replaces.
+    /// The summary would be longer than the turns it replaces.
     NoGain,
 }
 
 impl Skip {
-    /// Its name on the wire.
+    /// Returns the name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::UnderTarget => "under_target",
@@ -44,13 +44,13 @@ impl Skip {
 }
 
 impl Plan {
-    /// The turns that are replaced.
+    /// Returns the turns that are replaced.
     pub fn replaced<'a>(&self, turns: &'a [Turn]) -> &'a [Turn] {
         turns.get(self.start..self.until).unwrap_or_default()
     }
 }
 
-/// Decides. `tokens` has the tokens of each turn.
+/// Plans a trajectory. `tokens` has the tokens of each turn.
 pub fn plan(turns: &[Turn], tokens: &[u64], config: &Config) -> Plan {
     let roles: Vec<From> = turns.iter().map(Turn::from).collect();
     let protected = protected(&roles, &config.protected_turns);
@@ -74,7 +74,7 @@ pub fn plan(turns: &[Turn], tokens: &[u64], config: &Config) -> Plan {
     Plan { protected, start, end, until, skip: None }
 }
 
-/// The first turn of each role that is to stay, and the last turns.
+/// Returns the positions of the first turn of each protected role, and of the last turns.
 fn protected(roles: &[From], wanted: &ProtectedTurns) -> Vec<usize> {
     let firsts = [
         (From::System, wanted.first_system),
@@ -90,8 +90,8 @@ fn protected(roles: &[From], wanted: &ProtectedTurns) -> Vec<usize> {
     protected
 }
 
-/// The region between those of the first half and those of the second; a middle turn counts to
-/// the second half.
+/// Returns the region between the protected turns of the first half and those of the second. A middle turn
+/// belongs to the second half.
 fn between(protected: &[usize], count: usize) -> (usize, usize) {
     let half = count / 2;
     let start = protected.iter().rev().find(|at| **at < half).map_or(0, |at| at + 1);
@@ -99,7 +99,7 @@ fn between(protected: &[usize], count: usize) -> (usize, usize) {
     (start, end)
 }
 
-/// Behind the turns from `start` that have so many tokens together, or `end`.
+/// Returns the position after the turns from `start` that have so many tokens together, or `end`.
 fn enough(tokens: &[u64], start: usize, end: usize, needed: u64) -> usize {
     let mut sum = 0_u64;
     for (at, tokens) in tokens.iter().enumerate().take(end).skip(start) {
@@ -111,8 +111,8 @@ fn enough(tokens: &[u64], start: usize, end: usize, needed: u64) -> usize {
     end
 }
 
-/// The nearest place within `min` and `max` at which a list can be cut: at its end or before a
-/// turn that is no response. Looks forward, then backward; `index` itself when there is none.
+/// Returns the nearest position within `min` and `max` at which a list can be cut: at its end or before a
+/// turn that is not a response. Searches forward, then backward; returns `index` itself if there is none.
 pub fn snap(roles: &[From], index: usize, min: usize, max: usize) -> usize {
     let forward = (index..=max).find(|at| is_clean(roles, *at));
     forward.or_else(|| (min..=index).rev().find(|at| is_clean(roles, *at))).unwrap_or(index)

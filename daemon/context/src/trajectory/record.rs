@@ -1,4 +1,4 @@
-//! A summary that no model wrote: who said and called what, turn by turn, as far as there is room.
+//! A summary without a model: speakers, texts and calls, turn by turn, as far as there is room.
 
 use std::sync::LazyLock;
 
@@ -8,13 +8,13 @@ use crate::pattern::Pattern;
 use crate::redaction::Redaction;
 use crate::text::{collapse, cut_with, head};
 
-/// Chars of a value that are looked at for its line.
+/// Chars of a value that are used for its line.
 const LOOKED_AT: usize = 4_000;
 
-/// Chars of a name of a tool that are told.
+/// The most chars of a tool's name.
 const NAME_CHARS: usize = 60;
 
-/// Chars that a line may have, and whose turns are told, from the fullest form to the barest.
+/// Chars of a line, and the turns that get one, from the fullest form to the barest.
 const FORMS: [(usize, Detail); 6] = [
     (400, Detail::All),
     (240, Detail::All),
@@ -24,7 +24,7 @@ const FORMS: [(usize, Detail); 6] = [
     (80, Detail::WithoutTools),
 ];
 
-/// Chars of a line where only some of the turns are told.
+/// Chars of a line if only some of the turns get one.
 const SPARSE: usize = 80;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ static CALL: LazyLock<Pattern> = LazyLock::new(|| crate::pattern(r"<tool_call>([
 
 static TAG: LazyLock<Pattern> = LazyLock::new(|| crate::pattern(r"</?(?:tool_call|tool_response|think)>"));
 
-/// The record of turns that stood at `start`, of about `target` tokens at most. Secrets are
+/// Returns the record of turns whose first was at `start`, of about `target` tokens at most. Secrets are
 /// masked. The same turns give the same record.
 pub fn record(turns: &[Turn], start: usize, target: u64, count: Count) -> String {
     let opening = opening(turns, start);
@@ -73,7 +73,7 @@ pub fn record(turns: &[Turn], start: usize, target: u64, count: Count) -> String
     shortened(&opening, target, count)
 }
 
-/// How many turns of each kind, and which tools were called.
+/// Returns the number of turns of each kind, and the called tools.
 fn opening(turns: &[Turn], start: usize) -> String {
     let of = |from: From| turns.iter().filter(|turn| turn.from() == from).count();
     let kinds = [From::System, From::Human, From::Gpt, From::Tool, From::Other];
@@ -101,7 +101,7 @@ const fn named(from: From) -> &'static str {
     }
 }
 
-/// The tools that are called, in the order of their first call.
+/// Returns the called tools, in the order of their first call.
 fn tools(turns: &[Turn]) -> Vec<(String, usize)> {
     let mut tools: Vec<(String, usize)> = Vec::new();
     for turn in turns.iter().filter(|turn| turn.from() == From::Gpt) {
@@ -125,13 +125,13 @@ fn called(json: &str) -> Option<String> {
     Some(cut_with(&collapse(&called.name), NAME_CHARS, "…"))
 }
 
-/// What a turn says, in one line.
+/// Returns the text of a turn on one line.
 fn line(turn: &Turn) -> String {
     let masked = Redaction::On.apply(head(turn.value(), LOOKED_AT)).into_owned();
     collapse(&TAG.replace_all(&masked, " "))
 }
 
-/// As much of a text as has so many tokens.
+/// Returns the beginning of a text that fits into so many tokens.
 fn shortened(text: &str, target: u64, count: Count) -> String {
     let (mut fits, mut long) = (0, text.chars().count() + 1);
     while fits + 1 < long {

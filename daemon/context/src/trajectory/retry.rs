@@ -1,10 +1,10 @@
-//! How long to wait before a model is asked again.
+//! The pause before a failed model call is repeated.
 
 /// The longest pause without its jitter, in seconds.
 const CAP_S: f64 = 30.0;
 
-/// The pause in seconds after a failed call, `attempt` counted from 0: the base doubled with
-/// each, up to 30, and up to half as much more. `jitter` is a number from 0 to 1.
+/// Returns the pause in seconds after a failed call; `attempt` counts from 0. The base doubles with each
+/// attempt, up to 30 seconds, and the jitter adds up to half as much. `jitter` is a number from 0 to 1.
 pub fn backoff_s(base_s: f64, attempt: u32, jitter: f64) -> f64 {
     let grown = base_s.max(0.0) * f64::from(2_u32.saturating_pow(attempt.min(30)));
     let pause = grown.min(CAP_S);

@@ -1,24 +1,24 @@
-//! What a summarizer reads, and the form of what it wrote.
+//! The summarizer's input, and the form of its answer.
 
 use super::turn::Turn;
 use crate::text::{head, longer_than, tail};
 
-/// How every summary begins.
+/// The beginning of every summary.
 pub const PREFIX: &str = "[CONTEXT SUMMARY]:";
 
-/// What stands in where every call of a model failed.
+/// The summary if every model call failed.
 pub const FAILED: &str = "[CONTEXT SUMMARY]: [Summary generation failed. The turns that stood here, with their tool calls and responses, were taken out to save context.]";
 
-/// Chars of a value that stay whole.
+/// The most chars of a value that stays whole.
 const VALUE_CHARS: usize = 3_000;
-/// Chars of a longer one that stay at its beginning.
+/// Chars that stay at the beginning of a longer value.
 const VALUE_HEAD: usize = 1_500;
-/// Chars of a longer one that stay at its end.
+/// Chars that stay at the end of a longer value.
 const VALUE_TAIL: usize = 500;
-/// What stands between them.
+/// The mark between them.
 const CUT: &str = "...[truncated]...";
 
-/// Tags whose number in a trajectory has a meaning, and how a summary may write them.
+/// Tags whose number in a trajectory has a meaning, with their replacements in a summary.
 const TAGS: [(&str, &str); 4] = [
     ("<tool_call>", "[tool_call]"),
     ("</tool_call>", "[/tool_call]"),
@@ -26,7 +26,7 @@ const TAGS: [(&str, &str); 4] = [
     ("</tool_response>", "[/tool_response]"),
 ];
 
-/// The turns of a range, `end` exclusive, as a text; empty when there are none.
+/// Returns the turns of a range, `end` exclusive, as a text; empty if there are none.
 pub fn summary_input(turns: &[Turn], start: usize, end: usize) -> String {
     let turns = turns.iter().enumerate().take(end).skip(start);
     let blocks = turns.map(|(at, turn)| format!("[Turn {at} - {}]:\n{}", role(turn), value(turn.value())));
@@ -44,8 +44,8 @@ fn value(text: &str) -> String {
     format!("{}{CUT}{}", head(text, VALUE_HEAD), tail(text, VALUE_TAIL))
 }
 
-/// A summary as it stands in the list: it begins with the prefix once, and the tags of calls and
-/// responses are written in another way, for they are counted.
+/// Returns a summary in the form for the list: it begins with the prefix once, and the tags of calls and
+/// responses are replaced, because tags are counted.
 pub fn summary_text(text: &str) -> String {
     let mut body = text.trim();
     while let Some(rest) = body.strip_prefix(PREFIX) {
@@ -55,7 +55,7 @@ pub fn summary_text(text: &str) -> String {
     if body.is_empty() { PREFIX.to_owned() } else { format!("{PREFIX} {body}") }
 }
 
-/// What a model is asked; `target` is the size of the summary in tokens.
+/// Returns the prompt for a model; `target` is the size of the summary in tokens.
 pub fn prompt(input: &str, target: u64) -> String {
     format!(
         "Some turns of an agent's recorded work are to be replaced by a summary. Write that summary.\n\n\

@@ -1,11 +1,11 @@
-//! The numbers of the contract, and what holds for every trajectory.
+//! Tests the numbers of the contract, and the invariants of every trajectory.
 
 mod configs;
 mod properties;
 
 use super::*;
 
-/// Turns by their first letters: system, human, gpt, tool; each has 40 chars, 10 tokens.
+/// Builds turns from their first letters: system, human, gpt, tool; each has 40 chars, 10 tokens.
 pub(super) fn turns(roles: &str) -> Vec<Turn> {
     let turn = |(at, letter): (usize, char)| {
         let from = match letter {
@@ -63,10 +63,10 @@ fn the_first_of_each_role_and_the_last_turns_are_protected() {
     let plan = planned("shgtgtgtgtgtgtgt", &config);
     assert_eq!(plan.protected, [0, 1, 2, 3, 12, 13, 14, 15]);
     assert_eq!((plan.start, plan.end), (4, 12));
-    // A first tool turn in the second half is where the region ends.
+    // The region ends at a first tool turn in the second half.
     let plan = planned("shghghghghtghghg", &config);
     assert_eq!((plan.protected.as_slice(), plan.start, plan.end), ([0, 1, 2, 10, 12, 13, 14, 15].as_slice(), 3, 10));
-    // The half of an odd number is rounded down: the middle turn belongs to the second one.
+    // Half of an odd number is rounded down, so the middle turn belongs to the second half.
     for (letters, region) in [("shghtghgh", (3, 4)), ("shghhtghgh", (3, 5)), ("shghthghgh", (5, 6))] {
         let plan = planned(letters, &config);
         assert_eq!((plan.start, plan.end), region, "{letters}");
@@ -88,7 +88,7 @@ fn only_as_many_turns_go_as_it_takes() {
     assert_eq!((plan.start, plan.until, plan.end, plan.skip), (4, 8, 16, None));
     // 40 are needed.
     assert_eq!(planned(letters, &config(170, 10)).until, 8);
-    // More than there is.
+    // More than the region has.
     assert_eq!(planned(letters, &config(10, 10)).until, 16);
 }
 
@@ -99,17 +99,17 @@ fn what_cannot_be_cut_stays() {
         ("", 1, Skip::UnderTarget),
         ("shgtgtgt", 10, Skip::NothingBetween),
         ("shg", 1, Skip::NothingBetween),
-        // The last turns begin with a response, and all between them are responses.
+        // The last turns begin with a response, and all turns between are responses.
         ("shgttttttttt", 10, Skip::ToolTurns),
         // Responses without any call.
         ("tttttttttttt", 10, Skip::ToolTurns),
-        // One call whose responses reach into the last turns.
+        // One call whose responses extend into the last turns.
         ("shgtgttttttt", 10, Skip::ToolTurns),
     ] {
         let plan = planned(letters, &config(target, 10));
         assert_eq!((plan.skip, plan.until), (Some(skip), plan.start), "{letters}");
     }
-    // A response at the end of the region belongs to a call in it: the cut goes before the call.
+    // A response at the end of the region belongs to a call in it, so the cut is before the call.
     let plan = planned("shgtghgtttttt", &config(10, 10));
     assert_eq!((plan.start, plan.until, plan.end), (4, 6, 9));
 }

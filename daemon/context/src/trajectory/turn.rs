@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// Who speaks.
+/// The speaker of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum From {
     /// The instructions.
@@ -29,20 +29,20 @@ pub struct Turn {
     value: String,
 }
 
-/// Why a JSON text is no turn.
+/// The error for a JSON text that is not a turn.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TurnError {
-    /// Not an object.
+    /// The text is not an object.
     #[error("a turn must be an object with `from` and `value`")]
     NoObject,
 }
 
 impl Turn {
-    /// Reads a turn. A value that is missing or null counts as empty, one that is no string as
-    /// its own text.
+    /// Reads a turn. A missing or null value counts as empty; a value that is not a string counts as its JSON
+    /// text.
     ///
     /// # Errors
-    /// The text is no JSON object.
+    /// Returns an error if the text is not a JSON object.
     pub fn parse(raw: String) -> Result<Self, TurnError> {
         let members = members(&raw).ok_or(TurnError::NoObject)?;
         let member = |wanted: &str| members.iter().rev().find(|(name, _)| name == wanted).map(|(_, value)| value.get());
@@ -61,13 +61,13 @@ impl Turn {
         Ok(Self { raw, from, name, value })
     }
 
-    /// A turn of the user.
+    /// Returns a turn of the user.
     pub fn human(value: &str) -> Self {
         let raw = format!("{{\"from\":\"human\",\"value\":{}}}", quoted(value));
         Self { raw, from: From::Human, name: "human".to_owned(), value: value.to_owned() }
     }
 
-    /// The turn with another value; its other members stay as they are.
+    /// Returns the turn with another value; its other members stay as they are.
     #[must_use]
     pub fn with_value(&self, value: String) -> Self {
         let members = members(&self.raw).unwrap_or_default();
@@ -85,27 +85,27 @@ impl Turn {
         Self { raw: format!("{{{}}}", parts.join(",")), value, ..self.clone() }
     }
 
-    /// Its JSON text.
+    /// Returns its JSON text.
     pub fn raw(&self) -> &str {
         &self.raw
     }
 
-    /// Its JSON text, given away.
+    /// Returns its JSON text, consuming the turn.
     pub fn into_raw(self) -> String {
         self.raw
     }
 
-    /// Who speaks.
+    /// Returns the speaker.
     pub const fn from(&self) -> From {
         self.from
     }
 
-    /// Who speaks, as it is written.
+    /// Returns the speaker as written.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What is said.
+    /// Returns the text.
     pub fn value(&self) -> &str {
         &self.value
     }
@@ -115,7 +115,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The members of an object in their order; `None` when the text is no object.
+/// Returns the members of an object in their order; `None` if the text is not an object.
 fn members(raw: &str) -> Option<Vec<(String, &RawValue)>> {
     struct Members;
     impl<'de> Visitor<'de> for Members {

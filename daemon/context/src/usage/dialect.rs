@@ -1,4 +1,4 @@
-//! Which provider's fields a usage has, and what they mean.
+//! The provider dialect of a usage's fields, and their meaning.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::{Usage, sum};
 const CHAT: [&str; 2] = ["prompt_tokens", "completion_tokens"];
 /// Counts that Anthropic and OpenAI's Responses API both have.
 const INPUT_OUTPUT: [&str; 2] = ["input_tokens", "output_tokens"];
-/// Counts of Gemini, on the wire and as its Python library writes them.
+/// Counts of Gemini, on the wire and in its Python library's spelling.
 const GEMINI: [&str; 8] = [
     "promptTokenCount",
     "candidatesTokenCount",
@@ -25,11 +25,11 @@ const BEDROCK: [&str; 4] = ["inputTokens", "outputTokens", "cacheReadInputTokens
 /// Counts of Ollama's own API.
 const OLLAMA: [&str; 2] = ["prompt_eval_count", "eval_count"];
 
-/// Where a response holds its usage: OpenAI, Anthropic and their kin; Gemini on the wire; Gemini
-/// as its Python library writes it.
+/// The fields of a response that hold its usage: OpenAI, Anthropic and similar; Gemini on the wire; Gemini in
+/// its Python library's spelling.
 const NESTED: [&str; 3] = ["usage", "usageMetadata", "usage_metadata"];
 
-/// The fields with the counts: those of the report, or where it has none, of the usage that it holds.
+/// Returns the fields with the counts: those of the report, or if it has none, those of the usage inside it.
 pub(super) fn counts(report: &Value) -> Option<Fields<'_>> {
     let given = Fields::of(report)?;
     if Dialect::recognised(&given).is_some() {
@@ -56,10 +56,10 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    /// What the names say, else what the fields are.
+    /// Returns the dialect that the names select, else the one of the fields.
     ///
-    /// Fields that are Gemini's or Ollama's alone stand against `chat_completions`: agents put
-    /// that name on everything that is neither Anthropic's nor the Responses API.
+    /// Fields of Gemini or Ollama alone override `chat_completions`, because agents use that name for
+    /// everything except Anthropic's and the Responses API.
     pub(super) fn of(fields: &Fields<'_>, provider: Option<&str>, api_mode: Option<&str>) -> Self {
         if names(api_mode, "anthropic_messages") || names(provider, "anthropic") {
             return Self::Anthropic;
@@ -74,8 +74,8 @@ impl Dialect {
         }
     }
 
-    /// The dialect that the fields belong to; none if no count of any is there. Bare input and
-    /// output counts mean the same in both dialects that have them.
+    /// Returns the dialect of the fields; `None` if there is no count of any. Bare input and output counts
+    /// mean the same in both dialects that have them.
     pub(super) fn recognised(fields: &Fields<'_>) -> Option<Self> {
         if fields.has_any(&CHAT) {
             Some(Self::Chat)
@@ -94,7 +94,7 @@ impl Dialect {
         }
     }
 
-    /// The buckets of a usage in this dialect.
+    /// Returns the buckets of a usage in this dialect.
     pub(super) fn read(self, fields: &Fields<'_>) -> Usage {
         match self {
             Self::Chat => chat(fields),
@@ -107,8 +107,8 @@ impl Dialect {
     }
 }
 
-/// `prompt_tokens` counts cached tokens too. How many is in `prompt_tokens_details` (OpenAI,
-/// OpenRouter), else beside it: in Anthropic's fields (gateways to Claude) or in
+/// Reads chat completions. `prompt_tokens` includes cached tokens. Their number is in `prompt_tokens_details`
+/// (OpenAI, OpenRouter), or else in other fields: Anthropic's (gateways to Claude) or
 /// `prompt_cache_hit_tokens` (DeepSeek, whose misses are not written to a cache).
 fn chat(fields: &Fields<'_>) -> Usage {
     let nested = |name| fields.count_in("prompt_tokens_details", &[name]);
@@ -127,8 +127,8 @@ fn chat(fields: &Fields<'_>) -> Usage {
     }
 }
 
-/// `input_tokens` counts cached tokens too. The number of cached tokens is in `input_tokens_details`, or next to `input_tokens` in
-/// Codex's own records.
+/// Reads a Responses usage. `input_tokens` includes cached tokens. Their number is in `input_tokens_details`,
+/// or next to `input_tokens` in Codex's own records.
 fn responses(fields: &Fields<'_>) -> Usage {
     let of = |nested: (&str, &str), flat: &str| match fields.count_in(nested.0, &[nested.1]) {
         0 => fields.count(&[flat]),
@@ -143,7 +143,7 @@ fn responses(fields: &Fields<'_>) -> Usage {
     }
 }
 
-/// `input_tokens` are those that no cache had to do with.
+/// Reads Anthropic's usage. `input_tokens` excludes all cached tokens.
 fn anthropic(fields: &Fields<'_>) -> Usage {
     Usage {
         input: fields.count(&["input_tokens"]),
@@ -155,7 +155,8 @@ fn anthropic(fields: &Fields<'_>) -> Usage {
     }
 }
 
-/// `promptTokenCount` counts cached tokens too; `candidatesTokenCount` leaves the thoughts out.
+/// Reads Gemini's usage. `promptTokenCount` includes cached tokens; `candidatesTokenCount` excludes the
+/// thoughts.
 fn gemini(fields: &Fields<'_>) -> Usage {
     let prompt = fields.count(&["promptTokenCount", "prompt_token_count"]);
     let cache_read = fields.count(&["cachedContentTokenCount", "cached_content_token_count"]);
@@ -164,7 +165,7 @@ fn gemini(fields: &Fields<'_>) -> Usage {
     Usage { output: sum([answer, thoughts]), reasoning: thoughts, ..of_whole_prompt(prompt, cache_read, 0) }
 }
 
-/// `inputTokens` are those that no cache had to do with, as with Anthropic.
+/// Reads Bedrock's usage. `inputTokens` excludes all cached tokens, as with Anthropic.
 fn bedrock(fields: &Fields<'_>) -> Usage {
     Usage {
         input: fields.count(&["inputTokens"]),
@@ -175,12 +176,12 @@ fn bedrock(fields: &Fields<'_>) -> Usage {
     }
 }
 
-/// Two counts and no cache.
+/// Reads Ollama's usage: two counts and no cache.
 fn ollama(fields: &Fields<'_>) -> Usage {
     Usage { input: fields.count(&["prompt_eval_count"]), output: fields.count(&["eval_count"]), ..Usage::default() }
 }
 
-/// `reasoning_tokens` of the details: `output_tokens_details` in the Responses API,
+/// Returns the `reasoning_tokens` of the details: `output_tokens_details` in the Responses API,
 /// `completion_tokens_details` in chat completions.
 fn reasoning(fields: &Fields<'_>) -> u64 {
     match fields.count_in("output_tokens_details", &["reasoning_tokens"]) {
@@ -189,12 +190,12 @@ fn reasoning(fields: &Fields<'_>) -> u64 {
     }
 }
 
-/// The prompt's buckets where the cached tokens are part of `prompt`.
+/// Returns the prompt's buckets if `prompt` includes the cached tokens.
 fn of_whole_prompt(prompt: u64, cache_read: u64, cache_write: u64) -> Usage {
     Usage { input: prompt.saturating_sub(sum([cache_read, cache_write])), cache_read, cache_write, ..Usage::default() }
 }
 
-/// Whether a name that a caller gave is this one, in any case.
+/// Whether the caller's name is this one, in any case.
 fn names(given: Option<&str>, name: &str) -> bool {
     given.is_some_and(|given| given.trim().eq_ignore_ascii_case(name))
 }

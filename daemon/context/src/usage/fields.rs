@@ -1,4 +1,4 @@
-//! The fields of a usage object, read so that nothing in them can do harm.
+//! The fields of a usage object, read so that no content can do harm.
 
 use serde_json::{Map, Value};
 
@@ -8,33 +8,33 @@ use super::MAX_TOKENS;
 pub(super) struct Fields<'a>(&'a Map<String, Value>);
 
 impl<'a> Fields<'a> {
-    /// Those of an object; none of any other value.
+    /// Returns the fields of an object; `None` for any other value.
     pub(super) fn of(value: &'a Value) -> Option<Self> {
         value.as_object().map(Self)
     }
 
-    /// Whether one of the fields is there.
+    /// Whether at least one of the fields is present.
     pub(super) fn has_any(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.0.get(*name).is_some_and(|value| !value.is_null()))
     }
 
-    /// The object of that name.
+    /// Returns the object of that name.
     pub(super) fn object(&self, name: &str) -> Option<Self> {
         self.0.get(name).and_then(Value::as_object).map(Self)
     }
 
-    /// The first count of those names that is above 0; 0 if none is.
+    /// Returns the first count of those names that is above 0; 0 if none is.
     pub(super) fn count(&self, names: &[&str]) -> u64 {
         names.iter().map(|name| self.0.get(*name).map_or(0, whole)).find(|&count| count > 0).unwrap_or(0)
     }
 
-    /// The same within the object `details`.
+    /// Does the same within the object `details`.
     pub(super) fn count_in(&self, details: &str, names: &[&str]) -> u64 {
         self.object(details).map_or(0, |inner| inner.count(names))
     }
 }
 
-/// A whole number above 0, at most [`MAX_TOKENS`]; anything else is 0.
+/// Returns a whole number above 0, at most [`MAX_TOKENS`]; 0 for anything else.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! What of a message asks for something.
+//! Finds the requests in a message.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -14,23 +14,23 @@ use crate::pattern::Pattern;
 use crate::sentences::sentences;
 use crate::text::{collapse, head, longer_than};
 
-/// Chars of one sentence in a shortened message.
+/// The most chars of one sentence in a shortened message.
 const SENTENCE_CHARS: usize = 260;
-/// What a sentence that addresses somebody with a request weighs.
+/// The weight of a sentence that makes a request of someone.
 const ASKS: u32 = 7;
-/// What one weighs that begins as an order does.
+/// The weight of a sentence that begins like an order.
 const ORDERS: u32 = 5;
-/// What a question weighs.
+/// The weight of a question.
 const QUESTION: u32 = 3;
-/// What a rule weighs.
+/// The weight of a rule.
 const RULE: u32 = 6;
-/// What the end of a rule weighs: it must not be missing where the rule is shown.
+/// The weight of a revocation: it must not be missing if the rule is shown.
 const REVOCATION: u32 = 8;
-/// What something exact weighs.
+/// The weight of an exact string.
 const EXACT: u32 = 2;
-/// What a name or a number weighs: a thing of its own is meant.
+/// The weight of a name or a number, which refers to a specific thing.
 const SPECIFIC: u32 = 2;
-/// What the first sentence of a message weighs, whatever it says.
+/// The weight of the first sentence of a message, whatever its content.
 const FIRST: u32 = 1;
 
 static REQUEST: LazyLock<Pattern> = LazyLock::new(|| {
@@ -50,27 +50,27 @@ static ORDER: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
-/// Sentences that only keep the talk going.
+/// Sentences that only keep the conversation going.
 static EMPTY: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
         r"(?ix)^\W*(?:(?:yes|yeah|yep|no|nope|ok(?:ay)?|sure|thanks?(?:\ you)?(?:\ (?:so|very)\ much)?|great|good|perfect|fine|cool|nice|alright|right|correct|exactly|please|do\ (?:it|that|so)|go\ (?:ahead|on)|continue|proceed|sounds\ (?:good|great)|looks\ good|lgtm|that(?:['’]s|\ is|\ works)?\ ?(?:all|it|fine|great|good|correct|right|okay)?|everything|you['’]re\ welcome|with|the|this|it|i|confirm|agree|understood|got\ it|done|stop|and|for\ (?:your|the)\ (?:help|patience|assistance))\b\W*)+$",
     )
 });
 
-/// What a sentence loses that is said again and again.
+/// The weight that a routine sentence loses.
 const ROUTINE_LOSS: u32 = 4;
-/// How often makes it that.
+/// The number of repetitions that make a sentence routine.
 const ROUTINE: u32 = 8;
 
-/// How much each sentence of a message asks.
+/// The weight of each sentence of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Core {
-    /// Weight and place of each sentence, in the order of the text.
+    /// The weight and the range of each sentence, in the order of the text.
     sentences: Vec<(u32, Range<usize>)>,
 }
 
-/// The cores of all messages. What is said in many of them in nearly the same words asks less
-/// than what is said once; a rule asks as much however often it is said.
+/// Returns the cores of all messages. A sentence that occurs in many messages in nearly the same words weighs
+/// less; a rule keeps its weight.
 pub(super) fn cores(texts: &[String]) -> Vec<Core> {
     let mut cores: Vec<Core> = texts.par_iter().with_min_len(FEW_TEXTS).map(|text| Core::of(text)).collect();
     let mut counts: HashMap<u64, u32> = HashMap::new();
@@ -89,7 +89,7 @@ pub(super) fn cores(texts: &[String]) -> Vec<Core> {
     cores
 }
 
-/// Stands for the words of a sentence but its names and numbers.
+/// Returns a hash of the words of a sentence, without its names and numbers.
 fn wording(text: &str, place: &Range<usize>) -> u64 {
     let mut hash = Fnv::default();
     for word in text.get(place.clone()).unwrap_or("").split_whitespace() {
@@ -124,13 +124,13 @@ impl Core {
         self.sentences.get(at).and_then(|(_, place)| text.get(place.clone())).unwrap_or("")
     }
 
-    /// The weight of what asks most.
+    /// Returns the weight of the heaviest sentence.
     pub(super) fn weight(&self) -> u32 {
         self.sentences.iter().map(|(weight, _)| *weight).max().unwrap_or(0)
     }
 
-    /// The sentences of at least this weight within a number of chars, in their order, on one
-    /// line; what is left out between them is marked.
+    /// Returns the sentences of at least this weight within a number of chars, in their order, on one line.
+    /// Omitted parts between them are marked.
     pub(super) fn shortened(&self, text: &str, least: u32, chars: usize) -> String {
         let mut order: Vec<usize> = (0..self.sentences.len()).collect();
         let heavy = |at: &usize| self.sentences.get(*at).map_or(0, |(weight, _)| *weight);
@@ -171,7 +171,7 @@ impl Core {
     }
 }
 
-/// What stands for a left out part.
+/// The replacement for an omitted part.
 const MARK: &str = "…";
 /// Chars of marks and spaces around one sentence.
 const FRAME: usize = 5;
@@ -204,7 +204,7 @@ fn weight(sentence: &str, at: usize) -> u32 {
     weight
 }
 
-/// Whether a sentence has a word that is no plain word.
+/// Whether a sentence contains a word that is not plain.
 fn is_specific(sentence: &str) -> bool {
     let inner_capital = |word: &str| word.chars().skip(1).any(char::is_uppercase);
     sentence
@@ -212,7 +212,7 @@ fn is_specific(sentence: &str) -> bool {
         .any(|word| word.contains(|c: char| c.is_ascii_digit() || "`_/".contains(c)) || inner_capital(word))
 }
 
-/// Whether a message says nothing that could be asked for again.
+/// Whether a message has no content that could matter later.
 pub(super) fn is_empty_talk(core: &Core) -> bool {
     core.weight() == 0
 }

@@ -1,4 +1,4 @@
-//! The user's words as text, and back.
+//! Renders the user's messages as text, and parses them.
 
 use rayon::prelude::*;
 
@@ -6,44 +6,44 @@ use super::UserMessages;
 use super::core::{Core, cores, is_empty_talk};
 use crate::parallel::FEW_TEXTS;
 
-/// What begins a message.
+/// The beginning of a message.
 const ITEM: &str = "- ";
-/// How the line about the rest begins.
+/// The beginning of the line about omitted messages.
 const REST: &str = "(and ";
-/// How it goes on behind the number.
+/// The words after the number in that line.
 const REST_WORDS: &str = " more user messages";
-/// How a line begins that says how many lines of a message follow, where one of them looks like
+/// The beginning of a line that announces how many lines a message has. It is used if one of them looks like
 /// the beginning of another message.
 const LINES: &str = "- (";
-/// How that line goes on behind the number.
+/// The words after the number in that line.
 const LINES_WORDS: &str = " lines follow)";
-/// Percent of the room that the newest messages may take whole, whatever that leaves to the others.
+/// Percent of the room for whole newest messages, whatever remains for the others.
 const WHOLE_SHARE: usize = 35;
-/// The step to which the older messages may be shortened so that more of the newest stay whole.
+/// The step to which older messages may be shortened so that more of the newest stay whole.
 const WHOLE_STEP: usize = 4;
-/// The least that is shown of a message for want of room, in chars.
+/// Chars of the shortest excerpt of a message if room is short.
 const SHORTEST: usize = 24;
-/// How much of the older messages is shown, from much to little: the least weight that a sentence
-/// must have, and the chars of a message.
+/// The steps of shortening older messages, from long to short: the least weight of a sentence, and the chars
+/// of a message.
 const STEPS: [(u32, usize); 9] =
     [(0, 900), (1, 600), (1, 400), (3, 400), (3, 280), (5, 280), (6, 240), (7, 200), (8, 170)];
 
-/// How those are shown that fill the room which is left.
+/// The least weight and the chars of messages that fill the remaining room.
 const FILL: (u32, usize) = (1, 170);
 
-/// The user's words within a budget.
+/// The user's messages within a budget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
-    /// Messages, newest first, and a line about those that had no room.
+    /// Messages, newest first, and a line about those without room.
     pub text: String,
     /// Messages that are quoted, whole or in part.
     pub shown: usize,
-    /// Messages that only the archive has.
+    /// Messages that are only in the archive.
     pub hidden: usize,
 }
 
-/// Quotes as much as there is room for: all of it if it fits; else as many of the newest messages
-/// whole as there is room for beside what the others ask for. `handle` names the archived messages.
+/// Renders as many messages as fit: all if possible, else the newest ones whole, next to the requests of the
+/// others. `handle` names the archived messages.
 pub fn render(said: &UserMessages, chars: usize, handle: &str) -> Rendered {
     let texts: Vec<&str> = said.texts.iter().map(String::as_str).collect();
     let hidden_before = if said.hidden == 0 { 0 } else { rest(said.hidden, handle).chars().count() };
@@ -65,14 +65,14 @@ pub fn render(said: &UserMessages, chars: usize, handle: &str) -> Rendered {
     joined(&items, hidden, handle)
 }
 
-/// Chars that a message takes as an item, its line feed included.
+/// Returns the chars of a message as an item, its line feed included.
 fn cost(text: &str) -> usize {
     let announced = if is_ambiguous(text) { announcement(text).chars().count() + 1 } else { ITEM.len() };
     text.chars().count() + announced + 1
 }
 
-/// How many of the newest messages stay whole: as many as leave the others their shortened form,
-/// or as many as the newest ones' own share holds. More room never gives fewer.
+/// Returns how many of the newest messages stay whole: as many as leave the others their shortened form, or
+/// as many as fit into the newest ones' own share. More room never returns fewer.
 fn whole(texts: &[String], cores: &[Core], room: usize) -> usize {
     let own = room / 100 * WHOLE_SHARE;
     let short: Vec<usize> = match STEPS.get(WHOLE_STEP) {
@@ -98,12 +98,12 @@ fn short_cost(text: &str) -> usize {
     if text.is_empty() { 0 } else { cost(text) }
 }
 
-/// The same of every message, on all processors.
+/// Applies `of` to every message, on all processors.
 fn all<T: Send>(cores: &[Core], texts: &[String], of: impl Fn(&Core, &str) -> T + Sync) -> Vec<T> {
     cores.par_iter().zip(texts).with_min_len(FEW_TEXTS).map(|(core, text)| of(core, text)).collect()
 }
 
-/// A message as a step shows it; an empty text is none.
+/// Returns a message as shortened by a step; empty if the step drops it.
 fn at_step(core: &Core, text: &str, (least, chars): (u32, usize)) -> String {
     if text.chars().count() <= chars && core.weight() >= least && !is_empty_talk(core) {
         text.to_owned()
@@ -112,7 +112,7 @@ fn at_step(core: &Core, text: &str, (least, chars): (u32, usize)) -> String {
     }
 }
 
-/// The older messages, each as long as the room for all of them allows; an empty text has none.
+/// Returns the older messages, each as long as the room for all of them allows; dropped ones are empty.
 fn fitted(texts: &[String], cores: &[Core], room: usize) -> Vec<String> {
     let mut short: Vec<String> = Vec::new();
     for step in STEPS {
@@ -122,7 +122,7 @@ fn fitted(texts: &[String], cores: &[Core], room: usize) -> Vec<String> {
             return short;
         }
     }
-    // Strictly the newest first: an older one never stands in the place of a newer one.
+    // Strictly the newest first: an older message never takes the place of a newer one.
     let mut left = room;
     for ((text, whole), core) in short.iter_mut().zip(texts).zip(cores) {
         let wanted = short_cost(text);
@@ -138,7 +138,7 @@ fn fitted(texts: &[String], cores: &[Core], room: usize) -> Vec<String> {
     short
 }
 
-/// Shows of those that ask for too little as many as there is room left for, the newest first.
+/// Shows dropped messages in the remaining room, the newest first.
 fn fill(short: &mut [String], texts: &[String], cores: &[Core], room: usize) {
     let mut left = room;
     for ((text, whole), core) in short.iter_mut().zip(texts).zip(cores).filter(|((text, _), _)| text.is_empty()) {
@@ -156,12 +156,12 @@ fn joined(items: &[&str], hidden: usize, handle: &str) -> Rendered {
     Rendered { text: lines.join("\n"), shown: items.len(), hidden }
 }
 
-/// A message as an item, word for word.
+/// Returns a message as an item, word for word.
 fn item(text: &str) -> String {
     if is_ambiguous(text) { format!("{}\n{text}", announcement(text)) } else { format!("{ITEM}{text}") }
 }
 
-/// Whether a message could be read back as something else.
+/// Whether a message could be parsed as something else.
 fn is_ambiguous(text: &str) -> bool {
     text.split('\n').skip(1).any(|line| line.starts_with(ITEM) || line.starts_with(REST)) || announced(text).is_some()
 }
@@ -170,7 +170,7 @@ fn announcement(text: &str) -> String {
     format!("{LINES}{}{LINES_WORDS}", text.split('\n').count())
 }
 
-/// How many lines an item without its mark announces.
+/// Returns how many lines an item without its mark announces.
 fn announced(item: &str) -> Option<usize> {
     item.lines().next()?.strip_prefix('(')?.strip_suffix(LINES_WORDS)?.parse().ok()
 }
@@ -183,7 +183,7 @@ fn rest(count: usize, handle: &str) -> String {
     }
 }
 
-/// The messages that a handoff quotes, newest first.
+/// Returns the messages that a handoff quotes, newest first.
 pub(crate) fn parse(text: &str) -> UserMessages {
     let mut said = UserMessages::default();
     let mut lines = text.split('\n');

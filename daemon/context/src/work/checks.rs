@@ -11,7 +11,7 @@ fn told(state: &WorkState, chars: usize, elsewhere: &str) -> String {
     Outline::of(state).render(chars, &[&known])
 }
 
-/// A booking that was looked at, changed, and looked at again.
+/// Returns a session in which a booking is read, changed, and read again.
 fn desk() -> Vec<Message> {
     let booking = |cabin: &str| format!(r#"{{"reservation_id": "UM3OG5", "user_id": "omar_1", "cabin": "{cabin}"}}"#);
     vec![
@@ -111,7 +111,7 @@ fn what_is_no_more_is_told_and_rows_tell_of_no_change() {
     let text = told(&state(&messages), 1_000, "");
     assert!(text.contains("assignee none (was bob)") && text.contains("hours Mon 9, Tue 10"), "{text}");
     assert!(!text.contains("10 (was"), "{text}");
-    // Said again, it is as it was.
+    // A second reading keeps the values.
     let again = WorkState::read(&messages[2..], parse(&text));
     assert!(told(&again, 1_000, "").contains("assignee none (was bob)"), "{}", told(&again, 1_000, ""));
     let row = r#"{"flights": [{"flight_number": "HAT1", "price": 50}]}"#;

@@ -1,76 +1,77 @@
-//! What the state of the work is made of.
+//! The entities of the work's state.
 
 use super::value::ValueKind;
 
-/// Something that the work is about, known by an exact name: an order, a person, a file, a command.
+/// A subject of the work with an exact name: an order, a person, a file, a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entity {
-    /// What it is, in the words of those who named it: `reservation`, `file`, `command`.
+    /// Its kind, in the words of the messages: `reservation`, `file`, `command`.
     pub kind: String,
     /// Its exact name.
     pub id: String,
-    /// What is known of it, in the order in which it was said; the newest value of each.
+    /// The known facts about it, in order; each with its newest value.
     pub attributes: Vec<Attribute>,
     /// The position of the message that last named it.
     pub last: u64,
-    /// How often a call was given it.
+    /// How often it occurred in the arguments of a call.
     pub given: u32,
     /// How often people, the model or results named it otherwise.
     pub said: u32,
 }
 
-/// One thing that is known of an entity.
+/// One known fact about an entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attribute {
-    /// As those who said it call it.
+    /// The name in the messages.
     pub name: String,
     /// Its newest value, on one line.
     pub value: String,
-    /// The position of the message that says so.
+    /// The position of the message with this value.
     pub at: u64,
-    /// What it was before.
+    /// The earlier value.
     pub was: Option<String>,
-    /// Another value may only mean that something else was asked, as in the rows of a search.
+    /// Whether it comes from a row, such as in search results. Then another value may only mean another
+    /// query.
     pub(super) is_row: bool,
 }
 
 impl Attribute {
-    /// What a message says.
+    /// Returns the attribute from a message.
     pub(super) fn of(name: &str, value: &str, at: u64) -> Self {
         // In a line of a handoff a semicolon ends a field.
         Self { name: plain_name(name), value: value.replace(';', ","), at, ..Self::default() }
     }
 
-    /// The same of a row.
+    /// Returns the attribute from a row.
     pub(super) fn of_row(name: &str, value: &str, at: u64) -> Self {
         Self { is_row: true, ..Self::of(name, value, at) }
     }
 }
 
-/// What stands for a value that is no more.
+/// The value of a field that became empty.
 pub(super) const NONE: &str = "none";
-/// What stands for a value that is too long to be told.
+/// The value of a field that is too long to show.
 pub(super) const UNTOLD: &str = "";
 /// Chars of the longest name of a field or kind.
 const NAME_CHARS: usize = 40;
 
-/// A name of a field or kind as one word: what comes from a key of JSON may be any text.
+/// Returns a name of a field or kind as one word, because a JSON key may be any text.
 pub(super) fn plain_name(name: &str) -> String {
     let plain = |char: char| if char.is_alphanumeric() || "_-.".contains(char) { char } else { '_' };
     name.trim().chars().take(NAME_CHARS).map(plain).collect()
 }
 
-/// Attributes that are kept of one entity.
+/// The most attributes of one entity.
 const MOST_ATTRIBUTES: usize = 32;
 
 impl Entity {
-    /// Whether it is a thing by itself; a date and a number say nothing without what they are of.
+    /// Whether it is meaningful by itself; a date and a number are not without their subject.
     #[must_use]
     pub fn has_name(&self) -> bool {
         has_name(&self.kind)
     }
 
-    /// Says something of it that is older than all that is known of it.
+    /// Adds an attribute that is older than all known ones.
     pub(super) fn say_older(&mut self, older: Attribute) {
         let has_room = self.attributes.len() < MOST_ATTRIBUTES;
         match self.attributes.iter_mut().find(|known| known.name == older.name) {
@@ -83,7 +84,7 @@ impl Entity {
         }
     }
 
-    /// Adds what was known of it before.
+    /// Adds the facts from before.
     pub(super) fn append(&mut self, older: Self) {
         self.last = self.last.max(older.last);
         self.given = self.given.saturating_add(older.given);
@@ -95,7 +96,7 @@ impl Entity {
     }
 }
 
-/// What values of a kind are called where nobody says what they are.
+/// Returns the name of a value kind for an entity whose kind is unknown.
 pub(super) const fn noun(kind: ValueKind) -> &'static str {
     match kind {
         ValueKind::Link => "link",
@@ -108,12 +109,12 @@ pub(super) const fn noun(kind: ValueKind) -> &'static str {
     }
 }
 
-/// Whether things of a kind are told of; a date and a number say nothing by themselves.
+/// Whether entities of a kind are shown; a date and a number mean nothing by themselves.
 pub(super) fn has_name(kind: &str) -> bool {
     !matches!(kind, "number" | "date")
 }
 
-/// Whether a kind only says how the name is written.
+/// Whether a kind only describes how the name is written.
 pub(super) fn is_vague(kind: &str) -> bool {
     matches!(kind, "" | "id" | "name" | "number" | "date" | "item" | "email" | "link")
 }

@@ -1,4 +1,4 @@
-//! Entities in JSON: an object that has a name of its own, with its fields.
+//! Entities in JSON: objects with a name of their own, and their fields.
 
 use serde_json::{Map, Value as Json};
 
@@ -11,23 +11,23 @@ pub(super) struct Object {
     pub(super) id: String,
     /// Names and values, in their order.
     pub(super) fields: Vec<(String, String)>,
-    /// It is one of several: what it says may hold for what was asked alone.
+    /// Whether it is one of several. Then its values may depend on the query.
     pub(super) is_row: bool,
 }
 
-/// Fields of one object that are looked at.
+/// The most fields of one object.
 const MOST_FIELDS: usize = 40;
-/// Chars of one field's value that are kept.
+/// The most chars of a field's value.
 const VALUE_CHARS: usize = 360;
-/// Chars of the longest name.
+/// The most chars of a name.
 const ID_CHARS: usize = 120;
-/// Objects of one text that are kept.
+/// The most objects of one text.
 const MOST_OBJECTS: usize = 400;
-/// How deep objects are looked for.
+/// The most levels of nested objects.
 const DEEPEST: usize = 6;
 
-/// Names of fields that name the object which they stand in, the surest first. A field that ends with
-/// `_id` comes right behind the first.
+/// Names of fields that name their object, the most reliable first. A field that ends with `_id` comes
+/// directly after the first.
 const NAMING: &[&str] = &[
     "id",
     "uuid",
@@ -52,21 +52,21 @@ const NAMING: &[&str] = &[
     "test",
 ];
 
-/// Ends of names that an id has, whatever stands before them.
+/// Endings of field names that contain an id.
 const ID_ENDS: &[&str] = &["_id", "Id", "ID", "-id"];
 
-/// Ends of names that number something.
+/// Endings of field names that number something.
 const NUMBER_ENDS: &[&str] = &["_number", "Number", "_key", "_no"];
 
-/// The objects of a value that have a name. `about` is what the call that gave it was about: the kind
-/// and the name for an object that has none of its own; `thing` what the call's own name says of its result.
+/// Returns the objects of a value that have a name. `about` is the subject of the call, its kind and name,
+/// for an object without its own name. `thing` is the kind of result that the call's name suggests.
 pub(super) fn objects(value: &Json, about: Option<(&str, &str)>, thing: &str) -> Vec<Object> {
     let mut found = Vec::new();
     walk(value, &Place { about, thing, left: DEEPEST, is_row: false }, &mut found);
     found
 }
 
-/// What is walked through, and how.
+/// The context of the walk.
 struct Place<'a> {
     about: Option<(&'a str, &'a str)>,
     thing: &'a str,
@@ -125,7 +125,7 @@ fn walk(value: &Json, place: &Place<'_>, found: &mut Vec<Object>) {
     }
 }
 
-/// Kind, name, and the field that has the name.
+/// Returns kind, name, and the field with the name.
 fn identity<'a>(
     fields: &'a Map<String, Json>,
     thing: &str,
@@ -148,7 +148,7 @@ fn identity<'a>(
     None
 }
 
-/// The same by a field that may name something else, too.
+/// Does the same for a field that may also name something else.
 fn name<'a>(fields: &'a Map<String, Json>, thing: &str) -> Option<(String, String, Option<&'a str>)> {
     let named = |name: &str| fields.get_key_value(name).and_then(|(key, value)| Some((key.as_str(), name_of(value)?)));
     let (key, id) = NAMING.iter().find_map(|name| named(name))?;
@@ -160,7 +160,7 @@ fn name<'a>(fields: &'a Map<String, Json>, thing: &str) -> Option<(String, Strin
     Some((kind.to_owned(), id, Some(key)))
 }
 
-/// Whether a value says that there is none.
+/// Whether a value is empty.
 fn is_nothing(value: &Json) -> bool {
     match value {
         Json::Null => true,
@@ -171,7 +171,7 @@ fn is_nothing(value: &Json) -> bool {
     }
 }
 
-/// A value that can name something.
+/// Returns a value that can be a name.
 pub(super) fn name_of(value: &Json) -> Option<String> {
     match value {
         Json::String(text) => {
@@ -187,7 +187,8 @@ fn is_plain(value: &Json) -> bool {
     matches!(value, Json::String(_) | Json::Number(_) | Json::Bool(_))
 }
 
-/// A value on one line of at most so many chars: of longer ones whole parts, and how many are left out.
+/// Returns a value on one line of at most so many chars; longer ones have whole parts and the number of
+/// omitted ones.
 pub(super) fn line(value: &Json, chars: usize) -> String {
     match value {
         Json::Null => String::new(),
@@ -205,7 +206,7 @@ pub(super) fn line(value: &Json, chars: usize) -> String {
             joined(parts.filter(|part| !part.is_empty()).collect(), ", ", chars)
         }
         Json::Object(fields) => {
-            // The key is said again where it is the object's own name.
+            // The key is not repeated if it is the object's own name.
             let parts = fields.iter().map(|(name, value)| match (value, line(value, chars)) {
                 (_, part) if part.is_empty() => part,
                 (Json::Bool(_), part) => format!("{} {part}", plain_name(name)),
@@ -219,7 +220,7 @@ pub(super) fn line(value: &Json, chars: usize) -> String {
     }
 }
 
-/// The fields of a value with their names, in so many chars.
+/// Returns the fields of a value with their names, in so many chars.
 pub(crate) fn fields(value: &Json, chars: usize) -> String {
     let Json::Object(fields) = value else { return line(value, chars) };
     let mut parts = Vec::new();
@@ -238,7 +239,7 @@ pub(crate) fn fields(value: &Json, chars: usize) -> String {
     }
 }
 
-/// As many parts as fit.
+/// Joins as many parts as fit.
 fn joined(parts: Vec<String>, by: &str, chars: usize) -> String {
     let mut text = String::new();
     let count = parts.len();
@@ -255,7 +256,7 @@ fn joined(parts: Vec<String>, by: &str, chars: usize) -> String {
     text
 }
 
-/// `flights` are of the kind `flight`.
+/// Returns the singular: `flights` are of the kind `flight`.
 pub(super) fn singular(word: &str) -> &str {
     match word.strip_suffix('s') {
         Some(stem) if stem.len() > 2 && !stem.ends_with(['s', 'u', 'i']) => stem,

@@ -1,13 +1,13 @@
-//! The state as an earlier handoff tells it.
+//! Parses the state in an earlier handoff.
 
 use super::WorkState;
 use super::entity::Attribute;
 use super::render::NAMED;
 
-/// How often something was named that a handoff carried on.
+/// The count of occurrences for an entity from an earlier handoff.
 const CARRIED: u32 = 2;
 
-/// Reads a section back.
+/// Parses a section.
 pub(crate) fn parse(text: &str) -> WorkState {
     let mut state = WorkState::default();
     for line in text.lines().map(str::trim) {

@@ -1,19 +1,19 @@
-//! Where things are defined, in what a search of files prints: `path:line:text`.
+//! Places of definitions in the output of a file search: `path:line:text`.
 
-/// Words that stand before the name of what is defined.
+/// Words before the name of a definition.
 const DEFINING: &[&str] =
     &["def", "class", "fn", "func", "function", "struct", "enum", "trait", "interface", "type", "impl"];
 
-/// Definitions of one output that are taken.
+/// The most definitions of one output.
 const MOST: usize = 120;
 
-/// Chars of the shortest name.
+/// The fewest chars of a name.
 const SHORTEST: usize = 3;
 
-/// Bytes of the longest name or path.
+/// The most bytes of a name or path.
 const LONGEST: usize = 120;
 
-/// What is defined in the lines of a text, the last one first, and where.
+/// Returns the names defined in the lines of a text with their places, the last one first.
 pub(super) fn definitions(text: &str) -> impl Iterator<Item = (&str, String)> {
     text.lines().rev().filter_map(definition).take(MOST)
 }

@@ -1,25 +1,25 @@
-//! Which of the things that a conversation is about are needed first.
+//! Ranks the entities of a conversation.
 
 use std::cmp::Ordering;
 
 use super::entity::Entity;
 
-/// What it counts that calls were given a name; the most of it that counts.
+/// Score for each occurrence in the arguments of calls; the most occurrences that count.
 const GIVEN: f64 = 1.0;
 /// See [`GIVEN`].
 const MOST_GIVEN: u32 = 4;
-/// What it counts that it was named otherwise.
+/// Score for each other occurrence.
 const SAID: f64 = 0.2;
 /// See [`SAID`].
 const MOST_SAID: u32 = 12;
-/// What it counts that something is known of it.
+/// Score if there are facts about it.
 const DESCRIBED: f64 = 0.5;
-/// What it counts to have been named in the last message.
+/// Score for an occurrence in the last message.
 const NEWEST: f64 = 4.0;
-/// Messages after which half of that is left.
+/// Messages after which half of that score is left.
 const HALF_LIFE: f64 = 40.0;
 
-/// The more the sooner it is shown.
+/// Returns the score; entities with a higher score come first.
 pub(super) fn score(entity: &Entity, messages: u64) -> f64 {
     let age = messages.saturating_sub(entity.last.saturating_add(1));
     #[expect(clippy::cast_precision_loss, reason = "a count of messages")]
@@ -29,8 +29,8 @@ pub(super) fn score(entity: &Entity, messages: u64) -> f64 {
     (recency + connected + described) * worth(&entity.kind)
 }
 
-/// What a thing is worth whose kind only says how it is written: numbers are plenty, and seldom given
-/// again.
+/// Returns the factor for a kind that only describes how a name is written: numbers are common, and later
+/// calls seldom use them.
 fn worth(kind: &str) -> f64 {
     match kind {
         "number" => 0.3,
@@ -40,7 +40,7 @@ fn worth(kind: &str) -> f64 {
     }
 }
 
-/// The best first; of equal ones the newest, then by name.
+/// Orders by score, best first; equal ones by position, newest first, then by name.
 pub(super) fn order((score, one): (f64, &Entity), (other_score, other): (f64, &Entity)) -> Ordering {
     other_score.total_cmp(&score).then(other.last.cmp(&one.last)).then_with(|| one.id.cmp(&other.id))
 }

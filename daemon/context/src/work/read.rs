@@ -1,4 +1,4 @@
-//! Reading messages, newest first.
+//! Reads messages, newest first.
 
 use rayon::prelude::*;
 use serde_json::Value as Json;
@@ -12,19 +12,19 @@ use crate::pairs;
 use crate::parallel::MANY_MESSAGES;
 use crate::text::ends;
 
-/// Bytes of one text that are read; of a longer one both ends.
+/// Bytes of one text that are read; a longer one is read at both ends.
 const TEXT_BYTES: usize = 32 << 10;
-/// Bytes of outputs that are read, newest first; older ones are only what calls and people said of
-/// them. It bounds the time.
+/// Bytes of outputs that are read, newest first. Names in older outputs count only if calls or people use
+/// them. It limits the time.
 const OUTPUT_BYTES: usize = 1 << 20;
-/// Bytes of arguments that are read.
+/// The most bytes of arguments that are read.
 const ARGUMENT_BYTES: usize = 64 << 10;
-/// Chars of an argument that is told beside what a call did.
+/// The most chars of an argument that is shown with the action of a call.
 const SHORT_ARGUMENT: usize = 24;
-/// Names that are taken from one output which has no fields.
+/// The most names that are read from one output without fields.
 const MOST_OF_OUTPUT: usize = 200;
 
-/// What the messages say; the first one has the position `first`.
+/// Reads the messages; the first one has the position `first`.
 pub(super) fn read(turns: &[Message], first: u64) -> WorkState {
     let callers = pairs::callers(turns);
     let mut parts: Vec<(std::ops::Range<usize>, bool)> = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn read(turns: &[Message], first: u64) -> WorkState {
 
 struct Reader {
     state: WorkState,
-    /// The position of the message that is read.
+    /// The position of the current message.
     at: u64,
 }
 
@@ -80,7 +80,7 @@ impl Reader {
         }
     }
 
-    /// What a call was given; the names of arguments are nobody's.
+    /// Reads the arguments of a call; argument names don't count.
     fn given(&mut self, text: &str, arguments: Option<&Json>) {
         let at = self.at;
         let mut given = |text: &str| {
@@ -96,7 +96,7 @@ impl Reader {
         }
     }
 
-    /// What people and the model say.
+    /// Reads texts of people and the model.
     fn said(&mut self, text: &str) {
         for value in ends(text, TEXT_BYTES).into_iter().flat_map(values) {
             self.named(&value);
@@ -109,7 +109,7 @@ impl Reader {
         entity.last = entity.last.max(self.at);
     }
 
-    /// What a call did to the file that it names, and with what.
+    /// Records what a call did to the file in its arguments, with its short arguments.
     fn done(&mut self, tool: &str, arguments: Option<&Json>) {
         let Some((key, place)) = arguments.and_then(main_argument) else { return };
         let Some(path) = value(&place).filter(|value| kind_of_key(key) == "file" && value.kind == ValueKind::Path)
@@ -128,7 +128,7 @@ impl Reader {
         }
     }
 
-    /// What a call gave.
+    /// Reads the result of a call.
     fn result(&mut self, message: &Message, call: Option<(&Message, usize)>) {
         if !matches!(message.content(), Content::Text(_) | Content::List(_)) {
             return;
@@ -152,7 +152,7 @@ impl Reader {
         for object in object::objects(&json, about, thing(tool)) {
             self.object(object);
         }
-        // Texts of several lines are outputs of their own.
+        // Texts with several lines are outputs of their own.
         leaves(&json, &mut |text| {
             if text.contains('\n') { self.output(text) } else { values(text).for_each(|value| self.named(&value)) }
         });
@@ -169,7 +169,7 @@ impl Reader {
         }
     }
 
-    /// An output without fields.
+    /// Reads an output without fields.
     fn output(&mut self, text: &str) {
         let mut left = MOST_OF_OUTPUT;
         for part in ends(text, TEXT_BYTES) {
@@ -195,7 +195,7 @@ impl Reader {
     }
 }
 
-/// Every text and number within a value.
+/// Calls `then` for every text and number within a value.
 pub(crate) fn leaves(value: &Json, then: &mut impl FnMut(&str)) {
     match value {
         Json::String(text) => then(text),
@@ -206,23 +206,23 @@ pub(crate) fn leaves(value: &Json, then: &mut impl FnMut(&str)) {
     }
 }
 
-/// A date and a number say nothing by themselves.
+/// Whether a value is a name; a date and a number mean nothing by themselves.
 fn is_name(value: &Value<'_>) -> bool {
     !matches!(value.kind, ValueKind::Date | ValueKind::Number)
 }
 
-/// The argument that says what a call is about: the first that has the name of an id or a place.
+/// Returns the argument that identifies the subject of a call: the first with the name of an id or a place.
 fn main_argument(arguments: &Json) -> Option<(&str, String)> {
     let mut named = arguments.as_object()?.iter().filter(|(key, _)| !kind_of_key(key).is_empty());
     named.find_map(|(key, value)| Some((key.as_str(), object::name_of(value)?)))
 }
 
-/// Arguments that are JSON, and not too long.
+/// Parses arguments that are JSON and not too long.
 fn parsed(arguments: &str) -> Option<Json> {
     (arguments.len() <= ARGUMENT_BYTES).then(|| serde_json::from_str(arguments).ok()).flatten()
 }
 
-/// What a call is about whose argument has this name; nothing if it says nothing of that.
+/// Returns the kind of subject that an argument name shows; empty if none.
 fn kind_of_key(key: &str) -> &str {
     match key {
         "path" | "file_path" | "file" | "filename" | "notebook_path" => "file",
@@ -233,13 +233,14 @@ fn kind_of_key(key: &str) -> &str {
     }
 }
 
-/// The thing that a tool's name says it gives: `get_user_details` gives `user`, `list_orders` an `order`.
+/// Returns the kind of result that a tool's name suggests: `get_user_details` returns `user`, `list_orders`
+/// an `order`.
 fn thing(tool: &str) -> &str {
     let parts = tool.split('_').filter(|part| !VERBS.contains(part) && part.len() > 2);
     object::singular(parts.into_iter().next_back().unwrap_or(""))
 }
 
-/// Words of tools' names that are no things.
+/// Words in tool names that are not kinds.
 const VERBS: &[&str] = &[
     "get", "list", "search", "find", "read", "fetch", "show", "query", "look", "lookup", "update", "create", "delete",
     "add", "remove", "set", "check", "run", "details", "detail", "info", "by", "all", "for", "the", "direct", "call",

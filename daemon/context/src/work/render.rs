@@ -1,8 +1,9 @@
-//! The state as text for a handoff: as much of what is needed as fits.
+//! Renders the state as text for a handoff, as much as fits.
 //!
-//! What is needed are exact values, each with a weight. Of all that could be told, a field or a name, that
-//! is taken next which adds most weight for its length; what was said already adds nothing. That is the
-//! greedy way to a cover of the most weight within a budget, which is never far from the best one.
+//! The useful content are exact values, each with a weight. The candidates are fields and names. The next one
+//! is always the one that adds the most weight for its length; values that are already in the text add
+//! nothing. This is the greedy approximation of the maximum weight cover under a budget, which is never far
+//! from the best one.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -13,27 +14,27 @@ use super::entity::{Attribute, Entity, NONE, UNTOLD, has_name};
 use super::value::{value, values};
 use super::{Known, WorkState};
 
-/// What stands before what is only named.
+/// The text before entities that are only named.
 pub(super) const NAMED: &str = "Also named: ";
-/// Chars of an older value that is shown.
+/// The most chars of an older value.
 const WAS_CHARS: usize = 40;
-/// What a field is worth that has nothing exact in it.
+/// The weight of a field without an exact value.
 const PLAIN: f64 = 0.02;
-/// Chars of such a field that is shown.
+/// The most chars of such a field.
 const PLAIN_CHARS: usize = 60;
-/// What it is worth to say that a field has another value now.
+/// The weight of a changed value.
 const CHANGED: f64 = 0.5;
-/// What an exact value is worth that is not counted by itself.
+/// The weight of an exact value that is not an entity.
 const UNKNOWN: f64 = 0.1;
-/// Things that are looked at.
+/// The most entities that are considered.
 const MOST: usize = 800;
 
-/// All that could be told of a state.
+/// All candidates of a state.
 pub(crate) struct Outline<'a> {
-    /// What things there are, the best first.
+    /// The entities, the best first.
     ranked: Vec<&'a Entity>,
     parts: Vec<Part<'a>>,
-    /// What each exact value is worth.
+    /// The weight of each exact value.
     weights: HashMap<&'a str, f64>,
 }
 
@@ -47,22 +48,22 @@ impl<'a> Outline<'a> {
         Self { parts: parts(&ranked), ranked, weights }
     }
 
-    /// Chars that all of it would take at the most.
+    /// Returns the most chars that all of it would need.
     pub(crate) fn chars(&self) -> usize {
         let told = self.parts.iter().filter_map(|part| part.field.as_ref().map(|(_, text)| text.chars().count() + 2));
         let named = self.ranked.iter().map(|entity| entity.kind.chars().count() + entity.id.chars().count() + 4);
         told.chain(named).sum()
     }
 
-    /// Chars that fields would take, and the names that calls were given: what is only named somewhere may be needed,
-    /// these are.
+    /// Returns the chars for all fields, and for the names in the arguments of calls. Other names may be
+    /// needed, these are.
     pub(crate) fn needed_chars(&self) -> usize {
         let told = self.parts.iter().filter_map(|part| part.field.as_ref().map(|(_, text)| text.chars().count() + 2));
         let given = self.ranked.iter().filter(|entity| entity.given > 0);
         told.chain(given.map(|entity| entity.kind.chars().count() + entity.id.chars().count() + 4)).sum()
     }
 
-    /// Takes the best that fits and does not stand elsewhere already.
+    /// Renders the best parts that fit and are not already elsewhere.
     pub(crate) fn render(&self, chars: usize, elsewhere: &[&Known]) -> String {
         let mut choice = Choice {
             outline: self,
@@ -82,7 +83,7 @@ impl<'a> Outline<'a> {
                 continue;
             }
             choice.take(part);
-            // The other fields of a thing cost less once it has its line.
+            // The other fields of an entity cost less once it has its line.
             let others = (0..).zip(&self.parts).skip(part.first).take_while(|(_, other)| other.of == part.of);
             heap.extend(others.filter(|(_, other)| other.field.is_some()).map(|(at, other)| choice.next(at, other)));
         }
@@ -90,17 +91,17 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// Something that can be told: the name of a thing, or one field of it.
+/// A candidate: the name of an entity, or one field of it.
 struct Part<'a> {
-    /// The place of the thing.
+    /// The index of the entity.
     of: usize,
-    /// The place of its first part.
+    /// The index of its first part.
     first: usize,
-    /// The place of the field, and how it is told; none for the name alone.
+    /// The index of the field and its text; `None` for the name alone.
     field: Option<(usize, String)>,
-    /// The field had another value before.
+    /// Whether the field had another value before.
     has_changed: bool,
-    /// Exact values in it.
+    /// The exact values in it.
     values: Vec<&'a str>,
 }
 
@@ -113,11 +114,11 @@ fn parts<'a>(ranked: &[&'a Entity]) -> Vec<Part<'a>> {
             let values: Vec<&str> = values(&attribute.value).map(|value| value.text).collect();
             let is_told = match attribute.value.as_str() {
                 UNTOLD => false,
-                // That something is no more is news only where it was there.
+                // An empty value is only news if there was a value before.
                 NONE => attribute.was.is_some(),
                 value => !values.is_empty() || value.chars().count() <= PLAIN_CHARS,
             };
-            // What is read back must not be taken apart at another place.
+            // The parser would split the line at the wrong place.
             if is_told && !entity.id.contains(": ") {
                 let has_changed = attribute.was.is_some();
                 parts.push(Part { of, first, field: Some((at, told_of(attribute))), has_changed, values });
@@ -135,12 +136,12 @@ fn told_of(attribute: &Attribute) -> String {
     }
 }
 
-/// How a thing is told so far.
+/// How an entity is shown so far.
 #[derive(Clone, PartialEq, Eq)]
 enum Told {
     Not,
     Named,
-    /// With these fields.
+    /// With a line of these fields.
     Line(Vec<(usize, String)>),
 }
 
@@ -149,9 +150,9 @@ struct Choice<'a> {
     left: usize,
     elsewhere: &'a [&'a Known],
     said: HashSet<&'a str>,
-    /// What of it fields said.
+    /// The values that fields contain.
     in_fields: HashSet<&'a str>,
-    /// Kinds of which something is only named.
+    /// Kinds with entities that are only named.
     kinds: HashSet<&'a str>,
     told: Vec<Told>,
 }
@@ -161,7 +162,7 @@ impl<'a> Choice<'a> {
         self.outline.ranked.get(part.of).copied()
     }
 
-    /// What a part would add now for each of its chars.
+    /// Returns what a part would now add for each of its chars.
     fn next(&self, at: usize, part: &Part<'a>) -> Next {
         let cost = self.cost(part);
         if cost > self.left {
@@ -185,7 +186,7 @@ impl<'a> Choice<'a> {
         Next { part: at, ratio }
     }
 
-    /// Chars that it would take.
+    /// Returns the chars that it would need.
     fn cost(&self, part: &Part<'_>) -> usize {
         let Some(entity) = self.entity(part) else { return usize::MAX };
         let name = entity.id.chars().count();
@@ -250,12 +251,12 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// A name among others must not look like several, and without its fields it must be exact.
+/// Whether a name can be in the list of names: it must not look like several, and must be an exact value.
 fn can_be_listed(entity: &Entity) -> bool {
     !entity.id.contains([',', ';']) && value(&entity.id).is_some()
 }
 
-/// A part in the order in which parts are tried.
+/// A part in the queue of candidates.
 #[derive(PartialEq)]
 struct Next {
     part: usize,
@@ -265,7 +266,7 @@ struct Next {
 impl Eq for Next {}
 
 impl Ord for Next {
-    /// The greatest ratio first, then what is ranked first.
+    /// Orders by ratio, greatest first, then by rank.
     fn cmp(&self, other: &Self) -> Ordering {
         self.ratio.total_cmp(&other.ratio).then(other.part.cmp(&self.part))
     }

@@ -1,13 +1,13 @@
-//! Results of single tests in what a test program prints.
+//! Results of single tests in the output of a test program.
 
 use std::sync::LazyLock;
 
 use crate::pattern::Pattern;
 
-/// Lines of one output that tell of tests and are read.
+/// The most test lines of one output that are read.
 const MOST: usize = 60;
 
-/// Bytes of the longest name.
+/// The most bytes of a name.
 const LONGEST: usize = 160;
 
 static TOLD: LazyLock<Pattern> = LazyLock::new(|| {
@@ -16,7 +16,7 @@ static TOLD: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
-/// The tests that a text tells of, the last one first, and what became of each.
+/// Returns the tests in a text with their results, the last one first.
 pub(super) fn results(text: &str) -> impl Iterator<Item = (&str, &'static str)> {
     let has_any = memchr::memmem::find(text.as_bytes(), b"FAIL").is_some()
         || memchr::memmem::find(text.as_bytes(), b"PASS").is_some()

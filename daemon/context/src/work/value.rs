@@ -1,16 +1,16 @@
-//! Values: what of a text somebody has to write exactly, or it means something else. An id, a path, an
-//! address, a name of a program, a date, a number.
+//! Values: parts of a text that must be written exactly to keep their meaning. An id, a path, an address, a
+//! name of a program, a date, a number.
 
 use std::ops::Range;
 
-/// What a value looks like.
+/// The form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum ValueKind {
-    /// With a scheme.
+    /// An address with a scheme.
     Link,
-    /// With an at sign and a dot behind it.
+    /// A text with an at sign and a dot after it.
     Email,
-    /// A file or folder, or what is written like one, as a branch.
+    /// A file or folder, or a text with that form, such as a branch.
     Path,
     /// A name in a program, written `like_this` or `likeThis`.
     Name,
@@ -25,20 +25,20 @@ pub(crate) enum ValueKind {
 /// A value in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Value<'a> {
-    /// As it stands there.
+    /// The exact text.
     pub(crate) text: &'a str,
-    /// What it looks like.
+    /// Its form.
     pub(crate) kind: ValueKind,
 }
 
-/// Chars of the longest value; what is longer is data.
+/// The most chars of a value; a longer one is data.
 const LONGEST: usize = 120;
-/// Chars of the shortest one.
+/// The fewest chars of a value.
 const SHORTEST: usize = 3;
-/// Digits of the shortest number that is one.
+/// The fewest digits of a number.
 const DIGITS: usize = 3;
 
-/// Ends of names that files have.
+/// Endings of file names.
 const ENDINGS: &[&str] = &[
     "bash", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "env", "go", "gz", "h", "hpp", "html", "ini",
     "ipynb", "java", "js", "json", "jsonl", "jsx", "kt", "lock", "log", "md", "mjs", "patch", "pdf", "php", "png",
@@ -46,12 +46,12 @@ const ENDINGS: &[&str] = &[
     "vue", "xml", "yaml", "yml", "zip",
 ];
 
-/// The values of a text, in order.
+/// Returns the values of a text, in order.
 pub(crate) fn values(text: &str) -> impl Iterator<Item = Value<'_>> {
     Words { text, at: 0 }.filter_map(|range| value(text.get(range)?))
 }
 
-/// What a word is; none if it is just a word.
+/// Returns the value of a word; `None` if it is just a word.
 pub(crate) fn value(word: &str) -> Option<Value<'_>> {
     let signs = Signs::of(word);
     if !signs.may_be_a_value() {
@@ -61,7 +61,7 @@ pub(crate) fn value(word: &str) -> Option<Value<'_>> {
     if text.len() < SHORTEST || text.len() > LONGEST {
         return None;
     }
-    // What was masked, or cut, is exact no more.
+    // A masked or cut text is no longer exact.
     if signs.dot && text.as_bytes().windows(3).any(|part| part == b"...") {
         return None;
     }
@@ -96,7 +96,7 @@ fn kind(text: &str, signs: &Signs) -> Option<ValueKind> {
         return Some(ValueKind::Path);
     }
     if signs.digits > 0 && signs.letters > 0 {
-        // `12px` and `3rd` are measures; `1st` is no id.
+        // `12px` and `3rd` are measures, not ids.
         let is_measure = text.starts_with(|first: char| first.is_ascii_digit()) && signs.letters <= 2;
         return (!is_measure).then_some(ValueKind::Id);
     }
@@ -113,7 +113,7 @@ fn is_email(text: &str) -> bool {
     })
 }
 
-/// A root, or more than one part with something in it that a pair of words has not.
+/// Whether the text has a root, or several parts with a sign that a pair of words lacks.
 fn is_path(text: &str, signs: &Signs) -> bool {
     let is_rooted = text.starts_with(['/', '~']) || text.starts_with("./") || text.starts_with("../");
     let parts = text.split('/').filter(|part| !part.is_empty()).count();
@@ -139,7 +139,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.+@".contains(&byte))
 }
 
-/// What a word has.
+/// The signs in a word.
 #[derive(Default)]
 struct Signs {
     letters: usize,
@@ -150,7 +150,7 @@ struct Signs {
     low_line: bool,
     dash: bool,
     scheme: bool,
-    /// A capital letter behind a small one.
+    /// Whether a capital letter follows a small one.
     hump: bool,
 }
 
@@ -186,7 +186,7 @@ impl Signs {
     }
 }
 
-/// Runs of chars that values consist of.
+/// Iterates over runs of chars that can form values.
 struct Words<'a> {
     text: &'a str,
     at: usize,
@@ -199,7 +199,7 @@ impl Iterator for Words<'_> {
         let bytes = self.text.as_bytes();
         loop {
             let mut start = self.at;
-            // What is written as an escape is no part of the word behind it.
+            // An escape is not part of the word after it.
             while let Some(byte) = bytes.get(start).filter(|byte| !is_of_word(**byte)) {
                 let is_escape =
                     *byte == b'\\' && bytes.get(start + 1).is_some_and(|next| b"nrtubBsSdDwW".contains(next));
@@ -229,7 +229,7 @@ fn is_of_word(byte: u8) -> bool {
     OF_WORD[usize::from(byte)]
 }
 
-/// Bytes that words with values in them consist of.
+/// Bytes that can be in words with values.
 const OF_WORD: [bool; 256] = {
     let mut table = [false; 256];
     let all = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./@+~";

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const RED: &str = "\u{1b}[1;31m";
 const PLAIN: &str = "\u{1b}[0m";
 
-/// A session whose outputs have the colours that are given.
+/// Returns a session whose outputs use the given colours.
 fn session(on: &str, off: &str) -> Vec<Message> {
     let paint = |text: &str| format!("{on}{text}{off}");
     let mut list = vec![
@@ -58,7 +58,7 @@ fn handoff(engine: Engine, list: &[Message]) -> String {
 fn a_coloured_output_leaves_the_record_of_a_plain_one() {
     for engine in [Engine::Compressor, Engine::Lossless] {
         let (plain, coloured) = (handoff(engine, &session("", "")), handoff(engine, &session(RED, PLAIN)));
-        // What quotes a text may have more room for it where that is longer.
+        // Sections that quote texts may have more room for longer ones.
         for section in ["## State of the Work", "## Exact References"] {
             let of = |handoff: &str| {
                 handoff.split("\n## ").find(|text| section.ends_with(text.lines().next().unwrap())).unwrap().to_owned()

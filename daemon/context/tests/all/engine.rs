@@ -28,7 +28,7 @@ fn say(role: &str, content: &str) -> Value {
     json!({"role": role, "content": content})
 }
 
-/// System, then turns of user and assistant, then a last question.
+/// Returns a system message, turns of user and assistant, and a last question.
 fn chat(turns: usize) -> Vec<Value> {
     let mut list = vec![say("system", "You are an agent.")];
     for at in 0..turns {
@@ -176,12 +176,12 @@ fn a_last_question_right_behind_the_head_survives() {
     }
     let list = messages(&list);
     let task = list[5].raw().to_owned();
-    // It is kept, so nothing is left that a handoff could stand for.
+    // It is kept, so there are no messages for a handoff to replace.
     let wide = settings(200_000, 4, 20);
     assert_eq!(plan(&list, &wide, &PlanRequest::default()).start, 5);
     let declined = prepare(&list, &wide, &EngineState::default(), &CompressRequest::default());
     assert_eq!(declined.err(), Some(Declined::NothingBetween));
-    // A list over the threshold has a handoff for what was done since.
+    // In a list over the threshold the handoff covers the work since then.
     let narrow = settings(8_000, 4, 20);
     let mut list = list;
     for at in (6..list.len()).step_by(2) {
@@ -312,7 +312,7 @@ fn the_callers_figure_counts_as_the_size_before() {
     assert!(done.numbers.savings_pct > 99.0);
 }
 
-/// A chat with facts in it.
+/// Returns a chat that contains facts.
 fn long_talk(turns: usize) -> Vec<Value> {
     let mut list = chat(turns);
     list[7] = say("user", "Never push to main. Please look at the importer.");

@@ -1,4 +1,5 @@
-//! Lists of other providers: what comes back is in their form, with every call answered, and says the same.
+//! Lists of other providers: the result is in their form, every call is answered, and the content is the
+//! same.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod conversation;
@@ -32,7 +33,7 @@ fn compressed(messages: &[Message], settings: &Settings) -> Option<Compressed> {
     Some(prepared.finish(Summary { body, ..Summary::default() }, "cmp_1".to_owned(), &|_, _| None))
 }
 
-/// Messages without what is herma's own.
+/// Removes herma's own fields from messages.
 fn said(mut messages: Vec<Value>) -> Vec<Value> {
     for message in messages.iter_mut().filter_map(Value::as_object_mut) {
         message.retain(|name, _| !name.starts_with('_'));
@@ -65,14 +66,14 @@ proptest! {
         let messages = Message::all_of_json(first.messages);
         let pairing = pairs::pairing(&messages);
         prop_assert!(pairing.orphans.is_empty() && pairing.unanswered.is_empty(), "{:?}", pairing);
-        // Nothing changes: every item comes back byte for byte.
+        // Without changes every item comes back byte for byte.
         let all: Vec<_> = (0..messages.len()).map(Slot::Kept).collect();
         let same: Vec<String> = translation.slots(&all, &messages).iter().map(|slot| slot.message(translation.items()).unwrap().raw().to_owned()).collect();
         prop_assert_eq!(same, list.iter().map(Value::to_string).collect::<Vec<_>>());
-        // Written without the list they say the same.
+        // Written without the original list, they have the same content.
         let written: Vec<Value> = translation.write(&messages).iter().map(value).collect();
         prop_assert_eq!(&written, &list);
-        // However a client's library writes the same.
+        // The JSON formatting of a client's library does not matter.
         let pretty = list.iter().map(|item| serde_json::to_string_pretty(item).unwrap()).collect();
         let pretty: Vec<Value> = forms::read(pretty).unwrap().messages.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
         prop_assert_eq!(&pretty, &messages.iter().map(value).collect::<Vec<_>>());
@@ -86,7 +87,7 @@ proptest! {
         let items: Vec<Value> = slots.iter().map(|slot| value(slot.message(translation.items()).unwrap())).collect();
         prop_assert_eq!(form.refusal(&items), None, "{}", json!(items));
         prop_assert!(items.iter().all(|item| !item.to_string().contains("\"_item\"") && !item.to_string().contains("_compressed_summary")));
-        // It is read as what the engine made.
+        // The written items are read as the engine's messages.
         let again = forms::read(items.iter().map(Value::to_string).collect()).unwrap();
         let again: Vec<Value> = again.messages.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
         let made: Vec<Value> = done.slots.iter().map(|slot| value(slot.message(&messages).unwrap())).collect();
@@ -94,7 +95,7 @@ proptest! {
     }
 }
 
-/// Any JSON, made of the words that mean something here.
+/// Returns any JSON made of the words that have a meaning here.
 fn odd_value() -> impl Strategy<Value = Value> {
     let words = prop::sample::select(vec![
         "user",
@@ -176,7 +177,7 @@ proptest! {
         let same: Vec<&str> = same.iter().map(|slot| slot.message(translation.items()).unwrap().raw()).collect();
         prop_assert_eq!(same, texts.iter().map(String::as_str).collect::<Vec<_>>());
         prop_assert!(translation.write(&messages).iter().all(|item| serde_json::from_str::<Value>(item.raw()).is_ok()));
-        // What an engine makes of it is JSON, too.
+        // The result of an engine is JSON, too.
         if let Some(done) = compressed(&messages, &settings(300, Engine::Compressor)) {
             let new = translation.slots(&done.slots, &messages);
             prop_assert!(new.iter().all(|slot| serde_json::from_str::<Value>(slot.message(translation.items()).unwrap().raw()).is_ok()));

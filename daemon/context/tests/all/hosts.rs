@@ -1,4 +1,4 @@
-//! Hosts that take less of a compressed list than every list.
+//! Hosts that do not accept every compressed list.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use herma_context::compressor::prepare;
@@ -6,7 +6,7 @@ use herma_context::engine::{ArchiveNote, CompressRequest, Compressed, Declined, 
 use herma_context::{Host, Message, RawSettings, Settings, handoff, tokens};
 use serde_json::{Value, json};
 
-/// Claude Code keeps messages of the model by their handle, and takes results as text.
+/// Claude Code keeps the model's messages by handle, and accepts results as text.
 const ROWS: Host =
     Host { takes_merged_handoff: false, takes_short_calls: false, takes_short_results: true, fewer_messages: 0 };
 
@@ -18,7 +18,7 @@ fn say(role: &str, content: &str) -> Value {
     json!({"role": role, "content": content})
 }
 
-/// A call and what it found, of so many chars each.
+/// Returns a call and its result, of so many chars each.
 fn exchange(at: usize, arguments: usize, result: usize) -> [Value; 2] {
     let arguments = json!({"command": format!("step {at} {}", "x".repeat(arguments))}).to_string();
     let found = format!("found {at}: {}", "row of the table, number 17\n".repeat(result / 28));
@@ -29,7 +29,7 @@ fn exchange(at: usize, arguments: usize, result: usize) -> [Value; 2] {
     ]
 }
 
-/// One turn of so many calls.
+/// Returns one turn with so many calls.
 fn turn(calls: usize, arguments: usize, result: usize) -> Vec<Message> {
     let mut list = vec![say("user", "Always answer in English."), say("assistant", "understood")];
     list.push(say("user", "Do all the steps."));
@@ -47,7 +47,8 @@ fn compressed(list: &[Message], settings: &Settings) -> Result<Compressed, Decli
 
 #[test]
 fn a_handoff_that_may_not_be_merged_is_a_message_of_its_own() {
-    // The head ends with the user, and the tail begins with the model: elsewhere the handoff goes in front of that.
+    // The head ends with the user, and the tail begins with the model. Other hosts get the handoff merged
+    // into the model's message.
     for (first, host, is_alone) in [(3, Host::default(), false), (3, ROWS, true), (0, ROWS, true)] {
         let settings = settings(100_000, first).hosted_by(host).aimed_at(Some(12_000));
         let list = turn(60, 10, 8_000);
@@ -93,7 +94,7 @@ fn a_target_is_reached_and_only_lowers_the_threshold() {
 
 #[test]
 fn a_list_that_can_t_reach_its_target_becomes_as_small_as_it_can() {
-    // What the user said last and its answer take more than the target; nothing else needs to stay.
+    // The user's last message and its answer exceed the target; nothing else must stay.
     let long = |of: &str, chars: usize| format!("{of} {}", "word after word ".repeat(chars / 16));
     let mut list = turn(40, 10, 4_000);
     for (role, chars) in [
@@ -118,7 +119,8 @@ fn a_list_that_can_t_reach_its_target_becomes_as_small_as_it_can() {
 fn a_host_that_counts_messages_gets_fewer_or_none() {
     let counting = Host { fewer_messages: 2, ..Host::default() };
     let (mut kept_whole, mut declined) = (0, 0);
-    // From a list in which results alone make it small enough, to one with nothing between head and tail.
+    // The lists range from one that becomes small enough through shorter results to one with nothing between
+    // head and tail.
     for calls in 1..40 {
         let list = turn(calls, 10, 120_000 / calls);
         let window = 24_000;

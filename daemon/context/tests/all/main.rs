@@ -1,4 +1,4 @@
-//! Compressions from end to end. One program, because each one is linked by itself.
+//! Compressions from end to end, in one program, because each test program is linked separately.
 
 mod colours;
 mod engine;

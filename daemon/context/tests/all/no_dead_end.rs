@@ -1,5 +1,5 @@
-//! A thousand conversations of ten shapes: a compression of a list over the threshold ends below
-//! it, or says with numbers what alone is too large.
+//! A thousand conversations of ten shapes. A compression of a list over the threshold ends below it, or
+//! reports with numbers which parts alone are too large.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod dice;
@@ -16,26 +16,26 @@ use herma_context::{Message, RawSettings, Role, Settings, compressor, constants,
 use rayon::prelude::*;
 use shapes::{Shape, Talk};
 
-/// Conversations.
+/// The number of conversations.
 const COUNT: u64 = 1_000;
-/// Compressions of each.
+/// The number of compressions of each.
 const RUNS: usize = 10;
-/// Turns after which a conversation ends anyway.
+/// The most turns of a conversation.
 const MOST_TURNS: usize = 300;
-/// Tokens that parts which nothing touches may be short of the threshold: the smallest handoff and
-/// what a run adds, and what is rounded.
+/// The allowed difference in tokens between the threshold and the fixed parts that are reported as too large:
+/// the smallest handoff, the additions of a run, and rounding.
 const SLACK: u64 = 1_000;
 
-/// What came of conversations.
+/// The results of conversations.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     conversations: usize,
     runs: usize,
     /// Runs that ended below the threshold.
     below: usize,
-    /// Runs that named what alone is too large.
+    /// Runs that reported the parts that alone are too large.
     named: usize,
-    /// Runs after which the list was what it was before.
+    /// Runs that left the list unchanged.
     unchanged: usize,
 }
 
@@ -54,7 +54,7 @@ struct Case {
     seed: u64,
     dice: Dice,
     settings: Settings,
-    /// Tokens that travel beside the list.
+    /// Tokens sent in addition to the list.
     beside: u64,
     state: EngineState,
     breaker: Breaker,
@@ -104,12 +104,12 @@ impl Case {
         self.list = list;
     }
 
-    /// What the caller says of the prompt.
+    /// Returns the caller's figure for the prompt.
     fn current(&self) -> Option<i64> {
         (self.beside > 0).then(|| i64::try_from(self.size + self.beside).unwrap())
     }
 
-    /// Compresses the list, and checks what came of it. False when it came back as it was.
+    /// Compresses the list, and checks the result. Returns false if the list is unchanged.
     fn compress(&mut self) -> bool {
         self.tally.runs += 1;
         let before = self.size;
@@ -165,7 +165,7 @@ impl Case {
         Some(done)
     }
 
-    /// What holds for every new list.
+    /// Checks the invariants of every new list.
     fn check(&self, done: &Compressed, new: &[Message]) {
         let ids = |list: &[Message]| paired(list);
         assert_eq!(ids(&self.list), Ok(()), "the input");
@@ -196,7 +196,7 @@ impl Case {
     }
 }
 
-/// What the user wrote in a message, without a handoff in front of it.
+/// Returns the user's own words in a message, without a handoff before them.
 fn own_words(message: &Message) -> Option<String> {
     let text = message.text().into_owned();
     if text.starts_with(constants::PREFIX) {
@@ -206,7 +206,7 @@ fn own_words(message: &Message) -> Option<String> {
     }
 }
 
-/// Every result follows its call, and no call is open but those of the last message.
+/// Checks that every result follows its call, and that only calls of the last message are open.
 fn paired(list: &[Message]) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     for (at, message) in list.iter().enumerate() {
@@ -222,7 +222,7 @@ fn paired(list: &[Message]) -> Result<(), String> {
     Ok(())
 }
 
-/// Neighbours with the same role, other than results.
+/// Returns how many neighbours have the same role, results aside.
 fn repeats(list: &[Message]) -> usize {
     list.windows(2).filter(|pair| pair[0].role() == pair[1].role() && pair[0].role() != &Role::Tool).count()
 }
@@ -238,7 +238,7 @@ fn conversation(seed: usize) -> (Shape, Tally) {
         case.size += size(&more);
         case.list.extend(more);
         if case.is_over() {
-            // The sum of what was rounded up may say a little too much.
+            // The sum of rounded up values may be a little too high.
             case.size = size(&case.list);
         }
         if !case.is_over() {
@@ -248,7 +248,7 @@ fn conversation(seed: usize) -> (Shape, Tally) {
         if !case.is_over() {
             continue;
         }
-        // The same run again gains something, or nobody asks for it.
+        // The same run gains something again, or is not requested.
         if has_work(&case.list, &case.settings, case.current()) {
             assert!(is_changed && case.compress());
         } else if !is_changed {
@@ -270,7 +270,8 @@ fn a_compression_ends_below_the_threshold_or_names_what_is_too_large() {
         all += tally;
     }
     assert_eq!((all.conversations, all.runs), (1_000, all.below + all.named), "{by_shape:#?}");
-    // Only what alone is too large keeps a list over the threshold, and only two shapes have that.
+    // Only parts that alone are too large keep a list over the threshold, and only two shapes have such
+    // parts.
     assert!(all.runs > 9_900 && all.below * 10 > all.runs * 9, "{by_shape:#?}");
     for (shape, tally) in &by_shape {
         let can_be_too_large = matches!(shape, Shape::LongHead | Shape::LongSystemPrompt);

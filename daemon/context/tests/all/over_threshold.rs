@@ -1,4 +1,4 @@
-//! What gives way of a list over the threshold, step by step.
+//! The parts of a list over the threshold that are shortened or dropped, step by step.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use herma_context::compressor::{Prepared, has_work, plan, prepare};
@@ -8,7 +8,7 @@ use herma_context::engine::{
 use herma_context::{Message, RawSettings, Settings, compressor, constants, tokens};
 use serde_json::{Value, json};
 
-/// A window of 8,000 tokens, and so a threshold of 6,800.
+/// Returns settings with a window of 8,000 tokens, and so a threshold of 6,800.
 fn settings() -> Settings {
     of_window(8_000)
 }
@@ -21,7 +21,7 @@ fn say(role: &str, content: &str) -> Value {
     json!({"role": role, "content": content})
 }
 
-/// System, then the three messages of the head.
+/// Returns the system message, and the three messages of the head.
 fn head() -> Vec<Value> {
     vec![say("system", "You are an agent."), say("user", "hello"), say("assistant", "yes"), say("user", "begin")]
 }
@@ -315,7 +315,7 @@ fn a_small_window_gets_a_handoff_that_fits_it() {
     all.extend((0..54).flat_map(talk));
     all.push(say("user", "Never touch the folder vault, and please keep the backups."));
     all.push(say("assistant", "Of course."));
-    // The end of a rule, but another message.
+    // It repeats the end of a rule, but is another message.
     all.push(say("user", "please keep the backups."));
     all.push(say("assistant", "What of it?"));
     all.extend((54..64).flat_map(talk));

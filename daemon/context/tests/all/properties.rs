@@ -1,4 +1,4 @@
-//! What holds for every list, however strange.
+//! Invariants of every list, however strange.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use herma_context::compressor::{plan, prepare};
@@ -54,7 +54,7 @@ fn message() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A call with what it found; later ones are given the same names, so that much refers to it.
+/// Returns a call with its result. Later calls use the same names, so many messages refer to it.
 fn exchange() -> impl Strategy<Value = Vec<Value>> {
     let names = |of: usize| format!("ab_{of} cd_{of} ef_{of} gh_{of} ij_{of}");
     (0_usize..4, 0_usize..9).prop_map(move |(of, other)| {
@@ -92,7 +92,7 @@ prop_compose! {
     }
 }
 
-/// A list with which any provider is content as far as calls and results go.
+/// Whether calls and results of a list are valid for any provider.
 fn paired(list: &[Message]) -> bool {
     let pairing = pairs::pairing(list);
     pairing.orphans.is_empty() && pairing.unanswered.is_empty()
@@ -123,7 +123,7 @@ proptest! {
             let raw = list[last].raw();
             let value: Value = serde_json::from_str(raw).unwrap();
             let content = value["content"].to_string();
-            // A handoff in front of the words is no word of theirs.
+            // A handoff before the words does not count as theirs.
             let text = list[last].text().into_owned();
             let own = handoff::split(&text).map_or(text, |parts| parts.rest);
             let survives = new.iter().skip(handoff_at).any(|m| {

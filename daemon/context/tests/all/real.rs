@@ -1,4 +1,4 @@
-//! One long session made of real conversations, compressed again and again as it grows.
+//! One long session built from real conversations, compressed repeatedly as it grows.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use herma_context::engine::{ArchiveNote, CompressRequest, EngineState, Summary};
 use herma_context::{Engine, Message, RawSettings, pairs, tokens};
 use serde_json::value::RawValue;
 
-/// The messages of all fixtures, chained.
+/// Returns the messages of all fixtures, chained.
 fn session() -> Vec<Message> {
     let lines = include_str!("../fixtures/airline.jsonl").lines();
     lines

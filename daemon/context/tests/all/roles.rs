@@ -1,4 +1,4 @@
-//! Whatever is done to a list in which people and the model take turns, they do afterwards.
+//! If people and the model take turns in a list, they still do so after every operation.
 #![expect(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
 use std::ops::Range;
@@ -36,7 +36,8 @@ fn conversation(turns: &[Turn], mark: &str) -> Vec<Message> {
     list.iter().map(|value| Message::parse(value.to_string()).unwrap()).collect()
 }
 
-/// Where two of one side follow each other, or a person speaks right behind results; a handoff may.
+/// Returns where two messages of one side follow each other, or a user message directly follows results; a
+/// handoff may.
 fn meetings(list: &[Message]) -> Vec<String> {
     let shown = |message: &Message| format!("{} {:.60}", message.role().as_str(), message.text());
     let meet = |pair: &&[Message]| {
@@ -52,12 +53,12 @@ fn settings(engine: Engine) -> Settings {
     RawSettings { context_length: 6_000, engine, ..RawSettings::default() }.check().unwrap()
 }
 
-/// A list and what its engine remembers.
+/// A list and its engine's state.
 struct Session {
     list: Vec<Message>,
     state: EngineState,
     settings: Settings,
-    /// What left with the last compression.
+    /// The messages that left in the last compression.
     left: Vec<(usize, Message)>,
 }
 
@@ -121,7 +122,7 @@ proptest! {
         if !session.compress(None, &pins) || session.left.is_empty() {
             return Ok(());
         }
-        // A node has messages that left, in their order; what stayed between them is not in it.
+        // A node has messages that left, in order; messages that stayed between them are not in it.
         let place = |share: f64| (share * (session.left.len() - 1) as f64) as usize;
         let (from, to) = (place(one).min(place(other)), place(one).max(place(other)) + 1);
         let messages: Vec<Message> = session.left[from..to].iter().map(|(_, message)| message.clone()).collect();

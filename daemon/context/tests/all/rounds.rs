@@ -1,4 +1,4 @@
-//! One compression after the other of a session that hardly grows: what was said at its beginning still stands there.
+//! Successive compressions of a session that hardly grows: the messages of its beginning are still quoted.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use herma_context::compressor::prepare;
@@ -6,10 +6,10 @@ use herma_context::engine::{ArchiveNote, CompressRequest, EngineState, Gain, Sum
 use herma_context::{Message, RawSettings, Settings};
 use serde_json::{Value, json};
 
-/// Runs in a row.
+/// Successive runs.
 const RUNS: usize = 20;
 
-/// Facts that the user gives.
+/// The number of facts that the user states.
 const FACTS: usize = 40;
 
 fn fact(at: usize) -> String {
@@ -17,7 +17,7 @@ fn fact(at: usize) -> String {
     format!("For the record, the {name} cluster {at} of the staging area listens on port {} by now.", 41_000 + at * 17)
 }
 
-/// Facts, and a file that is read behind each.
+/// Returns facts, each followed by reading a file.
 fn conversation() -> Vec<Message> {
     let mut values = vec![json!({"role": "system", "content": "You are an agent."})];
     for at in 0..FACTS {
@@ -41,7 +41,7 @@ fn settings() -> Settings {
     RawSettings { context_length: 16_000, ..RawSettings::default() }.check().unwrap()
 }
 
-/// The list after a run; the same list where the run was declined.
+/// Returns the list after a run; the same list if the run was declined.
 fn compressed(list: Vec<Message>, state: &mut EngineState, gain: Gain, number: usize) -> Vec<Message> {
     let request = CompressRequest { gain, ..CompressRequest::default() };
     let Ok(prepared) = prepare(&list, &settings(), state, &request) else { return list };

@@ -1,5 +1,5 @@
-//! Lists whose parts the two estimates weigh differently: what is over the threshold ends below it, or says what alone
-//! is too large.
+//! Lists for whose parts the two estimates differ: a list over the threshold ends below it, or the run
+//! reports which parts alone are too large.
 #![expect(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "tests")]
 
 use herma_context::engine::{CompressRequest, EngineState, Over, Part, Prompt, Summary};
@@ -7,10 +7,11 @@ use herma_context::{Engine, Message, RawSettings, Settings, tokens};
 use proptest::prelude::*;
 use serde_json::json;
 
-/// Tokens that parts which nothing touches may be short of the threshold: the smallest handoff, and what a run adds.
+/// The allowed difference in tokens between the threshold and the fixed parts that are reported as too large:
+/// the smallest handoff, and the additions of a run.
 const SLACK: u64 = 1_000;
 
-/// What a text is written in.
+/// The kind of a text.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     English,
@@ -36,7 +37,7 @@ impl Kind {
         }
     }
 
-    /// A text that takes about so many tokens by the larger estimate.
+    /// Returns a text of about so many tokens by the larger estimate.
     fn text(self, tokens: u64) -> String {
         let piece = self.piece(11);
         let sample = self.piece(0).repeat(20);
@@ -68,7 +69,7 @@ fn size(list: &[Message]) -> u64 {
     tokens::estimate_messages(list).max(tokens::own_estimate_messages(list))
 }
 
-/// What came of a compression: the new list, or none; and what keeps it over the threshold.
+/// Returns the new list of a compression, if there is one, and what keeps it over the threshold.
 fn compressed(
     engine: Engine,
     list: &[Message],

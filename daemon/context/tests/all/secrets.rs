@@ -1,6 +1,5 @@
-//! Nothing of a secret stands in a handoff that was made without a model, and no more than a mask
-//! shows in what a model is asked and in a handoff around its summary, wherever in the conversation
-//! the secret stood.
+//! A handoff without a model contains nothing of a secret, wherever in the conversation the secret was. A
+//! model's prompt and the handoff around its summary show no more than a mask.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use herma_context::compressor::prepare;
@@ -10,24 +9,24 @@ use herma_guard::{RedactOptions, redact};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Chars of a secret in a row that tell something of it.
+/// Successive chars of a secret that reveal something of it.
 const TELLING: usize = 4;
-/// Chars in a row that no mask shows.
+/// Successive chars that no mask shows.
 const UNMASKED: usize = 7;
-/// What random secrets are made of: no word of the conversations has four of these in a row.
+/// The chars of random secrets: no word of the conversations has four of these in a row.
 const LETTERS: &[u8] = b"BCDFGHJKLMNPQRSVWXZ23456789";
 const PREFIXES: [&str; 9] = ["sk-proj-", "ghp_", "github_pat_", "xoxb-", "AIza", "hf_", "npm_", "gsk_", "SG."];
 
 /// A secret in its usual surroundings.
 #[derive(Clone, Debug)]
 struct Secret {
-    /// As it stands in a text.
+    /// The text with the secret.
     text: String,
-    /// What of that nobody may know.
+    /// The parts of it that must stay secret.
     parts: Vec<String>,
 }
 
-/// Random letters that are the same for the same seed.
+/// Returns random letters that are the same for the same seed.
 fn letters(seed: u64, length: usize, of: &[u8]) -> String {
     let mut state = seed | 1;
     let next = move || {
@@ -73,7 +72,7 @@ impl Secret {
         }
     }
 
-    /// So many chars of it in a row that stand in a text, with what is around them.
+    /// Returns so many successive chars of it found in a text, with the text around them.
     fn leaked_into<'a>(&self, text: &'a str, chars: usize) -> Option<&'a str> {
         let windows = self.parts.iter().flat_map(|part| part.as_bytes().windows(chars));
         windows.map(|window| std::str::from_utf8(window).unwrap()).find_map(|window| {
@@ -100,7 +99,7 @@ fn called(id: usize, name: &str, arguments: &Value, output: impl Into<Value>) ->
 
 const PLACES: usize = 20;
 
-/// Messages with a secret somewhere in them; `shift` moves it about.
+/// Returns messages that contain a secret; `shift` changes its position.
 fn placed(place: usize, shift: usize, at: usize, secret: &str) -> Vec<Value> {
     let reply = say("assistant", "Done.");
     let ask = |text: String| vec![say("user", text), reply.clone()];
@@ -147,14 +146,14 @@ fn settings() -> Settings {
     RawSettings { context_length: 64_000, protect_first_n: Some(1), ..RawSettings::default() }.check().unwrap()
 }
 
-/// A conversation that has something between head and tail.
+/// Returns a conversation with messages between head and tail.
 fn around(middle: Vec<Value>) -> Vec<Value> {
     let begin = [say("system", "You are an agent."), say("user", "hello"), say("assistant", "yes")];
     let end = (0..24).map(|at| say(if at % 2 == 0 { "user" } else { "assistant" }, words(3_200)));
     begin.into_iter().chain(middle).chain(end).collect()
 }
 
-/// The handoff of a run without a model.
+/// Returns the handoff of a run without a model.
 fn recorded(list: &[Message], failure: Option<&str>) -> Compressed {
     let prepared = prepare(list, &settings(), &EngineState::default(), &CompressRequest::default()).unwrap();
     let body = prepared.extractive_summary(failure);
@@ -162,7 +161,7 @@ fn recorded(list: &[Message], failure: Option<&str>) -> Compressed {
     prepared.finish(Summary { body, writer: Writer::Extractive, ..Summary::default() }, note)
 }
 
-/// What a model is asked about a list, and the handoff around what it says.
+/// Returns the prompt for a model about a list, and the handoff around its answer.
 fn summarised(list: &[Message], said: &str) -> (String, Compressed) {
     let prepared = prepare(list, &settings(), &EngineState::default(), &CompressRequest::default()).unwrap();
     let prompt = prepared.request().prompt;

@@ -1,4 +1,4 @@
-//! The patterns themselves, on texts that others wrote.
+//! Tests the crate's patterns on texts from other sources.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -11,20 +11,20 @@ use crate::pattern::classes::with_small_classes;
 use crate::pattern::pattern;
 use crate::testing::settings;
 
-/// Sentences of programs in eighteen languages, one a line.
+/// Messages of programs in eighteen languages, one per line.
 const SENTENCES: &str = include_str!("../../../tests/fixtures/messages.txt");
-/// Conversations of a desk, one a line.
+/// Conversations of a service desk, one per line.
 const DESK: &str = include_str!("../../../tests/fixtures/airline.jsonl");
 
-/// The sources of all patterns that were compiled.
+/// The sources of all compiled patterns.
 static SOURCES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// Remembers that a pattern was compiled.
+/// Records that a pattern was compiled.
 pub(in crate::pattern) fn note(source: &str) {
     SOURCES.lock().unwrap_or_else(PoisonError::into_inner).insert(source.to_owned());
 }
 
-/// Has the patterns compiled that a compression and its checks ask for.
+/// Compiles all patterns that a compression and its checks use.
 fn use_all() {
     let said = |text: &str| serde_json::json!({"role": "user", "content": text}).to_string();
     let ran = |text: &str| serde_json::json!({"role": "assistant", "content": text}).to_string();
@@ -52,7 +52,7 @@ fn each_pattern_finds_in_any_language_what_the_crate_regex_finds() {
     }
     for source in sources {
         let (own, other) = (pattern(&source), Regex::new(&with_small_classes(&source)).unwrap());
-        // Line by line, as most are searched, and some of them as one text.
+        // Most are searched line by line, and some also as one text.
         let together = &SENTENCES[..SENTENCES.floor_char_boundary(8_192)];
         for text in SENTENCES.lines().chain(DESK.lines()).chain([together]) {
             let found: Vec<_> = own.find_iter(text).map(|found| found.range()).collect();

@@ -1,7 +1,7 @@
 use super::*;
 use crate::savings::savings_pct;
 
-/// A window of 128,000 tokens, of which 64,000 are the threshold.
+/// A window of 128,000 tokens, with a threshold of 64,000.
 fn settings() -> Settings {
     Settings::of_window(128_000).unwrap()
 }
@@ -25,7 +25,8 @@ fn usage_becomes_the_figures_of_the_last_call() {
 
 #[test]
 fn only_a_prompt_that_was_waited_for_tells_what_fits() {
-    // Whether a compression left an estimate of 70,000, the prompt after it, what fits then.
+    // The estimate before, the estimate of a compression if there was one, the next prompt, the estimate that
+    // fits then.
     for (before, estimate, prompt, fit) in [
         (0, Some(70_000), 50_000, 70_000),
         (0, Some(70_000), 63_999, 70_000),
@@ -115,7 +116,7 @@ fn two_weak_runs_stop_automatic_compression() {
 fn a_level_is_told_when_usage_rises_to_it() {
     let settings = Settings::of_window(1_000).unwrap();
     let mut state = EngineState::default();
-    // One session, call by call: the prompt and the level that is told.
+    // One session, call by call: the prompt and the reported level.
     for (call, (prompt, told)) in [
         (100, None),
         (649, None),
@@ -140,7 +141,7 @@ fn a_level_is_told_when_usage_rises_to_it() {
         let expect = told.map(|level| {
             format!("The context window has reached {level} %: the last prompt took {prompt} of 1000 tokens.")
         });
-        // A window as small as this one is near its threshold at some of the levels.
+        // In a window as small as this, some of the levels are near the threshold.
         let level = warning.and_then(|told| told.split(" The next").next().map(str::to_owned));
         assert_eq!(level.filter(|told| told.contains('%')), expect, "call {call}");
     }

@@ -1,21 +1,21 @@
-//! What ASCII text costs, in thousandths of a token.
+//! The cost of ASCII text, in thousandths of a token.
 //!
-//! Tokenizers cut a text where letters, digits and signs meet, and take the space before a word
-//! along. So what counts is how many letters and digits there are and how often each kind begins.
-//! The counts are taken over blocks and without branches, so that the compiler can use wide registers.
+//! Tokenizers split a text where letters, digits and signs meet, and keep the space before a word with it. So
+//! the cost depends on the numbers of letters and digits, and on how often each kind begins. The counts are
+//! computed over blocks and without branches, so that the compiler can use wide registers.
 
 /// The beginning of a word; fitted 357.
 const WORD: u64 = 360;
 /// A letter; fitted 92.
 const LETTER: u64 = 90;
-/// What a capital costs besides; fitted 242.
+/// The additional cost of a capital; fitted 242.
 const CAPITAL: u64 = 240;
-/// What a capital behind a small letter costs besides: `camelCase`, and above all text that is
-/// encoded; fitted 1,769.
+/// The additional cost of a capital after a small letter: `camelCase`, and above all encoded text; fitted
+/// 1,769.
 const HUMP: u64 = 1_770;
-/// A digit: numbers are cut after three digits at most, and most are shorter; fitted 825.
+/// A digit: tokenizers split numbers after three digits at most, and most are shorter; fitted 825.
 const DIGIT: u64 = 825;
-/// The beginning of a run of spaces; most go with the word behind them; fitted 263.
+/// The beginning of a run of spaces; most belong to the next word's token; fitted 263.
 const SPACES: u64 = 260;
 /// A line break; fitted 467.
 const LINE: u64 = 470;
@@ -30,16 +30,16 @@ const LETTERS: u8 = 26;
 const DIGITS: u8 = 10;
 const SMALL: u8 = 0x20;
 
-/// What stands before a text: no word, number or sign goes on behind it.
+/// The byte assumed before a text: no word, number or run of signs continues after it.
 pub(super) const NOTHING: u8 = b'\n';
 
-/// Bytes whose counts fit a byte.
+/// The most bytes whose counts fit a byte.
 const BLOCK: usize = 240;
 
-/// Bytes from which counting in blocks is faster than adding up.
+/// Bytes from which counting in blocks is faster than adding one by one.
 const LONG: usize = 64;
 
-/// The cost of ASCII bytes behind the byte `before`.
+/// Returns the cost of ASCII bytes after the byte `before`.
 pub(super) fn cost(before: u8, bytes: &[u8]) -> u64 {
     let Some((&first, behind)) = bytes.split_first() else { return 0 };
     let rest: u64 = match bytes.len() {
@@ -49,13 +49,13 @@ pub(super) fn cost(before: u8, bytes: &[u8]) -> u64 {
     pair(before, first) + rest
 }
 
-/// The cost of a byte.
+/// Returns the cost of one byte.
 fn pair(before: u8, now: u8) -> u64 {
     block(&[before], &[now])
 }
 
-/// The cost of at most [`BLOCK`] bytes, each with the byte before it. One loop for each count:
-/// such loops become wide instructions.
+/// Returns the cost of at most [`BLOCK`] bytes, each with the byte before it. There is one loop for each
+/// count, because such loops become wide instructions.
 #[inline(always)]
 fn block(before: &[u8], now: &[u8]) -> u64 {
     count(before, now, |before, now| is_letter(now) & !is_letter(before)) * WORD
@@ -95,7 +95,7 @@ const fn is_space(byte: u8) -> bool {
     (byte == b' ') | (byte == b'\t') | (byte == b'\r')
 }
 
-/// Punctuation; control characters are treated alike.
+/// Punctuation; control characters are treated the same.
 const fn is_sign(byte: u8) -> bool {
     !(is_letter(byte) | is_digit(byte) | is_space(byte) | (byte == b'\n'))
 }

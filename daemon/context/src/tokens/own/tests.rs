@@ -2,13 +2,13 @@ use std::collections::BTreeMap;
 
 use super::*;
 
-/// Texts, one a line, with what two tokenizers made of them.
+/// Texts, one per line, with the counts of two tokenizers.
 const COUNTS: &str = include_str!("counts.jsonl");
 
-/// The same as people read it.
+/// The same counts in the documentation.
 const TABLE: &str = include_str!("../../../../../docs/counting.md");
 
-/// How far the mean of a kind may be off, and a single text.
+/// The largest error of the mean of a kind, and of a single text.
 const MEAN: f64 = 0.10;
 const SINGLE: f64 = 0.30;
 
@@ -20,7 +20,7 @@ struct Counted {
     cl100k_base: u32,
 }
 
-/// By how much an estimate is more than a count, as a share of it.
+/// Returns by how much an estimate exceeds a count, as a share of the count.
 fn off(estimate: u64, count: u32) -> f64 {
     estimate as f64 / f64::from(count) - 1.0
 }

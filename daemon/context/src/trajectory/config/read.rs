@@ -1,4 +1,4 @@
-//! Lays what was said over the defaults, and checks it.
+//! Applies the given configuration over the defaults, and checks it.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -14,7 +14,7 @@ impl Config {
     /// Reads YAML. An empty text is a configuration without a key.
     ///
     /// # Errors
-    /// What is not YAML, and whatever [`Config::from_value`] refuses.
+    /// Returns an error for a text that is not YAML, and every error of [`Config::from_value`].
     pub fn from_yaml(text: &str) -> Result<Self, ConfigError> {
         let value = serde_saphyr::from_str::<Value>(text).map_err(|error| {
             let words = error.to_string();
@@ -24,10 +24,10 @@ impl Config {
         Self::from_value(value)
     }
 
-    /// Takes an object of sections; null counts as absent everywhere.
+    /// Reads an object of sections; null counts as absent everywhere.
     ///
     /// # Errors
-    /// A section or a key that there is not, a value of the wrong type or out of its range.
+    /// Returns an error for an unknown section or key, and for a value of the wrong type or out of its range.
     pub fn from_value(value: Value) -> Result<Self, ConfigError> {
         let mut sections = match value {
             Value::Null => Map::new(),
@@ -99,7 +99,7 @@ fn section<T: DeserializeOwned + Default>(
     }
 }
 
-/// A section as it is written, and how it becomes a checked one: what is absent is the default.
+/// Declares a section as written, and its conversion into a checked one with defaults for absent keys.
 macro_rules! raw {
     ($raw:ident => $checked:ident { $($key:ident: $type:ty),* $(,)? } $({ $($plain:ident: $plain_type:ty),* })?) => {
         #[derive(Debug, Default, Deserialize)]

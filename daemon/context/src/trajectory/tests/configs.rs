@@ -22,7 +22,7 @@ fn an_empty_configuration_is_the_default() {
     assert_eq!(told["processing"], processing);
     let metrics = json!({ "enabled": true, "per_trajectory": true, "output_file": "compression_metrics.json" });
     assert_eq!(told["metrics"], metrics);
-    // What is told can be given again.
+    // The output can be read again.
     assert_eq!(Config::from_value(told), Ok(Config::default()));
 }
 

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Exchanges as they are recorded: a call is answered by as many responses as it has calls.
+/// Exchanges as recorded: a call turn is followed by one response for each of its calls.
 fn recorded() -> impl Strategy<Value = Vec<Turn>> {
     let exchange = prop_oneof![
         (1_usize..4, 0_usize..400).prop_map(|(calls, chars)| {
@@ -57,7 +57,7 @@ proptest! {
             prop_assert!(done.skip.is_some());
             return Ok(());
         };
-        // Protected turns are outside, and what is outside stays in its order; only the notice is added.
+        // Protected turns are outside, and turns outside stay in their order; only the notice is added.
         prop_assert!(plan.protected.iter().all(|at| !(start..until).contains(at)));
         prop_assert!(start < until && until <= plan.end);
         let kept = turns[..start].iter().chain(&turns[until..]);

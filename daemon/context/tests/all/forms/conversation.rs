@@ -1,9 +1,9 @@
-//! The same conversation as a list of each form.
+//! The same conversation in each form.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// What a form is called here.
+/// The form of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     FunctionCall,
@@ -12,7 +12,7 @@ pub(super) enum Form {
     Gemini,
 }
 
-/// One turn: what the user says, and the steps of the assistant until its answer.
+/// One turn: the user's text, and the assistant's steps until its answer.
 #[derive(Clone, Debug)]
 pub(super) struct Turn {
     pub(super) ask: String,
@@ -21,14 +21,14 @@ pub(super) struct Turn {
     pub(super) has_picture: bool,
 }
 
-/// Calls at one time, with their results.
+/// Simultaneous calls, with their results.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) thought: Option<String>,
     pub(super) text: Option<String>,
-    /// The number of a function, and what it gave.
+    /// The number of each function, and its result.
     pub(super) calls: Vec<(usize, String)>,
-    /// What the user says with the results.
+    /// The user's text with the results.
     pub(super) remark: Option<String>,
 }
 
@@ -96,7 +96,7 @@ impl Form {
         let ids: Vec<String> = (0..step.calls.len()).map(|call| format!("call_{mark}_{call}")).collect();
         let calls = || step.calls.iter().zip(&ids).enumerate();
         match self {
-            // It has one call at a time.
+            // This form has one call at a time.
             Self::FunctionCall => {
                 for (function, result) in &step.calls {
                     let call = json!({ "name": name(*function), "arguments": arguments.to_string() });

@@ -1,11 +1,11 @@
-//! What providers ask of a list.
+//! The rules of providers for a list.
 
 use serde_json::Value;
 
 use super::conversation::Form;
 
 impl Form {
-    /// What a provider would refuse in a list, if it would.
+    /// Returns why a provider would refuse a list, if it would.
     pub(super) fn refusal(self, list: &[Value]) -> Option<String> {
         match self {
             Self::FunctionCall => pairs_of(list, |item| {
@@ -83,7 +83,7 @@ impl Form {
     }
 }
 
-/// Every call is answered in the item right behind it, and every result answers one.
+/// Checks that every call is answered in the next item, and that every result answers a call.
 fn next_to_each_other(
     list: &[Value],
     calls: impl Fn(&Value) -> Vec<String>,
@@ -102,7 +102,7 @@ fn next_to_each_other(
     (!open.is_empty()).then(|| format!("{open:?} are not answered"))
 }
 
-/// Every call is answered once, somewhere behind it and before a message.
+/// Checks that every call is answered exactly once, after it and before the next message.
 fn pairs_of(list: &[Value], of: impl Fn(&Value) -> (Vec<String>, Vec<String>)) -> Option<String> {
     let mut open: Vec<String> = Vec::new();
     for (at, item) in list.iter().enumerate() {

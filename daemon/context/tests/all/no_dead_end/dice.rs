@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same in every run.
+//! Pseudorandom numbers that are the same in every run.
 
 /// A generator with a seed (splitmix64).
 pub(crate) struct Dice(u64);
@@ -16,13 +16,13 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from `low` on and below `high`; `low` where that leaves none.
+    /// Returns a number from `low` on and below `high`; `low` if there is none.
     pub(crate) fn within(&mut self, low: usize, high: usize) -> usize {
         let span = high.saturating_sub(low).max(1);
         low + usize::try_from(self.next() % span as u64).unwrap()
     }
 
-    /// Whether one of `of` comes up.
+    /// Returns true in one of `of` cases.
     pub(crate) fn one_in(&mut self, of: usize) -> bool {
         self.within(0, of) == 0
     }

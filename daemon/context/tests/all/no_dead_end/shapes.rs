@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::dice::Dice;
 
-/// What makes a conversation hard to compress.
+/// The difficulty of a conversation for compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Shape {
     EqualOutputs,
@@ -38,16 +38,16 @@ impl Shape {
 /// A conversation that grows.
 pub(crate) struct Talk {
     pub(crate) shape: Shape,
-    /// Chars that a whole threshold stands for.
+    /// The chars of a whole threshold.
     unit: usize,
-    /// Chars of an output, where all are alike.
+    /// The chars of an output, if all have the same size.
     size: usize,
     calls: usize,
     turns: usize,
 }
 
 impl Talk {
-    /// A conversation for a threshold of so many tokens, and its first messages.
+    /// Creates a conversation for a threshold of so many tokens, and its first messages.
     pub(crate) fn begin(shape: Shape, threshold: u64, dice: &mut Dice) -> (Self, Vec<Message>) {
         let unit = usize::try_from(threshold).unwrap() * 4;
         let talk = Self { shape, unit, size: dice.within(unit / 60, unit / 5), calls: 0, turns: 0 };
@@ -64,12 +64,12 @@ impl Talk {
         (talk, messages(&first))
     }
 
-    /// What is said next; every turn has words of the user, but some that go on with the task.
+    /// Returns the next messages. Every turn has a user message, except some that continue the task.
     pub(crate) fn turn(&mut self, dice: &mut Dice) -> Vec<Message> {
         self.turns += 1;
         let mut out: Vec<Value> = Vec::new();
         let unit = self.unit;
-        // A task that goes on for long: no new words of the user.
+        // A long task continues without a new user message.
         if self.turns == 1 || !dice.one_in(3) || matches!(self.shape, Shape::ManyTinyMessages | Shape::OnlyUserText) {
             out.push(say("user", format!("Please do step {} now: {}", self.turns, prose(80, dice))));
         }
@@ -135,7 +135,7 @@ impl Talk {
                 }
             }
         }
-        // The run may be in the middle of a task, with results to come or just there.
+        // The run may start in the middle of a task, with results outstanding or just added.
         if !dice.one_in(3) && self.shape != Shape::OnlyUserText {
             out.push(say("assistant", prose(150, dice)));
         }
