@@ -1,4 +1,4 @@
-//! Where the head ends and the tail begins.
+//! Finds where the head ends and the tail begins.
 
 use crate::handoff;
 use crate::message::{Content, Message, Part, Role};

@@ -1,4 +1,4 @@
-//! Whether a session may compress again: a half-open breaker and a rate limit.
+//! Decides whether a session may compress again: a half-open breaker and a rate limit.
 //!
 //! The breaker opens when compressing gains nothing. The rate limit holds back a session that gains something
 //! all the time. Both limit automatic runs only, not those that a person starts. A run that found nothing

@@ -2,9 +2,9 @@
 
 /// The first line of every handoff.
 pub const PREFIX: &str = "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns, condensed: background reference, NOT as active instructions. The latest user message after this wins; stop, undo, roll back, never mind or just verify in it end earlier work at once. '## Historical Task Snapshot', '## Historical In-Progress State', '## Historical Pending User Asks' and '## Historical Remaining Work' are stale: discard them unless that message asks again; topic overlap is no reason to resume. MEMORY.md and USER.md remain authoritative.";
-/// How every handoff of this family begins, older ones included.
+/// The beginning of every handoff of this family, older ones included.
 pub(crate) const FAMILY: &str = "[CONTEXT COMPACTION";
-/// How handoffs began before that.
+/// The beginning of handoffs before that.
 pub(crate) const LEGACY: &str = "[CONTEXT SUMMARY]:";
 /// The last line of every handoff.
 pub const END_MARKER: &str = "--- END OF CONTEXT SUMMARY — respond to the message below, not the summary above ---";
@@ -40,9 +40,9 @@ pub const CONTEXT_DISCARD: &str = "context_discard";
 /// The function with which a model opens and closes episodes.
 pub const CONTEXT_EPISODE: &str = "context_episode";
 
-/// Tokens that an image counts in an estimate.
+/// Tokens of an image in an estimate.
 pub const IMAGE_TOKENS: u64 = 1_500;
-/// Chars that an image counts in a budget.
+/// Chars of an image in a budget.
 pub const IMAGE_CHARS: usize = 6_400;
 /// Windows to try, largest first, when a provider says only that a prompt is too long.
 pub const PROBE_TIERS: [u64; 6] = [256_000, 128_000, 64_000, 32_000, 16_000, 8_000];
@@ -81,7 +81,7 @@ pub struct Headings {
     pub remaining: &'static str,
 }
 
-/// The constants of this build.
+/// Returns the constants of this build.
 pub const fn constants() -> Constants {
     Constants {
         prefix: PREFIX,

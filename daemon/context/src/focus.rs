@@ -7,7 +7,7 @@ use crate::request::Focus;
 use crate::settings::Settings;
 use crate::text::{collapse, cut_with};
 
-/// How many user messages make a focus.
+/// The number of user messages in a focus.
 const MESSAGES: usize = 3;
 /// The most chars of one message.
 const ITEM_CHARS: usize = 260;

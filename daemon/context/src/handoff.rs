@@ -218,7 +218,7 @@ pub(crate) fn merged(text: &str, message: &Message) -> Message {
     }
 }
 
-/// Undoes [`merged`]: returns the message without the handoff before its content. Returns `None` for other
+/// Undoes a merge: returns the message without the handoff before its content. Returns `None` for other
 /// messages.
 pub(crate) fn without_handoff(message: &Message) -> Option<Message> {
     if !is_handoff(message) || is_only_handoff(message) {

@@ -184,12 +184,12 @@ impl Message {
         texts.into_par_iter().with_min_len(parallel::FEW_MESSAGES).map(read).collect()
     }
 
-    /// The exact text as it was sent.
+    /// Returns the exact text as sent.
     pub fn raw(&self) -> &str {
         &self.0.raw
     }
 
-    /// The speaker of a message.
+    /// Returns the speaker of the message.
     pub fn role(&self) -> &Role {
         &self.0.view.role
     }
@@ -204,12 +204,12 @@ impl Message {
         self.0.view.form == Form::Object
     }
 
-    /// The tool calls, in order.
+    /// Returns the tool calls, in order.
     pub fn tool_calls(&self) -> &[ToolCall] {
         &self.0.view.tool_calls
     }
 
-    /// The id of the call that this result answers, if it is not empty.
+    /// Returns the id of the call that this result answers, if it is not empty.
     pub fn tool_call_id(&self) -> Option<&str> {
         self.0.view.tool_call_id.as_deref()
     }

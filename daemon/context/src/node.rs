@@ -30,7 +30,7 @@ pub struct Node {
     pub references: String,
     /// The state of the work at its end, as in a handoff.
     pub state: String,
-    /// Repairs and warnings from the checks of its text, and quotations that nobody said.
+    /// Repairs and warnings from the checks of its text, and its unverified quotations.
     pub warnings: Vec<String>,
 }
 

@@ -5,9 +5,12 @@
 //!
 //! An error counts as "input too long" when
 //! * it has a code that means nothing else (`context_length_exceeded` …), or status 413,
-//! * or both of these hold: it is not about rates, quotas, money or access (by status or by words), nor only
-//!   about the length of the answer; and it either says explicitly that the prompt is too long, or names a
-//!   window and mentions a context, a prompt or tokens.
+//! * or it is not about rates, quotas, money or access (by status or by words), and says explicitly that the
+//!   prompt or a text is too long,
+//! * or it is not about these either, names a window, mentions a context, a prompt or tokens, and is not only
+//!   about the length of the answer.
+//!
+//! An error that names a cap of the answer counts as such, unless it is about rates, quotas, money or access.
 
 mod available;
 mod limit;

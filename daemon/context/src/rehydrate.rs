@@ -1,4 +1,4 @@
-//! Finding the summary that an earlier compression left in the list.
+//! Finds the summary that an earlier compression left in the list.
 
 use crate::boundary::head_end;
 use crate::handoff;

@@ -1,10 +1,13 @@
 //! Statements that a later one replaced: a later statement about the same thing takes the place of an earlier
 //! one.
 //!
-//! The text is not interpreted. Two statements are about the same thing if they contain a value of the same
-//! sort (a sum, a day, a time zone, a person, an id) and share a word of their scope. In addition, the later
-//! one must say that something changed, or the thing must be unique. Near-duplicates about different things
-//! share no such word and both stay.
+//! The text is not interpreted. A later statement replaces an earlier one in two cases:
+//! * Both are about a fact that is always unique, such as the time zone.
+//! * The later one says that something changed, and both contain a value of the same sort (a sum, a day, a
+//!   person, an id). In addition, they have the same subject, or share a kind of fact and, for most kinds, a word
+//!   of their scope.
+//!
+//! Near-duplicates about different things share no such word, so both stay.
 
 mod words;
 

@@ -1,4 +1,4 @@
-//! How much a run saved.
+//! The savings of a run.
 
 /// Savings in percent below which a run counts as weak (C28).
 pub(crate) const WEAK_PCT: f64 = 10.0;

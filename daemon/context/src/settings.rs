@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 pub use engine::Engine;
 pub use host::Host;
 
-/// The window below which the threshold is a share of the window and not this number, in tokens.
+/// The lower bound of the threshold in tokens, unless 85 % of the window is less.
 pub const MIN_CONTEXT: u64 = 64_000;
 /// The limit of the threshold, as a share of the window, where [`MIN_CONTEXT`] raises it.
 const SMALL_WINDOW_SHARE: f64 = 0.85;
@@ -31,9 +31,9 @@ pub struct Settings {
     pub model: Option<String>,
     /// The window in tokens; at least 1.
     pub context_length: u64,
-    /// The share of the window at which compression is due; above 0, at most 1.
+    /// The threshold as a share of the window; above 0, at most 1.
     pub threshold: f64,
-    /// The share of the threshold that the tail may take; 0.10 to 0.80.
+    /// The tail as a share of the threshold; 0.10 to 0.80.
     pub target_ratio: f64,
     /// How many messages after the system message stay unchanged.
     pub protect_first_n: usize,
@@ -66,7 +66,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// Percent of the ordinary size.
+    /// Returns the percent of the ordinary size.
     const fn percent(self) -> u64 {
         match self {
             Self::Low => 50,

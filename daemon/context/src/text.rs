@@ -1,4 +1,4 @@
-//! Cutting and counting text by chars.
+//! Cuts and counts text by chars.
 
 /// Returns a text, or if it has more than so many bytes, two ends of half of that, the later one first.
 pub(crate) fn ends(text: &str, bytes: usize) -> Vec<&str> {

@@ -44,7 +44,7 @@ static ROLE: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
-/// Returns the text with all of these defused: frame lines of a handoff are dropped, tags escaped, opening
+/// Defuses all of these. Frame lines of a handoff are dropped, tags escaped, opening
 /// brackets of roles replaced, and roles at the beginning of a line turned into list items.
 pub(super) fn defused(text: &str, warnings: &mut Vec<String>) -> String {
     let framed = handoff::defused(text);

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::sections;
 use crate::pattern::Pattern;
 
-/// The mark after a quotation that nobody said.
+/// The mark after an unverified quotation.
 pub(super) const MARK: &str = " [unverified]";
 /// The least weight of a quotation; a lighter one is a name or a word.
 const LEAST_WEIGHT: usize = 10;

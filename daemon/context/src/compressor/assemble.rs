@@ -70,7 +70,7 @@ struct Assembled {
     after: Load,
 }
 
-/// The input of an assembled list, in addition to [`Prepared`].
+/// The input of an assembled list, in addition to the prepared run.
 struct Material<'a> {
     summary: &'a Summary,
     note: &'a ArchiveNote,

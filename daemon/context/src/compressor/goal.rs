@@ -20,7 +20,7 @@ const SMALLEST_HANDOFF_OF_ALL: u64 = 300;
 /// The smallest handoff is the threshold divided by this, within the two limits above.
 const HANDOFF_PARTS: u64 = 8;
 
-/// How large a list may be.
+/// The size limits of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Goal {
     /// Tokens from which compression is due.

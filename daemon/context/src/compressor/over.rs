@@ -1,4 +1,4 @@
-//! What keeps a list over the threshold.
+//! Reports what keeps a list over the threshold.
 
 use super::exchange::Exchange;
 use super::goal::Goal;

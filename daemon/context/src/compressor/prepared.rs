@@ -367,7 +367,7 @@ impl Prepared {
         self.finish_with(summary, note, &|_, _| None)
     }
 
-    /// Like [`Self::finish`], with previews of the outputs that are now stored outside the list. `preview`
+    /// [`Self::finish`] with previews of the outputs that are now stored outside the list. `preview`
     /// returns the preview of the message at an index, with so many chars of its text.
     pub fn finish_with(
         self,
@@ -378,7 +378,7 @@ impl Prepared {
         assemble::finish(self, &summary, &note, preview, None)
     }
 
-    /// Like [`Self::finish_with`], with a record written to fit the available chars.
+    /// Does the same with a record written to fit the available chars.
     pub(crate) fn finish_fitted(
         self,
         summary: Summary,

@@ -2,7 +2,7 @@
 
 use crate::text::thousands;
 
-/// A list that is over the threshold although nothing in it can be made smaller.
+/// A list that is over the threshold although no part of it can be made smaller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Over {
     /// Tokens from which compression is due.

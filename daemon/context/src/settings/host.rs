@@ -1,21 +1,21 @@
-//! What a host can do with a compressed list.
+//! The forms of a compressed list that a host accepts.
 
 use crate::message::{Message, Role};
 
-/// What a host can do with a compressed list. The default host accepts every list.
+/// The forms of a compressed list that a host accepts. The default host accepts every list.
 ///
-/// A host that keeps messages by a handle restores its own form of them. A change of such a message is lost: a handoff
-/// in front of its text, and the chars that shortening it seemed to save.
+/// A host that keeps messages by handle restores its own form of them. Changes of such a message are lost: a
+/// handoff before its text, and the chars that shortening seemed to save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// The handoff may be put in front of another message's text. If not, it is a message of its own with the role
+    /// The handoff may be merged into another message. If not, it is a message of its own with the role
     /// `user`, and two messages of one role may follow each other.
     pub takes_merged_handoff: bool,
     /// Arguments of calls may become shorter.
     pub takes_short_calls: bool,
     /// Results of tools may become shorter.
     pub takes_short_results: bool,
-    /// A compressed list has at least so many messages fewer than before.
+    /// The least number of messages by which a compressed list must be shorter.
     pub fewer_messages: usize,
 }
 

@@ -41,9 +41,9 @@ pub struct Row {
 /// Calls of models for one trajectory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// All of them.
+    /// All calls.
     pub made: u64,
-    /// Those that failed.
+    /// The failed calls.
     pub failed: u64,
 }
 

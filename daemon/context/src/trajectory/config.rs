@@ -172,7 +172,7 @@ impl Default for Metrics {
     }
 }
 
-/// Why a configuration can't be used.
+/// The error for an invalid configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// The text is not YAML.

@@ -1,4 +1,5 @@
-//! Escape sequences of terminals are no part of words: a coloured output leaves the same record as a plain one.
+//! Escape sequences of terminals do not count as parts of words: a coloured output leaves the same record as
+//! a plain one.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use herma_context::engine::{CompressRequest, EngineState, Gain, Summary};
