@@ -73,7 +73,8 @@ fn closed(text: &str) -> String {
     text.replace("</passage", "<\\/passage").replace("<passage", "<\\passage")
 }
 
-/// Checks an answer. Returns `None` if no quotation of it is verified.
+/// Checks an answer. Returns `None` if no quotation supports it. If the passages do not answer the question, the result
+/// is empty.
 #[must_use]
 pub fn read(answer: &str, passages: &[Passage]) -> Option<Answer> {
     let texts: Vec<String> = passages.iter().map(|passage| collapse(&closed(&passage.text))).collect();

@@ -232,7 +232,7 @@ fn is_said(ask: &str, said: &str) -> bool {
 const UNKNOWN_TASK: &str =
     "Unknown: the replaced turns hold no request of the user that the kept ones do not hold too.";
 
-/// Items are kept newest first and shown oldest first.
+/// Returns the items, which are stored newest first, as a numbered list, oldest first.
 fn numbered(items: &[String]) -> String {
     let lines = items.iter().rev().enumerate();
     listed(lines.map(|(at, item)| format!("{}. {item}", at + 1)).collect())

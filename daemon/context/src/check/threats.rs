@@ -103,7 +103,7 @@ fn ends(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Returns the bytes that open a line: the sign or number of a list item and the space after it.
+/// Returns how many bytes open a line: the sign or number of a list item and the space after it.
 fn lead(line: &str) -> usize {
     line.find(|c: char| !(c.is_whitespace() || c.is_ascii_digit() || "-*+.)>".contains(c))).unwrap_or(0)
 }

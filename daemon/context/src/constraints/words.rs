@@ -179,7 +179,7 @@ pub(super) fn content_words(sentence: &str) -> BTreeSet<String> {
     words
 }
 
-/// Han and kana.
+/// Whether a char is Han or kana.
 fn is_dense(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
 }

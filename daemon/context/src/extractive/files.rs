@@ -56,7 +56,7 @@ impl Paths {
         }
     }
 
-    /// serde_json's own limit bounds the depth.
+    /// Adds paths in a value; serde_json's own limit bounds the depth.
     fn in_value(&mut self, value: &Value) {
         match value {
             Value::String(text) => self.in_text(text),

@@ -63,7 +63,7 @@ pub struct Rewriting {
     most: u64,
 }
 
-/// Why a model's text is rejected. The error contains nothing of the text.
+/// The error for a rejected text of a model. It contains nothing of the text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
     /// It is not a list of lines.

@@ -22,12 +22,12 @@ impl<'t> Found<'t> {
         self.text.get(self.range()).unwrap_or_default()
     }
 
-    /// Returns its first byte.
+    /// Returns the offset of its first byte.
     pub(crate) fn start(&self) -> usize {
         self.start
     }
 
-    /// Returns the byte after it.
+    /// Returns the offset of the byte after it.
     pub(crate) fn end(&self) -> usize {
         self.end
     }

@@ -6,7 +6,7 @@ use super::limit::{SUM, first_number, last_number};
 use crate::pattern;
 use crate::pattern::Pattern;
 
-/// The fewest chars of a usual token: a prompt measured in chars has at most this share of tokens.
+/// The fewest chars of a usual token. It gives an upper bound of the tokens of a prompt measured in chars.
 const CHARS_PER_TOKEN: u64 = 3;
 
 /// Declares a regular expression that is compiled on first use; `N` is a number.

@@ -1,6 +1,6 @@
 //! Why a list is returned unchanged.
 
-/// Why there is nothing to compress; the input stays as it is.
+/// The error for a list without anything to compress; the input stays as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Declined {
     /// The list is hardly longer than a head and a tail.

@@ -15,7 +15,7 @@ pub struct Config {
     pub protected_turns: ProtectedTurns,
     /// The parameters of model calls.
     pub summarization: Summarization,
-    /// The output files.
+    /// The form of the output.
     pub output: Output,
     /// The parameters of processing.
     pub processing: Processing,

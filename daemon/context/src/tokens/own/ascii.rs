@@ -95,7 +95,7 @@ const fn is_space(byte: u8) -> bool {
     (byte == b' ') | (byte == b'\t') | (byte == b'\r')
 }
 
-/// Punctuation; control characters are treated the same.
+/// Whether a byte is punctuation; control characters are treated the same.
 const fn is_sign(byte: u8) -> bool {
     !(is_letter(byte) | is_digit(byte) | is_space(byte) | (byte == b'\n'))
 }
