@@ -1,15 +1,16 @@
-//! Two things that the programs are linked with: their version, with the commit; and what unwinds, for to
-//! load it as a library takes a fifth of the time in which `herma ping` is done.
+//! Prepares two things for the programs: their version with the commit, and static linking of the unwinder. Loading the
+//! unwinder as a shared library takes a fifth of the run time of `herma ping`.
 #![expect(clippy::disallowed_methods, reason = "the script is written for the linker")]
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The commit, where the sources are no clone.
+/// The variable that names the commit, for sources that are not a git clone.
 const COMMIT: &str = "HERMA_COMMIT";
 
-/// A library that the linker finds before the system's, and that names what it is made of.
+/// The name and the content of a linker script. The linker finds it before the system's library, and it names the
+/// static archives.
 const SCRIPT: (&str, &str) = ("libgcc_s.so", "GROUP(libgcc_eh.a libgcc.a)\n");
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -23,10 +24,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     link()
 }
 
-/// The commit that is checked out here.
+/// Returns the commit that is checked out here.
 fn commit() -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    // Sources that were unpacked in somebody's repository are none of its commits.
+    // Sources unpacked inside another repository are not one of its commits.
     if !root.join(".git").exists() {
         return None;
     }
@@ -35,7 +36,7 @@ fn commit() -> Option<String> {
         let words = answer.status.success().then(|| String::from_utf8(answer.stdout).ok())??;
         Some(words.trim().to_owned())
     };
-    // A line is added to it by each commit and each checkout.
+    // Each commit and each checkout adds a line to this file.
     let log = PathBuf::from(git(&["rev-parse", "--git-path", "logs/HEAD"])?);
     if root.join(&log).exists() {
         println!("cargo:rerun-if-changed={}", root.join(&log).display());
@@ -55,9 +56,9 @@ fn link() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Whether the compiler that links has the archive.
+/// Returns whether the compiler that links has the archive.
 fn has(archive: &str) -> bool {
     let asked = Command::new("cc").arg(format!("-print-file-name={archive}")).output();
-    // It answers the name alone for what it does not have.
+    // The compiler prints the bare name of an archive that it does not have.
     asked.is_ok_and(|answer| Path::new(String::from_utf8_lossy(&answer.stdout).trim()).is_absolute())
 }

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::path::Path;
 
-/// The package, seen from this folder.
+/// The path of the package, relative to this folder.
 const PACKAGE: &str = "../python/src/herma";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let root = std::env::var_os("CARGO_MANIFEST_DIR").ok_or("there is no CARGO_MANIFEST_DIR")?;
     collect(&Path::new(&root).join(PACKAGE), "", &mut names)?;
     names.sort();
-    // The compiler finds the files by the variable, so that no path of this machine is in the table.
+    // The compiler finds the files through the variable, so the table contains no path of this machine.
     let row = |name: &String| {
         format!("    ({name:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/{PACKAGE}/{name}\"))),\n")
     };
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The names of the package's files below the folder, with `/` between their parts.
+/// Collects the names of the package's files below the folder, with `/` between their parts.
 fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Result<(), Box<dyn Error>> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;

@@ -1,4 +1,4 @@
-//! One connection to the daemon, one call at a time.
+//! A connection to the daemon that makes one call at a time.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -18,11 +18,10 @@ use herma_protocol::{
 use crate::transport::{self, Stream};
 use crate::{ClientError, Place};
 
-/// Bytes that are read at one time.
+/// The bytes read from the socket at one time.
 const READ: usize = 64 << 10;
 
-/// Notifications that are kept until somebody asks for them; past it the oldest
-/// are dropped.
+/// The notifications that are kept until `next_notification` returns them. If there are more, the oldest are dropped.
 const TOLD: usize = 10_000;
 
 /// A connection to the daemon.
@@ -40,15 +39,15 @@ impl Client {
     /// Connects with the binary codec.
     ///
     /// # Errors
-    /// Nobody listens on the socket.
+    /// No daemon listens on the socket.
     pub fn connect(place: &Place) -> Result<Self, ClientError> {
         Self::connect_with(place, Codec::Bincode)
     }
 
-    /// Connects with the codec of one's choice.
+    /// Connects with the given codec.
     ///
     /// # Errors
-    /// Nobody listens on the socket.
+    /// No daemon listens on the socket.
     pub fn connect_with(place: &Place, codec: Codec) -> Result<Self, ClientError> {
         let unreachable = |source| ClientError::Unreachable { socket: place.socket.clone(), source };
         let stream = transport::connect(&place.socket).map_err(unreachable)?;
@@ -57,7 +56,7 @@ impl Client {
         if codec == Codec::Bincode
             && let Err(error) = client.stream.write_all(&PREFACE)
         {
-            // A daemon with too many connections has said so and is gone.
+            // A daemon with too many connections has sent its refusal and closed the connection.
             return Err(match client.refused() {
                 ClientError::Rpc(refusal) => refusal.into(),
                 _ => unreachable(error),
@@ -66,19 +65,18 @@ impl Client {
         Ok(client)
     }
 
-    /// Names the profile of all calls from now on.
+    /// Sets the profile of all later calls.
     #[must_use]
     pub fn with_profile(mut self, profile: Option<String>) -> Self {
         self.header.profile = profile;
         self
     }
 
-    /// How long a call may take from now on, on both sides: the daemon answers
-    /// `deadline_exceeded`, and a daemon that doesn't answer at all is given up
-    /// a second later.
+    /// Sets how long each later call may take, on both sides. The daemon answers `deadline_exceeded`; if it doesn't
+    /// answer at all, the client gives up a second later.
     ///
     /// # Errors
-    /// A timeout that the system doesn't take.
+    /// The system rejects the timeout.
     pub fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), ClientError> {
         self.header.deadline_ms =
             timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX).min(limits::DEADLINE_MS));
@@ -86,16 +84,16 @@ impl Client {
         transport::set_timeout(&self.stream, patience).map_err(ClientError::Lost)
     }
 
-    /// Names the next mutation, so that it can be repeated after a lost
-    /// connection without being done twice.
+    /// Sets the idempotency key of the next mutation. After a lost connection the mutation can be repeated with the
+    /// same key, and the daemon does it once.
     pub fn set_idempotency_key(&mut self, key: Option<String>) {
         self.header.idempotency_key = key;
     }
 
-    /// Calls the method that these params belong to.
+    /// Calls the method of these params.
     ///
     /// # Errors
-    /// The daemon's error, or a connection that broke.
+    /// The daemon's error, or a broken connection.
     pub fn call<P: Call>(&mut self, params: P) -> Result<P::Output, ClientError> {
         let reply = self.request(params.into_request())?;
         P::output(reply).ok_or_else(|| ClientError::Answer("it belongs to another method".into()))
@@ -104,7 +102,7 @@ impl Client {
     /// Sends a request and waits for its answer.
     ///
     /// # Errors
-    /// The daemon's error, or a connection that broke.
+    /// The daemon's error, or a broken connection.
     pub fn request(&mut self, request: Request) -> Result<Reply, ClientError> {
         self.last_id += 1;
         let (id, method) = (self.last_id, request.method());
@@ -112,8 +110,8 @@ impl Client {
         let bytes = self.encode(id, &request)?;
         drop(request);
         let sent = self.stream.write_all(&bytes);
-        // A daemon that refuses a request closes its end; its reason can be read
-        // although the rest could not be written.
+        // A daemon that refuses a request closes its end. Its reason can be read even if the request was not written to
+        // the end.
         let reply = match self.read_answer(id, method) {
             Err(ClientError::Lost(error)) => Err(ClientError::Lost(sent.err().unwrap_or(error))),
             answer => answer,
@@ -141,11 +139,10 @@ impl Client {
         }
     }
 
-    /// Waits for the next notification; `subscribe` says of what.
+    /// Waits for the next notification. `subscribe` sets the topics.
     ///
     /// # Errors
-    /// None came within the time that a call may take (and a second), or the
-    /// connection broke.
+    /// No notification came within the timeout of a call plus a second, or the connection broke.
     pub fn next_notification(&mut self) -> Result<Notification, ClientError> {
         loop {
             if let Some(told) = self.told.pop_front() {
@@ -165,14 +162,14 @@ impl Client {
                 Incoming::Notification(_) => {}
                 Incoming::Reply(Some(answered), outcome) if answered == id => return Ok(outcome?),
                 Incoming::Reply(None | Some(0), Err(error)) => return Err(error.into()),
-                // The answer to a call that was given up.
+                // The answer to an earlier call that timed out.
                 Incoming::Reply(Some(_), _) => {}
                 Incoming::Reply(None, Ok(_)) => return Err(ClientError::Answer("it has no id".into())),
             }
         }
     }
 
-    /// Reads a frame; a notification is also kept for whoever waits for one.
+    /// Decodes a frame. A notification is also queued for `next_notification`.
     fn decode(&mut self, bytes: Vec<u8>, method: Method) -> Result<Incoming, ClientError> {
         let unreadable = |words: String| ClientError::Answer(words);
         let incoming = match self.codec {
@@ -214,8 +211,8 @@ impl Client {
         }
     }
 
-    /// A daemon with too many connections answers with a JSON line, for it does
-    /// not wait to see which codec the client speaks; so does one of another version.
+    /// Reads the error of a daemon that refuses the connection. A daemon with too many connections answers with a JSON
+    /// line, because it doesn't wait to see the client's codec. So does a daemon of another version.
     fn refused(&mut self) -> ClientError {
         let mut line = std::mem::take(self.decoder.buffer());
         let mut rest = Vec::new();
@@ -229,7 +226,7 @@ impl Client {
     }
 }
 
-/// Refuses the version that a daemon offers in answer to this build's own.
+/// Checks the version that a daemon offers in answer to this build's version.
 fn check_version(offered: u32) -> Result<(), RpcError> {
     if (OLDEST..=PROTOCOL).contains(&offered) { Ok(()) } else { Err(mismatch(offered)) }
 }
@@ -247,7 +244,7 @@ macro_rules! functions {
                 #[doc = concat!("Calls `", $name, "`.")]
                 ///
                 /// # Errors
-                /// The daemon's error, or a connection that broke.
+                /// The daemon's error, or a broken connection.
                 pub fn $function(&mut self, params: $params) -> Result<$result, ClientError> {
                     self.call(params)
                 }

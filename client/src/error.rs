@@ -1,36 +1,35 @@
-//! What a client can fail with.
+//! The errors of the client.
 
 use std::io;
 use std::path::PathBuf;
 
 use herma_protocol::RpcError;
 
-/// Why a call has no result.
+/// The error of a call.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The daemon says no.
+    /// The daemon answered with an error.
     #[error(transparent)]
     Rpc(#[from] RpcError),
-    /// Nobody listens.
+    /// No daemon listens on the socket.
     #[error("no daemon answers on {}: {source}", socket.display())]
     Unreachable {
         /// The socket.
         socket: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The connection broke in the middle of a call; whether the daemon did what
-    /// was asked is not known, unless the call carried an idempotency key.
+    /// The connection broke during a call. Whether the daemon carried out the call is unknown, unless the call had an
+    /// idempotency key.
     #[error("the connection to the daemon broke: {0}")]
     Lost(#[source] io::Error),
-    /// The daemon did not answer in the time that it was given; whether it did
-    /// what was asked is not known.
+    /// The daemon did not answer in time. Whether it carried out the call is unknown.
     #[error("the daemon did not answer in time; it may be stopped or overloaded")]
     TimedOut,
-    /// The daemon sent something that is no answer.
+    /// The daemon's answer can't be decoded.
     #[error("the daemon's answer can't be read: {0}")]
     Answer(String),
-    /// Nothing says which home is meant.
+    /// Neither a flag nor the environment names a home.
     #[error("no home: set HERMA_HOME or HERMES_HOME, or HOME")]
     NoHome,
     /// The daemon could not be started.

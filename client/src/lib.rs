@@ -1,5 +1,5 @@
-//! A blocking client of herma: it finds the daemon of a home, starts it when nobody
-//! has, and has one function for each method, with typed params and results.
+//! A blocking client of herma. It finds the daemon of a home, starts it if it is not running, and has one function per
+//! method, with typed params and results.
 //!
 //! ```no_run
 //! use herma_client::protocol::memory::{AddParams, Target};
@@ -15,7 +15,7 @@
 //!         agent: Some("example".into()),
 //!         expected_revision: None,
 //!     })?;
-//!     // A memory that refuses a write says why in its result, for a model reads it.
+//!     // A refused memory write returns its reason in the result, because a model reads it.
 //!     println!("{}", written.message.or(written.error).unwrap_or_default());
 //!
 //!     let opened = herma.session_open(OpenParams { session: "s-1".into(), ..OpenParams::default() })?;
@@ -26,32 +26,28 @@
 //!
 //! # Where the daemon is
 //!
-//! A [`Place`] is a home and its socket, found in flags and the environment by the rules
-//! that the daemon itself follows. [`connect`] asks for a daemon that runs,
-//! [`connect_or_spawn`] starts one first; [`find_daemon`] says which program that is. A
-//! daemon goes on when the program that started it ends.
+//! A [`Place`] is a home and its socket. Flags and the environment determine both, by the same rules as in the daemon.
+//! [`connect`] connects to a running daemon, and [`connect_or_spawn`] starts one first if needed. [`find_daemon`]
+//! returns the program it starts. The daemon keeps running when the program that started it ends.
 //!
 //! # Calls
 //!
-//! What a method takes, answers and promises is in [`protocol`], and in docs/protocol.md of
-//! the project. A [`Client`] is one connection and does one call after the other; threads
-//! that shall not wait for each other have one each. It is [`Send`], and an async program
-//! calls it in a blocking task.
+//! [`protocol`] and docs/protocol.md of the project describe each method's params, result and guarantees. A [`Client`]
+//! is one connection and makes one call at a time. Threads that must not wait for each other need one each. A client is
+//! [`Send`]; an async program calls it in a blocking task.
 //!
 //! # When a call fails
 //!
-//! [`ClientError::Rpc`] is the daemon's own answer: its [`kind`](protocol::ErrorKind) is for
-//! programs, its message for people, and
-//! [`ErrorKind::retry`](protocol::ErrorKind::retry) says whether the same call can succeed
-//! later. After [`ClientError::Lost`] and [`ClientError::TimedOut`] nobody knows whether the
-//! call was carried out; a connection that was lost is of no use any more. A write that was
-//! named with [`Client::set_idempotency_key`] can be repeated with the same key within ten
-//! minutes, on a new connection too, and is done once, as long as it is the same daemon.
+//! [`ClientError::Rpc`] is the daemon's own error: its [`kind`](protocol::ErrorKind) is for programs, its message for
+//! people. [`ErrorKind::retry`](protocol::ErrorKind::retry) says whether the same call can succeed later. After
+//! [`ClientError::Lost`] and [`ClientError::TimedOut`] it is unknown whether the daemon carried out the call. A lost
+//! connection can't be used again. A write with a key from [`Client::set_idempotency_key`] can be repeated with the
+//! same key within ten minutes, also on a new connection. The daemon does it once, as long as it is the same daemon.
 //!
 //! # Changes as they happen
 //!
-//! After [`Client::subscribe`], [`Client::next_notification`] waits for what happened. A
-//! connection of its own is the best place for it.
+//! After [`Client::subscribe`], [`Client::next_notification`] waits for the next notification. Use a separate
+//! connection for it.
 
 mod client;
 mod error;

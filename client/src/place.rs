@@ -1,4 +1,4 @@
-//! Which home is meant and where its socket is.
+//! Finds the home and its socket.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,28 +9,28 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::ClientError;
 
-/// Bytes that a daemon writes about itself at most.
+/// The most bytes that a daemon writes into its lock file.
 const LOCK_TEXT: u64 = 4096;
 
-/// A home and its socket, found by the same rules as the daemon's.
+/// A home and its socket, found by the same rules as in the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The home, absolute.
     pub home: PathBuf,
-    /// Its socket.
+    /// The socket of the home's daemon.
     pub socket: PathBuf,
 }
 
 impl Place {
-    /// The place that the environment names.
+    /// Returns the place that the environment names.
     ///
     /// # Errors
-    /// An environment that names no home.
+    /// The environment names no home.
     pub fn from_env() -> Result<Self, ClientError> {
         Self::find(None, None)
     }
 
-    /// The place that flags name, or else the environment.
+    /// Returns the place that the flags name, or else the environment.
     ///
     /// # Errors
     /// Neither names a home.
@@ -43,12 +43,12 @@ impl Place {
         Ok(Self { home, socket })
     }
 
-    /// The file that the home's daemon locks, to be read.
+    /// Opens the lock file of the home's daemon for reading.
     ///
     /// # Errors
-    /// There is none, or what is there is no regular file.
+    /// The file is missing, or is not a regular file.
     pub fn open_lock(&self) -> io::Result<File> {
-        // A named pipe would be waited for.
+        // Without NONBLOCK, opening a named pipe would wait.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::open(self.home.join("herma/hermad.lock"), flags, Mode::empty())?);
         if file.metadata()?.is_file() {
@@ -58,8 +58,8 @@ impl Place {
         }
     }
 
-    /// The same home on the socket that its daemon wrote into its lock file, if
-    /// that is another one: somebody may have started it with a socket of its own.
+    /// Returns the same home with the socket in the daemon's lock file, if that differs. The daemon may have been
+    /// started with another socket.
     #[must_use]
     pub fn as_locked(&self) -> Option<Self> {
         let mut text = String::new();
@@ -70,7 +70,7 @@ impl Place {
     }
 }
 
-/// Without `.` and a slash at the end, so that one place has one name.
+/// Returns an absolute path without `.` and without a final slash, so that one place has one name.
 fn absolute(path: &Path) -> Result<PathBuf, ClientError> {
     let path = std::path::absolute(path).map_err(|_| ClientError::NoHome)?;
     Ok(path.components().collect())

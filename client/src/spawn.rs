@@ -8,21 +8,20 @@ use std::time::{Duration, Instant};
 
 use crate::{Client, ClientError, Codec, Place};
 
-/// How long a daemon that is starting or stopping may take.
+/// How long a daemon may take to start or to stop.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Pause between two looks for it.
+/// The pause between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Exit code of a daemon that found its home taken.
+/// The exit code of a daemon whose home another daemon serves.
 const TAKEN: i32 = 3;
 
-/// Connects, and starts the daemon first when nobody listens. A daemon that
-/// serves the home on another socket is used; one that is just stopping is waited
-/// for and started anew.
+/// Connects, and starts the daemon first if none listens. If a daemon serves the home on another socket, that socket is
+/// used. If a daemon is stopping, the call waits for its end and starts a new one.
 ///
 /// # Errors
-/// A daemon that can't be started, or doesn't answer.
+/// The daemon can't be started, or doesn't answer.
 pub fn connect_or_spawn(place: &Place, codec: Codec) -> Result<Client, ClientError> {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -36,10 +35,10 @@ pub fn connect_or_spawn(place: &Place, codec: Codec) -> Result<Client, ClientErr
     }
 }
 
-/// Connects to the home's daemon, wherever it listens.
+/// Connects to the home's daemon, on whatever socket it listens.
 ///
 /// # Errors
-/// Nobody listens.
+/// No daemon listens.
 pub fn connect(place: &Place, codec: Codec) -> Result<Client, ClientError> {
     match Client::connect_with(place, codec) {
         Err(ClientError::Unreachable { socket, source }) => match place.as_locked() {
@@ -50,19 +49,19 @@ pub fn connect(place: &Place, codec: Codec) -> Result<Client, ClientError> {
     }
 }
 
-/// What starting a daemon came to.
+/// The result of starting a daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spawned {
-    /// It listens.
+    /// The new daemon listens.
     Started,
-    /// Another one has the home; it may be starting, or stopping.
+    /// Another daemon has the home. It may be starting or stopping.
     Taken,
 }
 
-/// Starts a daemon for the place and returns when it listens.
+/// Starts a daemon for the place and returns once it listens.
 ///
 /// # Errors
-/// No program to start, or one that ends with an error; its words are repeated.
+/// The program is missing, or it ends with an error, which is repeated here.
 pub fn spawn(place: &Place) -> Result<Spawned, ClientError> {
     let program = find_daemon();
     let mut child = Command::new(&program)
@@ -86,8 +85,8 @@ pub fn spawn(place: &Place) -> Result<Spawned, ClientError> {
         BufReader::new(out).read_line(&mut line).map_err(|error| ClientError::Spawn(error.to_string()))?;
     }
     if line.starts_with("ready") {
-        // Nobody reads what it says, and a program that outlives it would keep what is
-        // left of it.
+        // Nobody reads the daemon's standard error from now on. The thread reaps the daemon, in case this program
+        // outlives it.
         drop(child.stderr.take());
         drop(std::thread::Builder::new().spawn(move || child.wait()));
         return Ok(Spawned::Started);
@@ -106,8 +105,7 @@ pub fn spawn(place: &Place) -> Result<Spawned, ClientError> {
     }
 }
 
-/// The daemon's program: `HERMAD`, else the one beside this program, else the
-/// one that the search path finds.
+/// Returns the daemon's program: `HERMAD`, else the one next to this program, else the name for the search path.
 #[must_use]
 pub fn find_daemon() -> PathBuf {
     if let Some(named) = std::env::var_os("HERMAD").filter(|named| !named.is_empty()) {
@@ -120,7 +118,7 @@ pub fn find_daemon() -> PathBuf {
         .unwrap_or_else(|| "hermad".into())
 }
 
-/// A path that means the same in another folder; a bare name is for the search path.
+/// Returns a path that is valid in any folder. A bare name is left for the search path.
 fn absolute(program: PathBuf) -> PathBuf {
     match program.components().count() {
         0 | 1 => program,

@@ -1,4 +1,4 @@
-//! The socket: the only file that knows which library speaks to it.
+//! The socket. Only this file uses the socket library.
 
 use std::io;
 use std::path::Path;
@@ -13,7 +13,7 @@ pub(crate) fn connect(path: &Path) -> io::Result<Stream> {
     let stream = Stream::connect(path.to_fs_name::<GenericFilePath>()?)?;
     let own = rustix::process::geteuid().as_raw();
     match stream.peer_creds()?.euid() {
-        // Root may ask a daemon of any user, which takes it as its own.
+        // Root may connect to any user's daemon, and the daemon treats root as its own user.
         Some(user) if user != own && user != 0 && own != 0 => {
             Err(io::Error::new(io::ErrorKind::PermissionDenied, "another user listens there"))
         }
@@ -21,7 +21,7 @@ pub(crate) fn connect(path: &Path) -> io::Result<Stream> {
     }
 }
 
-/// How long one read or write may wait; `None` for ever.
+/// Sets how long one read or write may wait; `None` means forever.
 pub(crate) fn set_timeout(stream: &Stream, timeout: Option<Duration>) -> io::Result<()> {
     stream.set_recv_timeout(timeout)?;
     stream.set_send_timeout(timeout)

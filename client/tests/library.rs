@@ -1,4 +1,4 @@
-//! What a program that depends on the library gets, where no daemon runs.
+//! Tests of the client library where no daemon runs.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 #![allow(clippy::disallowed_methods, reason = "tests put files there as other programs do")]
 
@@ -7,7 +7,7 @@ use std::fs;
 use herma_client::{Client, ClientError, Codec, Place, connect};
 use tempfile::TempDir;
 
-/// A home of a test's own, which goes with the first value.
+/// Returns a home for one test. Dropping the first value removes it.
 fn home() -> (TempDir, Place) {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("herma")).unwrap();
