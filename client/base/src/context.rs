@@ -8,7 +8,7 @@ use herma_client::{Client, ClientError, Codec, Place, connect, connect_or_spawn}
 
 use crate::Failure;
 
-/// How long a call may take if `--timeout` is not given, in seconds.
+/// The seconds that a call may take without `--timeout`.
 const TIMEOUT_S: u64 = 120;
 
 #[expect(missing_docs, reason = "clap would show it in the place of the command's description")]
@@ -46,7 +46,7 @@ impl Common {
     }
 }
 
-/// What a command of the command line works with.
+/// The context of a command of the command line.
 #[derive(Debug)]
 pub struct CliContext<'a> {
     /// The options.
@@ -75,7 +75,7 @@ impl CliContext<'_> {
         self.prepared(connect(&self.place, Codec::Bincode)?)
     }
 
-    /// Connects to a running daemon with lines of JSON, which a daemon of an older version understands too.
+    /// Connects to a running daemon with JSON lines, which a daemon of an older version understands too.
     ///
     /// # Errors
     /// No daemon answers.
@@ -117,7 +117,7 @@ impl CliContext<'_> {
     }
 }
 
-/// What a front end needs that connects by itself: the hooks, the proxy, the MCP server.
+/// The settings of a front end that connects by itself: the hooks, the proxy, the MCP server.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The home and the socket.
@@ -126,6 +126,6 @@ pub struct Settings {
     pub profile: Option<String>,
     /// How long one call may take.
     pub timeout: Duration,
-    /// How a connection is made: with or without starting the daemon.
+    /// Makes a connection, with or without starting the daemon.
     pub connect: fn(&Place, Codec) -> Result<Client, ClientError>,
 }

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use similar::{Algorithm, capture_diff_slices_deadline};
 pub use similar::{DiffOp, DiffTag};
 
-/// How long the shortest difference is searched. After that the rest of the lists counts as changed.
+/// How long the search for the shortest difference may take. After that the rest of the lists counts as changed.
 const TIME: Duration = Duration::from_secs(1);
 
-/// Returns the changes that make the new list from the old one.
+/// Returns the changes that turn the old list into the new one.
 #[must_use]
 pub fn changes<T: Eq + Hash + Ord>(old: &[T], new: &[T]) -> Vec<DiffOp> {
     capture_diff_slices_deadline(Algorithm::Myers, old, new, Instant::now().checked_add(TIME))

@@ -1,25 +1,25 @@
-//! How a command fails: words, and a code that says whose turn it is.
+//! The error of a command: a message and an exit code.
 
 use herma_client::ClientError;
 use herma_client::protocol::limits;
 use herma_disk::DiskError;
 
-/// Why a command did not do what it should.
+/// The error of a command.
 #[derive(Debug)]
 pub enum Failure {
-    /// The daemon said no, or could not be asked.
+    /// The daemon answered with an error, or could not be reached.
     Client(ClientError),
     /// A file of the user can't be used.
     File(String),
-    /// The memory refused a write; the result was printed.
+    /// The memory refused a write. The result is already printed.
     Refused,
-    /// The daemon went away from a connection that was to last.
+    /// The daemon closed a connection that was meant to last.
     Gone,
-    /// The arguments don't go together in a way that the parser can't see.
+    /// The arguments contradict each other in a way that the parser can't check.
     Usage(String),
-    /// The answer is no, and was told: nothing was found, or not all was done.
+    /// The answer is negative and already printed: nothing was found, or not everything was done.
     No,
-    /// Standard output was closed: nobody wants the rest.
+    /// Standard output was closed, so nobody reads the rest.
     Closed,
 }
 
@@ -53,7 +53,7 @@ impl Failure {
         }
     }
 
-    /// What is said, unless it was said already.
+    /// Returns the message, or `None` if it is already printed.
     #[must_use]
     pub fn words(&self) -> Option<String> {
         let mut words = self.whole_words()?;

@@ -1,4 +1,5 @@
-//! What the MCP server asks about the agent that started it. `herma-agents` answers, so that the server knows no agent.
+//! The MCP server's questions about the agent that started it. `herma-agents` answers them, so the server needs no code
+//! for a particular agent.
 
 use std::fmt::Debug;
 
@@ -11,17 +12,18 @@ pub struct ToolSize {
     pub whole: usize,
 }
 
-/// The agents whose hooks may open the sessions of an MCP server. An agent is named as in the protocol's client info.
+/// The agents whose hooks may open the sessions of an MCP server. Agents are named as in the client info of the
+/// protocol.
 pub trait Hosts: Debug + Send + Sync {
     /// Returns whether an agent of that name has hooks.
     fn has_hooks(&self, client: &str) -> bool;
 
-    /// Returns whether the hooks of the agent ran lately, so that its model has the memory in its context.
+    /// Returns whether the hooks of the agent ran recently, so that its model has the memory in its context.
     fn is_hooked(&self, client: &str) -> bool;
 
-    /// Returns the daemon's id of the session that calls: of the named thread, else of the agent's process.
+    /// Returns the daemon's id of the calling session: the session of the thread, else of the agent's process.
     fn session(&self, client: &str, thread: Option<&str>) -> Option<String>;
 
-    /// Notes the size of the server's instructions and tools, which the agent adds to its prompt.
+    /// Records the size of the server's instructions and tools, which the agent adds to its prompt.
     fn note_definitions(&self, client: &str, instructions: &str, tools: &[ToolSize]);
 }

@@ -1,28 +1,28 @@
-//! How what other programs keep of conversations is kept here, whether it is imported or followed. Pure.
+//! The form in which the conversations of other programs are archived, both when imported and when followed. No I/O.
 
 use herma_client::protocol::{Json, limits};
 use herma_transcripts::Said;
 use sha2::{Digest, Sha256};
 
-/// Bytes of a message that is kept; of a longer one only that there was one.
+/// The largest message that is archived, in bytes. A note replaces a larger one.
 pub const LARGEST: usize = limits::FRAME / 4;
 
-/// Chars of a hash that are compared.
+/// The chars of a hash.
 pub const HASH: usize = 16;
 
-/// A session's name after it was rewritten so often.
+/// Returns the name of a session after that many rewrites.
 pub fn name(id: &str, rewritten: u32) -> String {
     if rewritten == 0 { id.to_owned() } else { format!("{id}~{}", rewritten.saturating_add(1)) }
 }
 
-/// What tells one text from another.
+/// Returns a short hash that identifies a text.
 pub fn hash(text: &[u8]) -> String {
     let mut hash = base16ct::lower::encode_string(&Sha256::digest(text));
     hash.truncate(HASH);
     hash
 }
 
-/// A message as it is kept.
+/// Returns a message in its archived form.
 pub fn message(said: &Said) -> Option<Json> {
     let whole = (said.message.len() <= LARGEST).then(|| Json::parse(said.message.clone()).ok()).flatten();
     whole.or_else(|| Json::parse(r#"{"role":"user","content":"[a message that is too large]"}"#.to_owned()).ok())

@@ -1,13 +1,14 @@
-//! What every front end of herma needs: the command line, the agents and the MCP server are built on it.
+//! The common parts of herma's front ends: the command line, the agents and the MCP server.
 //!
 //! * [`context`]: the options of every command, and connections to the daemon.
 //! * [`failure`]: why a command fails, and its exit code.
-//! * [`out`]: standard output and standard error: tables for people, JSON for programs; [`progress`] for long work.
+//! * [`out`]: standard output and standard error, with tables for people and JSON for programs; [`progress`] for long
+//!   work.
 //! * [`own_file`], [`user_file`], [`settings_file`]: files of herma in the home, files of the user, settings of other
 //!   programs. All are written through `herma-disk`.
 //! * [`owner`]: whether the home belongs to this user.
 //! * [`diff`]: the difference between two lists.
-//! * [`host`]: what the MCP server asks about its agent.
+//! * [`host`]: the MCP server's questions about its agent.
 //! * [`kept`]: the form in which other programs' conversations are archived.
 
 pub mod context;

@@ -21,10 +21,10 @@ pub use bar::{Ink, bar, share};
 pub use mark::{Mark, Marked};
 pub use table::{Side, columns, sided, table};
 
-/// How a time is shown.
+/// The format of a date and time.
 const TIME: &str = "%Y-%m-%d %H:%M:%S";
 
-/// Clears the line of a terminal that the cursor is in.
+/// Clears the terminal line that contains the cursor.
 pub const CLEAR_LINE: &str = "\r\u{1b}[K";
 
 const GREEN: &str = "\u{1b}[32m";
@@ -51,7 +51,7 @@ fn refusal(error: &RpcError) -> Value {
     json!({ "error": told })
 }
 
-/// Prints a result: as JSON when that is asked for, else as text.
+/// Prints a result: as JSON with `--json`, else as text.
 pub fn show<T: Serialize>(common: &Common, result: &T, text: impl FnOnce(&T) -> String) -> Result<(), Failure> {
     if common.json { json(result) } else { line(&text(result)) }
 }
@@ -71,25 +71,25 @@ pub fn line(text: &str) -> Result<(), Failure> {
     bytes(format!("{text}{newline}").as_bytes())
 }
 
-/// Prints a line for a program that may be gone.
+/// Prints a line to a program that may have closed its end. Errors are ignored.
 pub fn say(text: &str) {
     drop(bytes(format!("{text}\n").as_bytes()));
 }
 
-/// Prints a text of somebody else and ends no line. A terminal is shown what would move its cursor
-/// or change its colours; a file or another program gets the text as it is.
+/// Prints foreign text without ending the line. On a terminal, characters that move the cursor or change colours are
+/// made visible. A file or another program gets the text unchanged.
 pub fn text(text: &str) -> Result<(), Failure> {
     if std::io::stdout().is_terminal() { bytes(visible(text).as_bytes()) } else { bytes(text.as_bytes()) }
 }
 
-/// Says something on standard error, and ends the line. There is nowhere else to say it.
+/// Prints a line to standard error. If standard error is closed, the message is lost.
 pub fn error(words: &str) {
     let mut errors = std::io::stderr();
     drop(if errors.is_terminal() { writeln!(errors, "{}", visible(words)) } else { writeln!(errors, "{words}") });
 }
 
-/// Prints a text whose lines begin with + for what is new and - for what is gone,
-/// in colours where somebody sees them.
+/// Prints a text in which new lines begin with `+` and removed lines with `-`. On a terminal with colours, both are
+/// coloured.
 pub fn changes(text: &str) -> Result<(), Failure> {
     let seen = std::io::stdout().is_terminal();
     if !(seen && wants_colours()) {
@@ -99,7 +99,7 @@ pub fn changes(text: &str) -> Result<(), Failure> {
     bytes(format!("{}{newline}", painted(&visible(text))).as_bytes())
 }
 
-/// Whether the environment takes colours.
+/// Returns whether the environment allows colours.
 fn colours(no_color: Option<OsString>, term: Option<OsString>) -> bool {
     no_color.is_none_or(|value| value.is_empty()) && term.is_none_or(|term| term != "dumb")
 }
@@ -113,12 +113,12 @@ fn painted(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Says something beside the result, on standard error.
+/// Prints a note to standard error, in addition to the result.
 pub fn note(common: &Common, words: &str) {
     error(&if common.json { json!({ "note": words }).to_string() } else { format!("herma: {words}") });
 }
 
-/// Prints bytes as they are. A reader that went away is no error.
+/// Prints bytes unchanged. If the reader closed its end, the error is `Failure::Closed`, whose exit code is 0.
 pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -128,13 +128,13 @@ pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// A number of things, in words: `1 entry`, `2 entries`.
+/// Returns a count with its noun: `1 entry`, `2 entries`.
 pub fn counted(count: usize, one: &str, many: &str) -> String {
     let name = if count == 1 { one } else { many };
     format!("{} {name}", thousands(u64::try_from(count).unwrap_or(u64::MAX)))
 }
 
-/// A text in one line of so many chars at most.
+/// Returns a text as one line of at most `chars` chars.
 pub fn cut(text: &str, chars: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= chars {
@@ -144,13 +144,12 @@ pub fn cut(text: &str, chars: usize) -> String {
     format!("{kept}…")
 }
 
-/// Unix seconds as the local date and time; the number itself when it is none
-/// that a calendar has.
+/// Returns Unix seconds as the local date and time, or the number itself if it is outside the calendar.
 pub fn local_time(seconds: f64) -> String {
     time_in(seconds, jiff::tz::TimeZone::system())
 }
 
-/// The local date and time.
+/// Returns the local date and time of now.
 pub fn now() -> String {
     jiff::Zoned::now().strftime(TIME).to_string()
 }
@@ -163,22 +162,22 @@ fn time_in(seconds: f64, zone: jiff::tz::TimeZone) -> String {
     }
 }
 
-/// The time of day, for lines that come as things happen.
+/// Returns the local time of day, for lines that report events as they happen.
 pub fn clock() -> String {
     jiff::Zoned::now().strftime("%H:%M:%S").to_string()
 }
 
-/// A duration in microseconds, for people.
+/// Formats a duration in microseconds for people.
 pub fn microseconds(us: f64) -> String {
     if us < 1000.0 { format!("{us:.0} µs") } else { format!("{:.1} ms", us / 1000.0) }
 }
 
-/// Whether colours are wanted on a terminal: `NO_COLOR`, `TERM`.
+/// Returns whether `NO_COLOR` and `TERM` allow colours on a terminal.
 pub fn wants_colours() -> bool {
     colours(std::env::var_os("NO_COLOR"), std::env::var_os("TERM"))
 }
 
-/// A size in bytes, for people.
+/// Formats a size in bytes for people.
 #[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
 pub fn size(bytes: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -189,7 +188,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// A number with commas between groups of three digits.
+/// Formats a number with commas between groups of three digits.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -202,11 +201,10 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// Bytes of a file that are read, or of standard input: what a request may have at most, however a
-/// daemon is configured.
+/// The most bytes read from a file or standard input: the largest request that any daemon can be configured to accept.
 const INPUT: u64 = limits::FRAME_CEILING as u64;
 
-/// A text that was given as an argument, or standard input for `-`.
+/// Returns the text of an argument, or standard input for `-`.
 pub fn text_or_input(argument: &str) -> Result<String, Failure> {
     match argument {
         "-" => read_input(Path::new("-")),
@@ -219,7 +217,7 @@ pub fn read_input(path: &Path) -> Result<String, Failure> {
     read_at_most(path, INPUT)
 }
 
-/// The same with another limit, in bytes.
+/// Reads a file of the user, or standard input for `-`, with a limit in bytes.
 pub fn read_at_most(path: &Path, most: u64) -> Result<String, Failure> {
     let failed = |error: std::io::Error| Failure::File(format!("{}: {error}", path.display()));
     let input: Box<dyn Read> = if path == Path::new("-") {
@@ -235,7 +233,7 @@ pub fn read_at_most(path: &Path, most: u64) -> Result<String, Failure> {
     in_utf8(bytes).map_err(|words| Failure::File(format!("{}: {words}", path.display())))
 }
 
-/// The text of a file, or what is wrong with it and where.
+/// Returns the bytes as text, or a message with the place of the first byte that is not UTF-8.
 fn in_utf8(bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|error| {
         let (good, bad) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
@@ -248,7 +246,7 @@ fn in_utf8(bytes: Vec<u8>) -> Result<String, String> {
     })
 }
 
-/// Asks; anything but a yes is a no.
+/// Asks a question and returns whether the answer is yes. Any other answer means no.
 pub fn agreed(question: &str, answers: &mut impl BufRead, asks: &mut impl Write) -> bool {
     let mut answer = String::new();
     let asked = write!(asks, "{question}").and_then(|()| asks.flush());

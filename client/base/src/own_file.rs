@@ -1,5 +1,5 @@
-//! Files of herma that hooks and commands keep in the home, and files of agents that they read. Opening never waits, even if
-//! a path is a named pipe.
+//! Files of herma in the home that hooks and commands write, and files of agents that they read. Opening a file never
+//! waits, even if the path is a named pipe.
 
 use std::fs::File;
 use std::io::{Read, Result, Seek, SeekFrom};
@@ -11,7 +11,7 @@ use herma_disk::{cache, file, folder};
 pub use herma_disk::DiskError;
 pub use herma_disk::lock::Lock;
 
-/// How files are named until they have their content.
+/// The names of temporary files, before they are renamed.
 const TEMPORARY: Temporary = Temporary { prefix: ".tmp", suffix: "" };
 
 /// Opens a regular file for reading.
@@ -54,7 +54,8 @@ pub fn read_end(path: &Path, bytes: u64) -> Result<Vec<u8>> {
     Ok(read)
 }
 
-/// Opens a file to which lines are added. It is created for this user alone, and is never a link.
+/// Opens a file to append lines to. If it is missing, it is created readable for this user alone. It must not be a
+/// link.
 ///
 /// # Errors
 /// It can't be opened, or is not a regular file.
@@ -62,7 +63,7 @@ pub fn append_to(path: &Path) -> Result<File> {
     file::append_to(path).map_err(|error| error.source)
 }
 
-/// Creates a folder for this user alone, and those above it.
+/// Creates a folder and its parents, for this user alone.
 ///
 /// # Errors
 /// It can't be created.
@@ -70,24 +71,24 @@ pub fn make(path: &Path) -> Result<()> {
     folder::create(path).map_err(|error| error.source)
 }
 
-/// Writes a file for this user alone, in a folder that is created if it is missing.
+/// Writes a file for this user alone, and creates its folder if it is missing.
 ///
 /// # Errors
-/// It can't be written; then it has its old content.
+/// It can't be written. Then it keeps its old content.
 pub fn put(path: &Path, content: &[u8]) -> Result<()> {
     make(path.parent().unwrap_or_else(|| Path::new(".")))?;
     replace(path, content)
 }
 
-/// Writes a file for this user alone, all of it or nothing. It is not synced, so a power cut may lose the new content.
+/// Replaces a file for this user alone, atomically. It is not synced, so a power cut may lose the new content.
 ///
 /// # Errors
-/// It can't be written; then it has its old content.
+/// It can't be written. Then it keeps its old content.
 pub fn replace(path: &Path, content: &[u8]) -> Result<()> {
     cache::put(path, content, TEMPORARY).map_err(|error| error.source)
 }
 
-/// Removes a file, if it is there and can be removed.
+/// Removes a file if possible. Errors are ignored.
 pub fn remove(path: &Path) {
     drop(file::remove(path));
 }

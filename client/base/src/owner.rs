@@ -1,11 +1,11 @@
-//! Whose a home is: what root makes in somebody else's locks its owner out.
+//! Checks who owns a home: files that root creates in another user's home lock that user out.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::Failure;
 
-/// The variable by which a home of another user is allowed, as the daemon has it.
+/// The variable that allows another user's home, the same as in the daemon.
 const FOREIGN: &str = "HERMA_FOREIGN_HOME";
 
 /// Checks that the home, and the folder `herma` in it or the target of that link, belong to this user or to root.

@@ -1,38 +1,39 @@
-//! How far a run is, on a terminal.
+//! A progress bar on a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use crate::out::{self, CLEAR_LINE};
 
-/// Time between two drawings.
+/// The time between two drawings.
 const PAUSE: Duration = Duration::from_millis(150);
 
-/// Chars of the bar itself.
+/// The chars of the bar itself.
 const WIDTH: usize = 24;
 
-/// A line with a bar on standard error; nothing where that is no terminal.
+/// A line with a bar on standard error. It draws nothing if standard error is not a terminal.
 #[derive(Debug)]
 pub struct Progress {
     is_seen: bool,
     began: Instant,
     drawn: Option<Instant>,
-    /// Bytes that were done before this run.
+    /// The bytes done before this run.
     from: u64,
     total: u64,
-    /// What is counted beside them.
+    /// The noun for the count next to the bar.
     noun: &'static str,
 }
 
 impl Progress {
-    /// Starts at `from` of `total` bytes; `noun` names what is counted.
+    /// Creates a bar that starts at `from` of `total` bytes; `noun` names the counted things.
     #[must_use]
     pub fn new(is_wanted: bool, from: u64, total: u64, noun: &'static str) -> Self {
         let is_seen = is_wanted && std::io::stderr().is_terminal();
         Self { is_seen, began: Instant::now(), drawn: None, from, total, noun }
     }
 
-    /// Draws, if it is time; `done` is in bytes, `count` what this run has worked on.
+    /// Draws the bar if enough time has passed. `done` is in bytes; `count` is the number of things this run has
+    /// processed.
     pub fn draw(&mut self, done: u64, count: u64) {
         if !self.is_seen || self.drawn.is_some_and(|drawn| drawn.elapsed() < PAUSE) {
             return;
@@ -42,7 +43,7 @@ impl Progress {
         drop(write!(std::io::stderr(), "{CLEAR_LINE}{line}"));
     }
 
-    /// Takes it away.
+    /// Clears the line.
     pub fn clear(&mut self) {
         if self.is_seen && self.drawn.take().is_some() {
             drop(write!(std::io::stderr(), "{CLEAR_LINE}"));
@@ -67,7 +68,7 @@ fn line((from, done, total): (u64, u64, u64), (count, noun): (u64, &str), elapse
     format!("{bar} {:3.0} %  {} {noun}  {rate:.1}/s  {left} left", part * 100.0, out::thousands(count))
 }
 
-/// Seconds as minutes or hours.
+/// Formats seconds as minutes or hours.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "for the eye")]
 pub fn span(seconds: f64) -> String {
     let seconds = seconds.clamp(0.0, 1e9).ceil() as u64;

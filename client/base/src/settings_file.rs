@@ -1,4 +1,4 @@
-//! A settings file of another program. It is never written without a copy of what was there.
+//! A settings file. Before herma changes a file of another program, it copies the file.
 
 use std::fs::Metadata;
 use std::io::ErrorKind;
@@ -11,18 +11,18 @@ use herma_disk::user_file;
 use crate::Failure;
 use crate::diff::{DiffTag, changes};
 
-/// How files are named until they have their content.
+/// The names of temporary files, before they are renamed.
 const TEMPORARY: Temporary = Temporary { prefix: ".herma.", suffix: "" };
 
-/// Bytes of a file that is read; a configuration has much less.
+/// The most bytes of a file that are read. A configuration is much smaller.
 const LIMIT: u64 = 8 << 20;
 
-/// The file as it was read. One that is missing is empty.
+/// A settings file as it was read. A missing file is empty.
 #[derive(Debug)]
 pub struct SettingsFile {
-    /// Where it is, links followed.
+    /// The path of the file, with links resolved.
     pub path: PathBuf,
-    /// What it contains.
+    /// The content when it was read.
     pub text: String,
     found: Option<Metadata>,
 }
@@ -48,10 +48,11 @@ impl SettingsFile {
         Ok(Self { path, text, found: Some(found) })
     }
 
-    /// Writes another text, with the mode and the owner that the file had. Returns the path of the copy of what was there.
+    /// Writes a new text with the file's mode and owner. Returns the path of the copy of the old text, or `None` for a
+    /// new file.
     ///
     /// # Errors
-    /// Another program changed the file since it was read, or a step failed. Then the file is as it was.
+    /// Another program changed the file since it was read, or a step failed. Then the file is unchanged.
     pub fn write(&self, text: &str) -> Result<Option<PathBuf>, Failure> {
         let Some(found) = &self.found else {
             user_file::create_folder(self.path.parent().unwrap_or_else(|| Path::new("/")))?;
@@ -70,16 +71,16 @@ impl SettingsFile {
         Ok(Some(backup))
     }
 
-    /// Returns whether the file was there.
+    /// Returns whether the file existed when it was read.
     #[must_use]
     pub const fn is_found(&self) -> bool {
         self.found.is_some()
     }
 
-    /// Writes a text without a copy of the old one: the file is one that herma itself wrote.
+    /// Writes a text without a copy of the old one, for a file that herma itself wrote.
     ///
     /// # Errors
-    /// A step that failed. Then the file is as it was.
+    /// A step failed. Then the file is unchanged.
     pub fn replace(&self, text: &str) -> Result<(), Failure> {
         user_file::create_folder(self.path.parent().unwrap_or_else(|| Path::new("/")))?;
         file::replace(&self.path, text.as_bytes(), TEMPORARY)?;
@@ -97,7 +98,7 @@ impl SettingsFile {
         Ok(file::remove(&self.path)?)
     }
 
-    /// Whether the file is still as it was read.
+    /// Returns whether the file is unchanged since it was read.
     fn is_same(&self, found: &Metadata) -> Result<bool, Failure> {
         let is_same = std::fs::metadata(&self.path).is_ok_and(|now| {
             (now.mtime(), now.mtime_nsec(), now.ino()) == (found.mtime(), found.mtime_nsec(), found.ino())
@@ -114,7 +115,7 @@ impl SettingsFile {
     }
 }
 
-/// Names for a copy of a file: `.bak`, `.bak.1` and so on.
+/// Returns the names for copies of a file: `.bak`, `.bak.1` and so on.
 pub fn backups(path: &Path) -> impl Iterator<Item = PathBuf> {
     let named = |ending: String| {
         let mut name = path.as_os_str().to_owned();
@@ -124,8 +125,8 @@ pub fn backups(path: &Path) -> impl Iterator<Item = PathBuf> {
     std::iter::once(named(".bak".into())).chain((1..10_000).map(move |number| named(format!(".bak.{number}"))))
 }
 
-/// Returns the lines that differ: removed ones after `-`, new ones after `+`, and before each group the number of its first
-/// line in the new text.
+/// Returns the lines that differ: removed ones after `-`, new ones after `+`. Before each group is the number of its
+/// first line in the new text.
 pub fn diff(before: &str, after: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let mut text = String::new();

@@ -1,26 +1,26 @@
-//! Bars: how much of a whole there is, and numbers side by side.
+//! Bars: a share of a whole, or numbers next to each other.
 
 use std::ffi::OsStr;
 
-/// Chars of the longest bar that compares numbers.
+/// The chars of the longest bar that compares numbers.
 const WIDTH: usize = 20;
 
 /// Blocks of one eighth to seven eighths of a char.
 const PARTS: [&str; 7] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// A part as a share of the whole; nothing is none of nothing.
+/// Returns a part as a share of the whole; 0 if the whole is 0.
 #[expect(clippy::cast_precision_loss, reason = "a share for people")]
 pub fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// A share of a whole as a bar of so many cells, with the rest of the whole behind it.
+/// Draws a share of a whole as a bar of `width` cells, filled up with light blocks.
 pub fn bar(share: f64, width: usize) -> String {
     let cells = steps(share, width);
     format!("{}{}", "█".repeat(cells), "░".repeat(width - cells))
 }
 
-/// What bars that compare numbers are drawn with.
+/// The characters of bars that compare numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
     /// Block characters, to an eighth of a char.
@@ -30,7 +30,7 @@ pub enum Ink {
 }
 
 impl Ink {
-    /// What the locale can show.
+    /// Returns the characters that the locale can show.
     pub fn of_environment() -> Self {
         let set = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os);
         let first = set.into_iter().find(|value| !value.is_empty());
@@ -42,7 +42,7 @@ impl Ink {
         if name.contains("utf-8") || name.contains("utf8") { Self::Blocks } else { Self::Ascii }
     }
 
-    /// A bar for a number as a share of the largest one.
+    /// Draws a bar for a number, given as a share of the largest one.
     pub fn bar(self, share: f64) -> String {
         match self {
             Self::Ascii => "#".repeat(steps(share, WIDTH)),
@@ -55,8 +55,7 @@ impl Ink {
     }
 }
 
-/// How many of the steps of a full bar a share takes: one for the smallest, all for what is more
-/// than the whole.
+/// Returns how many of the steps of a full bar a share fills: at least one if the share is over 0, and at most all.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "0 to full")]
 fn steps(share: f64, full: usize) -> usize {
     if share > 0.0 { ((share.min(1.0) * full as f64).round() as usize).max(1).min(full) } else { 0 }

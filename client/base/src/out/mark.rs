@@ -1,4 +1,4 @@
-//! Texts in which something was found, with a mark round it.
+//! Texts with marks around search hits.
 
 use std::io::IsTerminal;
 
@@ -10,26 +10,26 @@ use crate::Failure;
 const FOUND: &str = "\u{1b}[1;31m";
 const PLAIN: &str = "\u{1b}[0m";
 
-/// How what was found is told from the rest.
+/// How a hit is marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     /// In bold red, for a terminal.
     Colour,
     /// Between » and «.
     Quotes,
-    /// Not at all.
+    /// No mark.
     Nothing,
 }
 
 impl Mark {
-    /// Colour where somebody sees it and wants it, else the other one.
+    /// Returns `Colour` on a terminal that allows colours, else the other mark.
     pub fn or(other: Self) -> Self {
         let wanted = colours(std::env::var_os("NO_COLOR"), std::env::var_os("TERM"));
         if std::io::stdout().is_terminal() && wanted { Self::Colour } else { other }
     }
 }
 
-/// A text that grows, with marks in it.
+/// A text that is built up piece by piece, with marks in it.
 #[derive(Debug)]
 pub struct Marked {
     mark: Mark,
@@ -37,12 +37,12 @@ pub struct Marked {
 }
 
 impl Marked {
-    /// An empty text.
+    /// Creates an empty text.
     pub fn new(mark: Mark) -> Self {
         Self { mark, text: String::new() }
     }
 
-    /// Adds a text without a mark.
+    /// Adds text without a mark.
     pub fn push(&mut self, text: &str) {
         match self.mark {
             Mark::Colour => self.text.push_str(&visible(text)),
@@ -50,8 +50,7 @@ impl Marked {
         }
     }
 
-    /// Adds a text with a mark round the chars from `start` to `end`; what lies
-    /// outside of the text is passed over.
+    /// Adds a text with a mark around the chars from `start` to `end`. Positions beyond the text are cut to its end.
     pub fn push_found(&mut self, text: &str, start: u64, end: u64) {
         let byte = |char: u64| {
             let char = usize::try_from(char).unwrap_or(usize::MAX);
@@ -72,16 +71,16 @@ impl Marked {
         self.push(&text[end..]);
     }
 
-    /// Prints it.
+    /// Prints the text.
     pub fn print(&self) -> Result<(), Failure> {
         match self.mark {
-            // What is not herma's own was made harmless on the way in.
+            // Control characters in foreign text were replaced when it was added.
             Mark::Colour => bytes(self.text.as_bytes()),
             Mark::Quotes | Mark::Nothing => line(&self.text),
         }
     }
 
-    /// The text as it would be printed where nobody sees colours.
+    /// Returns the text with its marks.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text

@@ -1,19 +1,19 @@
-//! Tables for people. A column is as wide as a terminal shows it: two cells for a character of
-//! Chinese or Japanese, none for a mark that stands on another one.
+//! Tables for people. A column is as wide as a terminal shows it: two cells for a Chinese or Japanese character, none
+//! for a combining mark.
 
 use herma_client::protocol::visible::visible_line;
 use unicode_width::UnicodeWidthStr;
 
-/// Which end of a column's cells stand below each other.
+/// The side on which the cells of a column are aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Their beginnings: words.
+    /// Left, for words.
     Left,
-    /// Their ends: numbers.
+    /// Right, for numbers.
     Right,
 }
 
-/// Two columns, the left one as wide as its longest cell.
+/// Lays out two columns; the left one is as wide as its longest cell.
 pub fn columns(rows: &[(&str, String)]) -> String {
     let width = rows.iter().map(|(name, _)| shown_width(name)).max().unwrap_or(0);
     rows.iter().fold(String::new(), |mut text, (name, value)| {
@@ -22,12 +22,12 @@ pub fn columns(rows: &[(&str, String)]) -> String {
     })
 }
 
-/// Rows under a head; each column but the last is as wide as its longest cell.
+/// Lays out rows under a head. Each column except the last is as wide as its longest cell.
 pub fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
     sided(head, [Side::Left; N], rows)
 }
 
-/// The same with a side for each column.
+/// Lays out rows under a head, with a side for each column.
 pub fn sided<const N: usize>(head: [&str; N], sides: [Side; N], rows: &[[String; N]]) -> String {
     let width = |at: usize| {
         let cells = rows.iter().map(|row| shown_width(&row[at]));
@@ -48,7 +48,7 @@ fn shown_width(cell: &str) -> usize {
 }
 
 fn padded(cell: &str, width: usize, side: Side) -> String {
-    // Another line would look like another row.
+    // A second line in a cell would look like another row.
     let cell = visible_line(cell);
     let space = " ".repeat(width.saturating_sub(cell.width()));
     match side {
