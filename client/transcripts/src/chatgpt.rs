@@ -1,4 +1,4 @@
-//! The export of ChatGPT: `conversations.json`, a list of conversations, each a tree of messages.
+//! The export of ChatGPT: `conversations.json`, a list of conversations. Each conversation is a tree of messages.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 use crate::parts::{self, string};
 use crate::{Said, Session, Tally, time};
 
-/// What of a conversation is the model's thinking.
+/// The content types of the model's thinking.
 const THOUGHTS: [&str; 2] = ["thoughts", "reasoning_recap"];
 
-/// Reads a conversation: what stands on the way from its beginning to its current message. `None` for
-/// a value that is no conversation.
+/// Reads a conversation: the messages on the path from its root to its current message. Returns `None` if the value is
+/// not a conversation.
 pub fn read(conversation: &Value, tally: &mut Tally) -> Option<Session> {
     let id = string(conversation, "conversation_id").or_else(|| string(conversation, "id"))?;
     let mapping = conversation.get("mapping")?.as_object()?;
@@ -42,8 +42,8 @@ pub fn read(conversation: &Value, tally: &mut Tally) -> Option<Session> {
     Some(transcript)
 }
 
-/// The parent of each node: the one that it names, or one that has it among its children. Parents that are not in the
-/// export are none.
+/// Returns the parent of each node: the parent it names, or else the node that lists it as a child. Parents that are
+/// missing in the export are ignored.
 fn parents(mapping: &Map<String, Value>) -> HashMap<&str, &str> {
     let children = mapping.iter().flat_map(|(id, node)| {
         let children = node.get("children").and_then(Value::as_array).into_iter().flatten();
@@ -56,7 +56,8 @@ fn parents(mapping: &Map<String, Value>) -> HashMap<&str, &str> {
         .collect()
 }
 
-/// The newest message that nothing follows, where nothing says which one is current; of a ring the newest at all.
+/// Returns the newest leaf, for a conversation without a current message. If the nodes form a ring, returns the newest
+/// node.
 fn newest<'a>(mapping: &'a Map<String, Value>, parents: &HashMap<&str, &str>) -> Option<&'a str> {
     let followed: HashSet<&str> = parents.values().copied().collect();
     let at = |node: &Value| node.pointer("/message/create_time").and_then(time::read).unwrap_or(0.0);
@@ -154,7 +155,7 @@ mod tests {
             "root": { "parent": null, "children": ["a"], "message": null },
             "a": with(node(Some("root"), "user", "which bird?", 1.0), &["b", "c"]),
             "b": with(node(Some("a"), "assistant", "a heron", 2.0), &["not there"]),
-            // It names another parent than the one that has it.
+            // It names a different parent than the node that lists it as a child.
             "c": with(node(Some("not there"), "assistant", "a stork", 3.0), &["not there"]),
         });
         let (heron, stork) = (["which bird?", "a heron"], ["which bird?", "a stork"]);

@@ -1,4 +1,4 @@
-//! Transcripts of Claude Code: a file of JSON lines for each session, to which records are added.
+//! Transcripts of Claude Code: for each session a file of JSON lines that only grows.
 
 mod user_text;
 
@@ -12,24 +12,25 @@ use crate::repeats::Repeats;
 use crate::{ModelCall, Progress, Said, Session, SlashCommand, Tally, Transcript, time};
 use user_text::UserText;
 
-/// What the user said while the model worked.
+/// The type of a record with words that the user sent while the model worked.
 const QUEUED: &str = "queued_command";
 
-/// Chars of the longest command prompt that counts as the user's words. A longer one is a manual, such as a skill's.
+/// The chars of the longest command prompt that counts as the user's words. A longer prompt is a manual, such as a
+/// skill's.
 const PROMPT: usize = 4_000;
 
-/// Of the name of a model that stands for none.
+/// The model name of a record that no model wrote.
 const SYNTHETIC: &str = "<synthetic>";
 
-/// Reads the records of one file. What agents did that the session started are sessions of their own.
+/// Reads the records of one file. The agents that the session started have sessions of their own.
 #[derive(Debug)]
 pub struct Reader {
-    /// The file's name without its ending.
+    /// The file's name without its extension.
     name: String,
     sessions: Vec<Session>,
-    /// Names of tools by the ids of their calls.
+    /// The names of tools, by the ids of their calls.
     tools: HashMap<String, String>,
-    /// What a compaction writes once more.
+    /// The messages and records that a compaction may write again.
     repeats: Repeats,
     /// The id of the last compaction's record.
     boundary: Option<String>,
@@ -39,7 +40,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// For a file of that name; its ending is left out.
+    /// Creates a reader for a file. `name` is its name without the extension.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self {
@@ -100,8 +101,8 @@ impl Reader {
         self.push(record, messages);
     }
 
-    /// Returns what the user said in a text; `None` if Claude Code generated all of it, or if the prompt of a command
-    /// without arguments is still to come.
+    /// Returns what the user said in a text. Returns `None` if Claude Code generated the whole text, or if the prompt
+    /// of a command without arguments has not been read yet.
     fn said(&mut self, text: &str, record: &Value) -> Option<String> {
         match UserText::parse(text) {
             UserText::Words(words) => Some(words),
@@ -117,8 +118,8 @@ impl Reader {
         }
     }
 
-    /// A record that Claude Code generated. The one right after a slash command is its prompt, and so a request of the
-    /// user.
+    /// Reads a record that Claude Code generated. The one right after a slash command is the command's prompt, so it is
+    /// a request of the user.
     fn prompt(&mut self, record: &Value) {
         let command = self.command.take_if(|command| string(record, "parentUuid") == Some(&command.id));
         let Some(command) = command else { return self.tally.add("meta") };
@@ -166,7 +167,8 @@ impl Reader {
         }
     }
 
-    /// Whether a plugin wrote the record in a compaction: a summary, or a shorter result. It is no new message.
+    /// Returns whether a plugin wrote the record during a compaction: a summary, or a shorter result. It is not a new
+    /// message.
     fn is_of_plugin(&self, record: &Value) -> bool {
         self.boundary.is_some() && string(record, "rowSource") == Some("hook")
     }
@@ -180,7 +182,7 @@ impl Reader {
         new.into_iter().for_each(|message| session.push(Said { time, message }));
     }
 
-    /// The session that a record belongs to.
+    /// Returns the session of a record.
     fn session(&mut self, record: &Value) -> &mut Session {
         let (id, parent) = self.place(record);
         let at = self.sessions.iter().position(|session| session.id == id).unwrap_or_else(|| {
@@ -194,7 +196,7 @@ impl Reader {
         session
     }
 
-    /// Its session's id, and that of the one which that came out of.
+    /// Returns the id of the record's session and the id of that session's parent.
     fn place(&self, record: &Value) -> (String, Option<String>) {
         if !flag(record, "isSidechain") {
             let forked = record.pointer("/forkedFrom/sessionId").and_then(Value::as_str);
@@ -205,7 +207,7 @@ impl Reader {
         (format!("{parent}/{agent}"), Some(parent.to_owned()))
     }
 
-    /// A record may say what the session is called.
+    /// Sets the title of the session if the record contains one.
     fn title(&mut self, kind: &str, record: &Value) {
         let title = match kind {
             "summary" => string(record, "summary"),
@@ -245,14 +247,14 @@ impl Transcript for Reader {
     }
 }
 
-/// Whether an object is a record, and no part of one.
+/// Returns whether an object is a whole record, not part of one.
 fn is_record(object: &Value) -> bool {
     let has = |name: &&str| object.get(*name).is_some();
     string(object, "type").is_some() && ["uuid", "timestamp", "sessionId", "message", "summary"].iter().any(has)
 }
 
-/// The call whose answer a record has. A fork repeats the records of the session that it came from: they are no calls of
-/// its own.
+/// Returns the model call whose answer a record contains. A fork repeats the records of its parent session; those calls
+/// are not its own.
 fn model_call(record: &Value, message: &Value) -> Option<ModelCall> {
     let usage = message.get("usage").filter(|usage| usage.is_object() && record.get("forkedFrom").is_none())?;
     Some(ModelCall {

@@ -1,4 +1,4 @@
-//! Transcripts of Codex: a file of JSON lines for each session, which it calls a rollout.
+//! Transcripts of Codex: for each session a file of JSON lines, which Codex calls a rollout.
 
 use std::collections::HashMap;
 
@@ -18,27 +18,27 @@ const CONTEXT: [&str; 5] =
 const HEADING: &str = "# AGENTS.md instructions";
 const INSTRUCTIONS: &str = "INSTRUCTIONS";
 
-/// Chars of an id at the end of a rollout's name.
+/// The chars of an id at the end of a rollout's name.
 const ID: usize = 36;
 
-/// The kind of a record with the usage of a call.
+/// The kind of a record with the usage of a model call.
 const USAGE: &str = "token_usage_record";
 
 /// Reads the records of one file.
 #[derive(Debug)]
 pub struct Reader {
     sessions: Vec<Session>,
-    /// Names of tools by the ids of their calls.
+    /// The names of tools, by the ids of their calls.
     tools: HashMap<String, String>,
     repeats: Repeats,
     tally: Tally,
     is_named: bool,
-    /// Whether calls have records of their own.
+    /// Whether the file has usage records in addition to events.
     has_usage_records: bool,
 }
 
 impl Reader {
-    /// For a file of that name; its ending is left out.
+    /// Creates a reader for a file. `name` is its name without the extension.
     #[must_use]
     pub fn new(name: &str) -> Self {
         let id = name.len().checked_sub(ID).and_then(|at| name.get(at..)).unwrap_or(name);
@@ -57,7 +57,7 @@ impl Reader {
         let time = record.get("timestamp").and_then(time::read);
         let kind = string(record, "type");
         let Some(payload) = record.get("payload") else {
-            // Rollouts of 2025 have no envelope.
+            // Rollouts of 2025 have no envelope around a record.
             return match kind {
                 None if record.get("id").is_some() => self.meta(record),
                 _ => self.item(record, time),
@@ -75,7 +75,7 @@ impl Reader {
         }
     }
 
-    /// A session that another one was made from begins with the record of that one too.
+    /// Reads a record about the session. A forked session also contains this record of its parent, after its own.
     fn meta(&mut self, meta: &Value) {
         let is_first = !std::mem::replace(&mut self.is_named, true);
         let Some(session) = self.sessions.first_mut().filter(|_| is_first) else { return };
@@ -97,12 +97,12 @@ impl Reader {
         }
     }
 
-    /// A record with the usage of a call: one of its own kind since 0.171, and an event. Both are about the call that
-    /// brought the thread to a sum of tokens, which identifies it: the event comes again when only a rate limit has changed.
+    /// Reads the usage of a model call from a usage record (since 0.171) or an event. The sum of tokens in the thread
+    /// after the call identifies the call, because the event is repeated if only a rate limit changes.
     fn model_call(&mut self, kind: &str, payload: &Value, time: Option<f64>) {
         let Some(session) = self.sessions.first_mut() else { return };
         let (sum, usage) = match kind {
-            // A thread that was forked from another one repeats the records of that one.
+            // A forked thread repeats the records of its parent.
             USAGE if string(payload, "thread_id").is_none_or(|thread| thread == session.id) => {
                 ("/thread_token_usage/total_tokens", "/usage")
             }
@@ -168,7 +168,7 @@ impl Reader {
         said
     }
 
-    /// The name of a tool, with that of the server that it belongs to.
+    /// Returns the name of a tool, prefixed with its server's name.
     fn tool(&self, item: &Value) -> String {
         let name = string(item, "name").unwrap_or_default();
         string(item, "namespace").map_or_else(|| name.to_owned(), |server| format!("{server}__{name}"))
@@ -180,7 +180,7 @@ impl Reader {
         parts::assistant("", vec![parts::call(id, name, arguments.unwrap_or(&Value::Null))])
     }
 
-    /// The text of an output. Older ones are JSON in a text: the output, and how the program ended.
+    /// Returns the text of an output. Older outputs are JSON in a text, with the output and the exit code.
     fn output(&mut self, output: &Value) -> String {
         let text = parts::text(output, &mut self.tally);
         let Ok(Value::Object(fields)) = serde_json::from_str(&text) else { return text };
@@ -216,7 +216,7 @@ impl Transcript for Reader {
     }
 }
 
-/// Whether an object is a record. The item of a torn record is one of 2025.
+/// Returns whether an object is a record. In a torn record, an item counts as a record of 2025.
 fn is_record(object: &Value) -> bool {
     object.get("payload").is_some() || string(object, "type").is_some()
 }

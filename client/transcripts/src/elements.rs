@@ -1,5 +1,5 @@
-//! Elements like `<name>…</name>` that a program adds to the words of its user. Only a whole element counts, never how a
-//! text begins, because a user may quote the beginning of one.
+//! Elements like `<name>…</name>` that a program adds to its user's words. Only a whole element counts, because a user
+//! may quote the beginning of one.
 
 /// An element at the beginning of a text: its name, its content, and the text after it.
 #[derive(Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(crate) struct Element<'a> {
     pub(crate) rest: &'a str,
 }
 
-/// Returns the element of one of these names that a text begins with, after white space.
+/// Returns the element at the beginning of a text, after white space, if it has one of these names.
 pub(crate) fn first<'a>(text: &'a str, names: &[&str]) -> Option<Element<'a>> {
     let open = text.trim_start().strip_prefix('<')?;
     let (name, after) = open.split_once('>')?;
@@ -33,7 +33,7 @@ pub(crate) fn without<'a>(text: &'a str, names: &[&str]) -> (&'a str, usize) {
     (if count == 0 { text } else { text.trim() }, count)
 }
 
-/// Returns the text before the element of one of these names that a text ends with and that begins a line.
+/// Returns the text before the element at its end, if the element has one of these names and begins a line.
 fn before_last<'a>(text: &'a str, names: &[&str]) -> Option<&'a str> {
     let closed = text.trim_end().strip_suffix('>')?;
     let (before, name) = closed.rsplit_once("</")?;
@@ -74,7 +74,7 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing is lost but elements, and a second time changes nothing.
+        /// Only elements are removed, and a second call changes nothing.
         #[test]
         fn what_is_left_stood_there(text in "(<note>|</note>|<of two>|</of two>|[a-z<>/é\n]|note){0,12}") {
             let (rest, _) = without(&text, &NAMES);

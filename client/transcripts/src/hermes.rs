@@ -4,25 +4,26 @@ use serde_json::{Map, Value, json};
 
 use crate::parts;
 
-/// What stands before content that is no text but JSON.
+/// The prefix of content that is JSON instead of text.
 const JSON: &str = "\0json:";
 
-/// A row of the table `messages`. What an older version has no column for is `None`.
+/// A row of the table `messages`. A column that an older version lacks is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
-    /// Who said it.
+    /// The role of the speaker.
     pub role: String,
-    /// Its content: a text, or JSON with a mark before it.
+    /// The content: a text, or JSON after a prefix.
     pub content: Option<String>,
-    /// Its calls, as JSON.
+    /// The tool calls, as JSON.
     pub tool_calls: Option<String>,
-    /// The call that it answers.
+    /// The id of the call that this row answers.
     pub tool_call_id: Option<String>,
-    /// The tool that answers.
+    /// The tool that gave the answer.
     pub tool_name: Option<String>,
 }
 
-/// The message of a row, as JSON text; none for what nobody said, such as a system prompt.
+/// Returns the message of a row as JSON text, or `None` for a row that is not part of the conversation, such as a
+/// system prompt.
 #[must_use]
 pub fn message(row: &Row) -> Option<String> {
     if !matches!(row.role.as_str(), "user" | "assistant" | "tool") {

@@ -1,10 +1,10 @@
-//! Reads what other programs keep of conversations, and says it in herma's form: messages as chat completions
-//! have them, with times, by session.
+//! Reads conversations in the formats of other programs and converts them to herma's form: chat completion messages
+//! with times, by session.
 //!
-//! No file is opened here. A [`Transcript`] ([`claude_code::Reader`], [`codex::Reader`]) is given one line after the
-//! other; [`chatgpt::read`] gets a whole conversation, [`hermes::message`] a row. What was read is the same however
-//! often it is read, so that a message is known by its place. What is no part of the conversation is left out, and
-//! counted in a [`Tally`] by what it was; nothing that stands in a file makes a reader fail.
+//! This crate opens no files. A [`Transcript`] ([`claude_code::Reader`], [`codex::Reader`]) gets one line after the
+//! other, [`chatgpt::read`] a whole conversation, [`hermes::message`] a row. Reading is deterministic, so the position
+//! of a message identifies it. Records that are not part of the conversation are left out, and a [`Tally`] counts them
+//! by kind. No content of a file makes a reader fail.
 
 pub mod chatgpt;
 pub mod claude_code;
@@ -24,12 +24,12 @@ pub use records::{is_blank, is_complete};
 pub use repeats::{Noted, Repeats};
 pub use tally::{Tally, UNFINISHED};
 
-/// The reader of a session file to which an agent adds lines. It is given one line after the other.
+/// The reader of a session file to which an agent appends lines. It gets one line after the other.
 pub trait Transcript: Debug {
     /// Reads a line.
     fn line(&mut self, line: &str);
 
-    /// Returns the sessions whose records were read: that of the file, and those that it started.
+    /// Returns the sessions read so far: the file's session and those that it started.
     fn sessions(&mut self) -> &mut Vec<Session>;
 
     /// Returns what was ignored since the last call.
@@ -38,14 +38,14 @@ pub trait Transcript: Debug {
     /// Continues where another reader of the same file ended. `id` is the id of the file's session.
     fn resume(&mut self, id: &str, progress: Progress);
 
-    /// Returns what the next reader of the file needs.
+    /// Returns the state that the next reader of the file needs.
     fn progress(self: Box<Self>) -> Progress;
 }
 
-/// What a reader needs in order to continue where another reader of the same file ended.
+/// The state that a reader needs to continue where another reader of the same file ended.
 #[derive(Debug, Clone, Default)]
 pub struct Progress {
-    /// Names of tools by the ids of their calls.
+    /// The names of tools, by the ids of their calls.
     pub tools: HashMap<String, String>,
     /// Messages and records that the agent may write again.
     pub repeats: Repeats,
@@ -64,37 +64,37 @@ pub struct SlashCommand {
     pub name: Option<String>,
 }
 
-/// A session as another program keeps it, as far as it was read.
+/// A session of another program, as far as it was read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Session {
-    /// That program's own name for it.
+    /// The id that the other program gave it.
     pub id: String,
-    /// The session that it came out of, by that program's name.
+    /// The other program's id of the session that this one was forked or started from.
     pub parent: Option<String>,
     /// A title for people.
     pub title: Option<String>,
-    /// The model that it was said to last.
+    /// The model that the file named last.
     pub model: Option<String>,
     /// The folder that the agent worked in.
     pub cwd: Option<String>,
-    /// Messages of it that were taken before.
+    /// The number of messages that were taken before.
     taken: u64,
     calls: Vec<ModelCall>,
     said: Vec<Said>,
-    /// Bytes of these.
+    /// The bytes of `said`.
     waiting: usize,
 }
 
 /// A message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Said {
-    /// When, in Unix seconds, where that is known.
+    /// The time of the message in Unix seconds, if known.
     pub time: Option<f64>,
     /// The message, as JSON text.
     pub message: String,
 }
 
-/// A call of a model, with what its provider reported.
+/// A call of a model, with the usage that the provider reported.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelCall {
     /// The provider's id of the answer. Several records may have the same one.
@@ -108,7 +108,7 @@ pub struct ModelCall {
 }
 
 impl Session {
-    /// One of which nothing was read.
+    /// Creates a session without messages.
     #[must_use]
     pub fn new(id: impl Into<String>) -> Self {
         Self { id: id.into(), ..Self::default() }
@@ -125,23 +125,23 @@ impl Session {
         self.calls.push(call);
     }
 
-    /// The calls that were read since the last call of this function.
+    /// Returns the calls that were read since the last call of this function.
     pub fn take_calls(&mut self) -> Vec<ModelCall> {
         std::mem::take(&mut self.calls)
     }
 
-    /// Says that the session has so many messages before those that were read.
+    /// Sets how many messages of the session precede the ones read from now on.
     pub const fn begin_at(&mut self, messages: u64) {
         self.taken = messages;
     }
 
-    /// Bytes of the messages that nobody took yet.
+    /// Returns the bytes of the messages that were not taken yet.
     #[must_use]
     pub const fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// The messages that were read since the last call, and the place of the first of them in the session, from 0.
+    /// Returns the messages read since the last call, and the index of the first of them in the session, from 0.
     pub fn take(&mut self) -> (u64, Vec<Said>) {
         let (first, said) = (self.taken, std::mem::take(&mut self.said));
         self.waiting = 0;

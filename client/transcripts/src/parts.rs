@@ -1,27 +1,27 @@
-//! Messages in herma's form, and what content is made of.
+//! Messages in herma's form, and the parts of their content.
 
 use serde_json::{Map, Value, json};
 
 use crate::Tally;
 
-/// How deep content may lie in content.
+/// The deepest nesting of content that is read.
 const DEPTH: usize = 4;
 
-/// Fields of a part that have its text: a model that refuses says so in a field of its own.
+/// The fields of a part that may contain its text. A refusal of the model has its own field.
 const TEXTS: [&str; 3] = ["text", "content", "refusal"];
 
-/// A JSON text as a value; half a character that programs in JavaScript write counts as one that is not known.
+/// Parses a JSON text. A lone surrogate, which JavaScript programs may write, becomes a replacement character.
 pub(crate) fn json(text: &str) -> Option<Value> {
     let whole = |_| herma_json::replace_lone_surrogates(text).and_then(|(text, _)| serde_json::from_str(&text).ok());
     serde_json::from_str(text).map_or_else(whole, Some)
 }
 
-/// A message of a role with nothing but a text.
+/// Returns a message with a role and a text.
 pub(crate) fn message(role: &str, text: &str) -> String {
     json!({ "role": role, "content": text }).to_string()
 }
 
-/// A message of the assistant; none if it says nothing and calls nothing.
+/// Returns a message of the assistant, or `None` if it has neither text nor calls.
 pub(crate) fn assistant(text: &str, calls: Vec<Value>) -> Option<String> {
     if text.is_empty() && calls.is_empty() {
         return None;
@@ -35,7 +35,7 @@ pub(crate) fn assistant(text: &str, calls: Vec<Value>) -> Option<String> {
     Some(Value::Object(message).to_string())
 }
 
-/// A call; arguments that are no text become their JSON text.
+/// Returns a tool call. Arguments that are not a string are converted to JSON text.
 pub(crate) fn call(id: &str, name: &str, arguments: &Value) -> Value {
     let arguments = match arguments {
         Value::String(text) => text.clone(),
@@ -45,7 +45,7 @@ pub(crate) fn call(id: &str, name: &str, arguments: &Value) -> Value {
     json!({ "id": id, "type": "function", "function": { "name": name, "arguments": arguments } })
 }
 
-/// What a tool answered; the name of the tool where it is known.
+/// Returns the answer of a tool, with the tool's name if it is known.
 pub(crate) fn result(id: &str, name: Option<&str>, text: &str) -> String {
     let mut message = json!({ "role": "tool", "tool_call_id": id, "content": text });
     if let (Some(name), Value::Object(fields)) = (name, &mut message) {
@@ -54,15 +54,15 @@ pub(crate) fn result(id: &str, name: Option<&str>, text: &str) -> String {
     message.to_string()
 }
 
-/// The text of content: of a string, or of parts, each on a line of its own. An image or a file is named, and
-/// counted; what else has no text is counted.
+/// Returns the text of content: of a string, or of parts, each on its own line. An image or a file becomes a
+/// placeholder and is counted. Any other content without text is only counted.
 pub(crate) fn text(content: &Value, tally: &mut Tally) -> String {
     let mut text = String::new();
     add(content, DEPTH, &mut text, tally);
     text
 }
 
-/// The parts of content; content that is none is one part.
+/// Returns the parts of content. A value that is not a list is one part.
 pub(crate) fn each(content: &Value) -> &[Value] {
     match content {
         Value::Array(parts) => parts,
@@ -70,7 +70,7 @@ pub(crate) fn each(content: &Value) -> &[Value] {
     }
 }
 
-/// Adds a part to a text, behind a line end.
+/// Appends a part to a text, after a line break.
 pub(crate) fn push(text: &mut String, part: &str) {
     if part.is_empty() {
         return;
@@ -95,7 +95,7 @@ fn add(content: &Value, depth: usize, text: &mut String, tally: &mut Tally) {
     }
 }
 
-/// A part without a text.
+/// Adds a placeholder for a part without text, and counts it.
 fn other(part: &Map<String, Value>, text: &mut String, tally: &mut Tally) {
     let kind = part.get("type").or_else(|| part.get("content_type")).and_then(Value::as_str).unwrap_or("content");
     let what = ["image", "audio", "video", "document", "file"].into_iter().find(|what| kind.contains(what));
@@ -108,7 +108,7 @@ fn other(part: &Map<String, Value>, text: &mut String, tally: &mut Tally) {
     }
 }
 
-/// A field that is a string.
+/// Returns a field if it is a string.
 pub(crate) fn string<'a>(record: &'a Value, field: &str) -> Option<&'a str> {
     record.get(field).and_then(Value::as_str)
 }

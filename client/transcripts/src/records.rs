@@ -1,5 +1,5 @@
-//! The records of a line. A crash leaves lines that are more or less than one record: zeros, a torn record before a whole
-//! one, two records without a line break between them. Each record that is whole is found.
+//! Finds the records of a line. A crash may leave a line with zeros, a torn record before a whole one, or two records
+//! without a line break between them. Every whole record is found.
 
 use serde_json::{Deserializer, Value};
 
@@ -7,30 +7,30 @@ use crate::parts;
 use crate::repeats::Repeats;
 use crate::tally::{NO_JSON, TWICE, Tally};
 
-/// How often a line may be read, at most, in the search for its records.
+/// How many times the search for records may read the bytes of a line.
 const PASSES: usize = 8;
 
-/// Bytes that may be read of any line.
+/// The bytes that the search may always read, however short the line is.
 const SMALL: usize = 1 << 20;
 
-/// What a line has.
+/// The records found in a line.
 #[derive(Debug, Default, PartialEq)]
 struct Records {
     /// The records, in their order.
     whole: Vec<Value>,
-    /// Whether there is something else than these, white space, zeros and byte order marks.
+    /// Whether the line contains anything else, except white space, zeros and byte order marks.
     is_torn: bool,
-    /// Whether the last thing in it is a whole JSON text.
+    /// Whether the line ends with a whole JSON text.
     ends_whole: bool,
 }
 
-/// Whether a line without a line break ends with a whole record, so that nothing more of it is to come.
+/// Returns whether a line without a line break ends with a whole record, so that it is complete.
 #[must_use]
 pub fn is_complete(line: &str) -> bool {
     records(line, Value::is_object).ends_whole
 }
 
-/// Returns the records of a line that were not read before. What is left out is counted.
+/// Returns the records of a line that were not read before. The rest is counted.
 pub(crate) fn new_records(
     line: &str,
     is_record: impl Fn(&Value) -> bool,
@@ -51,8 +51,8 @@ pub(crate) fn new_records(
     whole
 }
 
-/// Reads a line. Of a line that is not one JSON text, the objects that `is_record` accepts are its records: parts of a torn
-/// record are objects too.
+/// Parses a line. If it is not one JSON text, its records are the objects that `is_record` accepts, because parts of a
+/// torn record are objects too.
 fn records(line: &str, is_record: impl Fn(&Value) -> bool) -> Records {
     if let Some(record) = parts::json(line) {
         return Records { whole: vec![record], is_torn: false, ends_whole: true };
@@ -66,7 +66,7 @@ fn records(line: &str, is_record: impl Fn(&Value) -> bool) -> Records {
         let mut values = Deserializer::from_str(text).into_iter::<Value>();
         let (value, read) = match values.next() {
             Some(Ok(value)) => (Some(value), values.byte_offset()),
-            // An error is behind what was read; a line break is no part of a line.
+            // The error is after the text that was read. A line contains no line break, so the column is the offset.
             Some(Err(error)) => (None, error.column()),
             None => (None, text.len()),
         };
@@ -88,14 +88,14 @@ fn records(line: &str, is_record: impl Fn(&Value) -> bool) -> Records {
     found
 }
 
-/// Where the next object may begin: at a brace with a name behind it. In a string, quotes are escaped.
+/// Splits the text where the next object may begin: at a brace before a quote. Quotes inside strings are escaped.
 fn begin(text: &str) -> Option<(&str, &str)> {
     let is_begin = |at: &usize| text[at + 1..].trim_start().starts_with('"');
     let at = text.match_indices('{').map(|(at, _)| at).find(is_begin)?;
     Some(text.split_at(at))
 }
 
-/// Whether a text has nothing but white space, zeros and byte order marks.
+/// Returns whether a text has only white space, zeros and byte order marks.
 #[must_use]
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(|char| char.is_whitespace() || matches!(char, '\0' | '\u{feff}'))

@@ -1,50 +1,50 @@
-//! What a program writes a second time into a file to which it only adds: records, and after a compaction messages in
-//! new records.
+//! Detects what a program writes twice into a file that only grows: records, and after a compaction messages in new
+//! records.
 
 use std::collections::{HashSet, VecDeque};
 
 use serde_json::Value;
 
-/// The first messages of a file that are known for long; a compaction keeps them best.
+/// How many of a file's first messages stay known. A compaction is most likely to repeat these.
 const FIRST: usize = 32;
 
-/// The newest ones that are known too.
+/// How many of the newest messages stay known.
 const NEWEST: usize = 2_000;
 
-/// The newest records that are known while a file is read.
+/// How many of the newest records stay known while a file is read.
 const RECORDS: usize = 100_000;
 
-/// The newest records that are noted for the next reader of the file.
+/// How many of the newest records are saved for the next reader of the file.
 const NOTED: usize = 500;
 
-/// What was read, so that what stands there again is known. What a program repeats has the time of the first one.
+/// The messages and records read so far, to detect repeats. A repeated message keeps the time of the first one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repeats {
     messages: Known,
     records: Known,
-    /// Messages may have been repeated: there was a compaction.
+    /// Whether there was a compaction, after which messages may be repeated.
     begun: bool,
 }
 
-/// What the next reader of a file needs of it.
+/// The part of `Repeats` that is saved for the next reader of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Noted {
-    /// Keys of messages, the oldest first.
+    /// The keys of messages, the oldest first.
     pub messages: Vec<u64>,
     /// Whether messages may have been repeated.
     pub may_repeat: bool,
-    /// Keys of records, the oldest first.
+    /// The keys of records, the oldest first.
     pub records: Vec<u64>,
 }
 
 impl Repeats {
-    /// What [`Self::noted`] gave.
+    /// Restores the state that [`Self::noted`] returned.
     #[must_use]
     pub fn of(noted: Noted) -> Self {
         Self { messages: noted.messages.into(), records: noted.records.into(), begun: noted.may_repeat }
     }
 
-    /// What is to be noted for the next reader.
+    /// Returns the state to save for the next reader.
     #[must_use]
     pub fn noted(&self) -> Noted {
         Noted {
@@ -54,19 +54,19 @@ impl Repeats {
         }
     }
 
-    /// From here on messages may be repeated.
+    /// Marks the compaction after which messages may be repeated.
     pub(crate) const fn begin(&mut self) {
         self.begun = true;
     }
 
-    /// Whether a message was not read before; it is known from now on.
+    /// Returns whether a message is new, and remembers it.
     pub(crate) fn is_new(&mut self, time: Option<f64>, message: &str) -> bool {
         let time = time.unwrap_or_default().to_bits().to_le_bytes();
         self.messages.insert(key(&[&time, message.as_bytes()]), FIRST, NEWEST) || !self.begun
     }
 
-    /// Whether a record was not read before. It is known by its own id, otherwise by its whole text with its time: of a
-    /// record with neither nobody can say that it is the same.
+    /// Returns whether a record is new, and remembers it. The key is the record's id, or else its whole text if it has
+    /// a time. A record with neither always counts as new.
     pub(crate) fn is_new_record(&mut self, record: &Value) -> bool {
         let field = |name: &str| record.get(name).and_then(Value::as_str);
         let key = match (field("uuid"), field("timestamp")) {
@@ -78,7 +78,7 @@ impl Repeats {
     }
 }
 
-/// Keys in the order in which they came.
+/// Keys in the order in which they were added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Known {
     order: VecDeque<u64>,
@@ -92,7 +92,8 @@ impl From<Vec<u64>> for Known {
 }
 
 impl Known {
-    /// Adds a key if it is new. Of more, the first and the newest stay.
+    /// Adds a key and returns whether it is new. If there are too many, the `first` first keys and the `newest` newest
+    /// stay.
     fn insert(&mut self, key: u64, first: usize, newest: usize) -> bool {
         if !self.set.insert(key) {
             return false;
@@ -111,7 +112,7 @@ impl Known {
     }
 }
 
-/// FNV-1a with 64 bits, the same in every version of the program.
+/// Hashes with FNV-1a (64 bits), which is the same in every version of the program.
 fn key(parts: &[&[u8]]) -> u64 {
     let bytes = parts.iter().flat_map(|part| part.iter());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))

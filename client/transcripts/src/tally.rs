@@ -1,30 +1,31 @@
-//! What was left out.
+//! Counts of skipped records.
 
 use std::collections::BTreeMap;
 
-/// Kinds that are told apart; a file with more of them is no transcript, and the rest is counted as one.
+/// The most kinds that are counted separately. A file with more kinds is not a transcript; the rest is counted as one
+/// kind.
 const KINDS: usize = 60;
 
-/// Chars of the name of a kind.
+/// The most chars of a kind's name.
 const NAME: usize = 40;
 
-/// The kind of a line that could not be read.
+/// The kind of a line that is not valid JSON.
 pub(crate) const NO_JSON: &str = "line that is no JSON";
 
-/// The kind of a last line that its program has not finished, or that a crash cut.
+/// The kind of a last line that its program has not finished, or that a crash cut off.
 pub const UNFINISHED: &str = "last line that is not complete";
 
 /// The kind of a record that is in the file twice.
 pub(crate) const TWICE: &str = "record that is there twice";
 
-/// How often something was left out, by what it was.
+/// The number of skipped records of each kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     counts: BTreeMap<String, u64>,
 }
 
 impl Tally {
-    /// Counts one of that kind; the name may come from a file.
+    /// Counts one record of a kind. The name may come from a file.
     pub fn add(&mut self, kind: &str) {
         self.add_many(kind, 1);
     }
@@ -36,12 +37,12 @@ impl Tally {
         *counted = counted.saturating_add(count);
     }
 
-    /// Adds what another one counted.
+    /// Adds the counts of another tally.
     pub fn add_all(&mut self, other: &Self) {
         other.counts.iter().for_each(|(kind, count)| self.add_many(kind, *count));
     }
 
-    /// The kinds, by name.
+    /// Returns the kinds and their counts, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.counts.iter().map(|(kind, count)| (kind.as_str(), *count))
     }

@@ -1,12 +1,12 @@
-//! Times as programs write them.
+//! Times in the formats that programs write.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// The latest time that is believed, in Unix seconds: the year 9999.
+/// The latest accepted time in Unix seconds: the end of the year 9999.
 const LATEST: f64 = 253_402_300_799.0;
 
-/// A time in Unix seconds: of a text as of RFC 3339, or a number of seconds or milliseconds.
+/// Reads a time as Unix seconds, from an RFC 3339 text or a number of seconds or milliseconds.
 pub(crate) fn read(value: &Value) -> Option<f64> {
     match value {
         Value::String(text) => text.parse::<Timestamp>().ok().map(|time| time.as_duration().as_secs_f64()),

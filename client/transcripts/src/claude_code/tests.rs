@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 
-/// The messages of each session, by its name.
+/// Returns the messages of each session, with the session's name.
 fn read(name: &str, records: &[Value]) -> (Vec<(String, Vec<Value>)>, Reader) {
     let mut reader = Reader::new(name);
     records.iter().for_each(|record| reader.line(&record.to_string()));
@@ -181,7 +181,7 @@ fn messages_are_taken_once_and_know_their_places() {
 }
 
 proptest! {
-    /// Records of any shape are read or counted.
+    /// The reader reads or counts records of any shape.
     #[test]
     fn no_record_is_too_odd(kind in "user|assistant|summary|x", content in any_json(), flag in any_json()) {
         let record = json!({ "type": kind, "isSidechain": flag, "timestamp": content, "cwd": flag,

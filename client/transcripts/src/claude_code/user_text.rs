@@ -8,7 +8,7 @@ const ADDED: [&str; 4] = ["system-reminder", "local-command-caveat", "local-comm
 /// Elements in which Claude Code records a slash command.
 const COMMAND: [&str; 4] = ["command-name", "command-message", "command-args", "command-contents"];
 
-/// What the user said in a text.
+/// The user's words in a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum UserText {
     /// Plain words.
@@ -17,10 +17,10 @@ pub(super) enum UserText {
     Command {
         /// Its name, with the slash.
         name: String,
-        /// Its arguments and the text after it, if there are any.
+        /// Its arguments and the text after them, if there are any.
         arguments: Option<String>,
     },
-    /// Nothing: Claude Code generated the whole text.
+    /// No words: Claude Code generated the whole text.
     Generated,
 }
 

@@ -125,10 +125,10 @@ fn each_call_of_the_model_is_read_once_with_its_usage() {
     let mut limited = event(10, 9);
     limited["payload"]["rate_limits"] = json!(1);
     for (records, expected) in [
-        // The second one has another rate limit.
+        // The second event has another rate limit.
         (vec![event(10, 9), limited, event(30, 19), nothing], vec![(10, 9), (10, 9), (30, 19)]),
         (vec![record("c1", 10, 9), event(10, 9), record("c1", 30, 19)], vec![(10, 9), (30, 19)]),
-        // Of a thread that was forked.
+        // A forked thread.
         (vec![record("c0", 10, 9), event(10, 9), record("c1", 30, 19)], vec![(30, 19)]),
     ] {
         let (mut session, ..) = read(&[&[meta.clone(), model.clone()], &records[..]].concat());
