@@ -1,16 +1,15 @@
 //! Codex: the request for a summary, and the answer to it.
 //!
-//! Codex says in the header `x-codex-turn-metadata` what a request is for, as JSON (seen in 0.171):
-//! `request_kind` is `turn` or `compaction`, and of a compaction `compaction.implementation` is `responses`
-//! where the model is asked for a text. Another implementation is answered by the provider with an item that
-//! only it can read, and is left to it.
+//! Codex describes each request in the header `x-codex-turn-metadata`, as JSON (seen in 0.171). `request_kind` is
+//! `turn` or `compaction`. If a compaction asks the model for a text, `compaction.implementation` is `responses`. Other
+//! implementations return an item that only the provider can read, so the proxy leaves them to the provider.
 
 use serde_json::{Value, json};
 
-/// The header with what a request is for.
+/// The header that describes a request.
 pub const METADATA: &str = "x-codex-turn-metadata";
 
-/// The implementation of a compaction whose answer is a text.
+/// The compaction implementation whose answer is a text.
 const BY_TEXT: &str = "responses";
 
 /// A request for the summary of a session.
@@ -18,12 +17,12 @@ const BY_TEXT: &str = "responses";
 pub struct Compaction {
     /// Codex's id of the session.
     pub session: String,
-    /// Codex's id of the window that ends; a request that is sent again has the same. `None` where it is not told.
+    /// Codex's id of the window that ends. A repeated request has the same id. `None` if the request names no window.
     pub window: Option<String>,
 }
 
-/// The compaction that a request is for; `None` for every other request, and where the text of a summary would not
-/// be understood.
+/// Returns the compaction that a request asks for. Returns `None` for any other request, and for a compaction whose
+/// answer is not a text.
 #[must_use]
 pub fn compaction(method: &str, path: &str, metadata: &str) -> Option<Compaction> {
     if method != "POST" || !path.ends_with("/responses") {
@@ -35,16 +34,16 @@ pub fn compaction(method: &str, path: &str, metadata: &str) -> Option<Compaction
         return None;
     }
     let session = word("/session_id")?;
-    // Another thread of it is a conversation of its own.
+    // Another thread of the session is a separate conversation.
     let window = word("/context_window_id").or_else(|| word("/window_id"));
     (word("/thread_id") == Some(session))
         .then(|| Compaction { session: session.to_owned(), window: window.map(str::to_owned) })
 }
 
-/// Whether a request wants its answer as a stream of events.
+/// Returns whether a request wants its answer as a stream of events.
 #[must_use]
 pub fn is_stream(body: &[u8]) -> bool {
-    /// All else is passed over, however much it is.
+    /// All other fields are ignored, whatever their size.
     #[derive(serde::Deserialize)]
     struct Wanted {
         stream: bool,
@@ -52,7 +51,7 @@ pub fn is_stream(body: &[u8]) -> bool {
     serde_json::from_slice::<Wanted>(body).is_ok_and(|wanted| wanted.stream)
 }
 
-/// The events of an answer that says this.
+/// Returns the events of an answer with this text.
 #[must_use]
 pub fn events(id: &str, text: &str) -> String {
     let response = |status: &str, output: Value, usage: Value| json!({ "id": format!("resp_{id}"), "object": "response", "status": status, "output": output, "usage": usage });

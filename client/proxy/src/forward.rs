@@ -1,4 +1,4 @@
-//! The way to the model and back.
+//! Forwards requests to the model and answers to the agent.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use hyper_util::rt::TokioIo;
 use reqwest::{Client, Method};
 use url::Url;
 
-/// What goes through: pieces of any size, as they come.
+/// A body that passes through in pieces of any size, as they come.
 pub(crate) type Body = BoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 
-/// How long a connection to the model may take.
+/// The timeout for a connection to the model.
 const CONNECT: Duration = Duration::from_secs(20);
 
-/// Headers that are of one connection, and not of what goes through it.
+/// Headers that belong to one connection and are not forwarded.
 const OF_CONNECTION: [&str; 8] = [
     "connection",
     "keep-alive",
@@ -30,7 +30,7 @@ const OF_CONNECTION: [&str; 8] = [
     "upgrade",
 ];
 
-/// Where requests go.
+/// The model's endpoint.
 #[derive(Debug)]
 pub(crate) struct Upstream {
     base: Url,
@@ -38,16 +38,16 @@ pub(crate) struct Upstream {
 }
 
 impl Upstream {
-    /// An endpoint; nothing is sent yet.
+    /// Creates an endpoint. Nothing is sent yet.
     ///
     /// # Errors
-    /// No TLS where it is needed.
+    /// TLS is needed and not available.
     pub(crate) fn new(base: Url) -> Result<Self, String> {
         let client = herma_endpoint::client(&base)?.connect_timeout(CONNECT).build().map_err(herma_endpoint::causes)?;
         Ok(Self { base, client })
     }
 
-    /// Sends a request on, with this body, and gives the answer as it comes.
+    /// Forwards a request and streams its body. Returns the answer as it comes.
     pub(crate) async fn forward(&self, mut request: Request<Incoming>, below: &str) -> Response<Body> {
         let upgrade =
             request.headers().get(UPGRADE).filter(|_| names(request.headers()).any(|name| name == UPGRADE)).cloned();
@@ -65,7 +65,7 @@ impl Upstream {
         }
     }
 
-    /// Sends a request on whose body was read.
+    /// Forwards a request whose body was already read.
     pub(crate) async fn forward_read(
         &self,
         parts: hyper::http::request::Parts,
@@ -94,12 +94,12 @@ impl Upstream {
     }
 }
 
-/// Headers of a message without those of its connection.
+/// Returns the headers without those of the connection.
 fn kept(headers: &HeaderMap) -> HeaderMap {
     let named: Vec<HeaderName> = names(headers).collect();
     let mut kept = headers.clone();
     if kept.contains_key(TRANSFER_ENCODING) {
-        // Where both are there it is the encoding that counts (RFC 9112, 6.3).
+        // If both are present, the encoding counts (RFC 9112, 6.3).
         kept.remove(CONTENT_LENGTH);
     }
     OF_CONNECTION.iter().for_each(|name| drop(kept.remove(*name)));
@@ -108,13 +108,13 @@ fn kept(headers: &HeaderMap) -> HeaderMap {
     kept
 }
 
-/// The headers that a message says are of its connection.
+/// Returns the headers that the message lists as belonging to its connection.
 fn names(headers: &HeaderMap) -> impl Iterator<Item = HeaderName> {
     let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok())
 }
 
-/// An answer as it comes; where both sides go on with another protocol, they are joined.
+/// Returns an answer as it comes. If both sides switch to another protocol, joins the two connections.
 fn answered(answer: reqwest::Response, waiting: Option<hyper::upgrade::OnUpgrade>) -> Response<Body> {
     let status = answer.status();
     let mut headers = kept(answer.headers());
@@ -125,7 +125,7 @@ fn answered(answer: reqwest::Response, waiting: Option<hyper::upgrade::OnUpgrade
             if let (Ok(client), Ok(mut model)) = (waiting.await, answer.upgrade().await) {
                 let (mut from_client, mut to_client) = tokio::io::split(TokioIo::new(client));
                 let (mut from_model, mut to_model) = tokio::io::split(&mut model);
-                // Whoever ends first ends both.
+                // The first side that ends closes both.
                 tokio::select! {
                     _ = tokio::io::copy(&mut from_client, &mut to_model) => {}
                     _ = tokio::io::copy(&mut from_model, &mut to_client) => {}
@@ -155,17 +155,17 @@ fn empty() -> Body {
     whole(Bytes::new())
 }
 
-/// A body that is there already.
+/// Returns a body that is already complete.
 pub(crate) fn whole(bytes: Bytes) -> Body {
     Full::new(bytes).map_err(|never| match never {}).boxed()
 }
 
-/// What a client is told when the model can't be reached.
+/// Returns the answer when the model can't be reached.
 fn failed(words: &str) -> Response<Body> {
     refusal(StatusCode::BAD_GATEWAY, &format!("the model's endpoint can't be reached: {words}"))
 }
 
-/// An error in the form that endpoints of models have.
+/// Returns an error in the format of model endpoints.
 pub(crate) fn refusal(status: StatusCode, words: &str) -> Response<Body> {
     let error = serde_json::json!({ "error": { "type": "herma_proxy", "message": format!("herma proxy: {words}") } });
     let mut response = respond(status, HeaderMap::new(), whole(Bytes::from(error.to_string())));

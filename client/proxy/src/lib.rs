@@ -1,9 +1,9 @@
-//! A proxy between an agent client and its model: on loopback, and everything goes through unchanged as it comes,
-//! except for the request that asks for the summary of a compaction, which may be answered here.
+//! A proxy between an agent and its model. It listens on loopback and forwards everything unchanged as it comes. The
+//! one exception is a request for the summary of a compaction, which herma may answer.
 //!
-//! * [`codex`]: which request of Codex that is, and how it is answered. Pure.
-//! * [`server`]: who may ask, and what becomes of a request.
-//! * `forward`: the way to the model and back.
+//! * [`codex`]: recognizes that request of Codex and builds the answer. No I/O.
+//! * [`server`]: checks requests and answers or forwards them.
+//! * `forward`: sends requests to the model and returns its answers.
 
 pub mod codex;
 mod forward;

@@ -1,4 +1,4 @@
-//! Who may ask, and what becomes of a request.
+//! Checks requests and answers or forwards them.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -18,25 +18,25 @@ use url::Url;
 use crate::codex::{self, Compaction, METADATA};
 use crate::forward::{Body, Upstream, refusal, whole};
 
-/// Bytes of a request for a summary that is read; a longer one is refused, as no model reads so much.
+/// The largest summary request in bytes. A larger one is refused, because no model reads so much.
 const LARGEST: usize = 256 << 20;
 
-/// What a proxy is started with.
+/// The settings of a proxy.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where it listens: on loopback.
+    /// The address to listen on, on loopback.
     pub listen: SocketAddr,
-    /// What stands first in the path of every request: who doesn't know it is answered 404.
+    /// The first part of every request's path. A request without it is answered with 404.
     pub key: String,
-    /// Where requests go: what the client's `base_url` would be without the proxy.
+    /// The model's endpoint: the agent's `base_url` without the proxy.
     pub upstream: Url,
 }
 
 impl Settings {
-    /// Whether a proxy can be started with them, as far as that can be told beforehand.
+    /// Checks the settings as far as possible without a connection.
     ///
     /// # Errors
-    /// An address that is not on loopback, or an upstream that is none.
+    /// The address is not on loopback, or the upstream is not a usable endpoint.
     pub fn check(&self) -> Result<(), ProxyError> {
         let Self { listen, upstream, .. } = self;
         if !listen.ip().is_loopback() {
@@ -53,39 +53,39 @@ impl Settings {
         Ok(())
     }
 
-    /// The upstream without what may be secret.
+    /// Returns the upstream without parts that may be secret.
     fn shown(&self) -> String {
         let Self { upstream, .. } = self;
         format!("{}://{}{}", upstream.scheme(), upstream.host_str().unwrap_or_default(), upstream.path())
     }
 }
 
-/// Why a proxy can't be started.
+/// The error of a proxy that can't start.
 #[derive(Debug, thiserror::Error)]
 pub enum ProxyError {
-    /// Others could reach it.
+    /// Other machines could reach the address.
     #[error("{0} is not on this machine alone: listen on 127.0.0.1 or [::1]")]
     NotLoopback(SocketAddr),
-    /// It is no address of an endpoint.
+    /// The URL is not an endpoint of a model.
     #[error("{url} can't be the model's endpoint: {why}")]
     Upstream {
-        /// What was said, without what follows its path.
+        /// The URL without the parts after its path.
         url: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// The address can't be listened on.
+    /// The proxy can't listen on the address.
     #[error("{address} can't be listened on: {source}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
 }
 
-/// What answers a compaction: the text of a summary, or nothing where the model is to be asked. It may take a
-/// moment, and is called on a thread of its own.
+/// Returns the summary for a compaction, or `None` if the model should write it. It may take a while and runs on its
+/// own thread.
 type Answers = dyn Fn(&Compaction) -> Option<String> + Send + Sync;
 
 /// A proxy that listens.
@@ -95,7 +95,7 @@ pub struct Proxy {
     rules: Arc<Rules>,
 }
 
-/// What is known of a request's way.
+/// The rules for answering and forwarding requests.
 struct Rules {
     key: String,
     upstream: Upstream,
@@ -109,10 +109,10 @@ impl std::fmt::Debug for Proxy {
 }
 
 impl Proxy {
-    /// Listens; `answers` gives the text of a summary, or nothing.
+    /// Starts to listen. `answers` returns the text of a summary, or `None`.
     ///
     /// # Errors
-    /// An address that is not on loopback or taken, or an upstream that is none.
+    /// The address is not on loopback or is in use, or the upstream is not a usable endpoint.
     pub async fn listen(
         settings: Settings,
         answers: impl Fn(&Compaction) -> Option<String> + Send + Sync + 'static,
@@ -127,21 +127,21 @@ impl Proxy {
         Ok(Self { listener, address, rules: Arc::new(Rules { key, upstream, answers: Box::new(answers) }) })
     }
 
-    /// What a client's `base_url` has to be.
+    /// Returns the `base_url` for the agent.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}/{}", self.address, self.rules.key)
     }
 
-    /// Serves until it is dropped.
+    /// Serves requests until it is dropped.
     pub async fn serve(self) {
         loop {
             let Ok((stream, _)) = self.listener.accept().await else {
-                // Too many files are open; some will be closed.
+                // Too many files are open. Some will be closed soon.
                 tokio::time::sleep(std::time::Duration::from_millis(50)).await;
                 continue;
             };
-            // Events are small, and each is waited for.
+            // Events are small, and the agent waits for each one.
             drop(stream.set_nodelay(true));
             let rules = Arc::clone(&self.rules);
             drop(tokio::spawn(async move {
@@ -151,7 +151,7 @@ impl Proxy {
                 });
                 let connection =
                     http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
-                // A client that goes away in the middle is an ordinary thing.
+                // An agent that closes its connection early is not an error.
                 drop(connection.with_upgrades().await);
             }));
         }
@@ -199,13 +199,13 @@ impl Rules {
     }
 }
 
-/// The path below the key, if it is there.
+/// Returns the path after the key, if it begins with the key.
 fn below<'a>(path: &'a str, key: &str) -> Option<&'a str> {
     let below = path.strip_prefix('/')?.strip_prefix(key)?;
     (below.is_empty() || below.starts_with('/')).then_some(below)
 }
 
-/// Whether a path means the same to everybody who reads it: no part of it leads up, in any spelling.
+/// Returns whether every reader understands the path alike: no part of it leads up, in any spelling.
 fn is_plain(path: &str) -> bool {
     let lower = path.to_ascii_lowercase().replace("%2e", ".");
     !lower.contains('\\') && !lower.split('/').any(|part| matches!(part, "." | ".."))

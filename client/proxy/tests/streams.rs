@@ -1,4 +1,4 @@
-//! The proxy between real sockets: what goes through it unchanged and as it comes, and what it answers.
+//! Tests the proxy between real sockets: forwarding unchanged and as it comes, and its own answers.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use herma_proxy::{Proxy, Settings};
 use serde_json::json;
 
-/// A proxy in a thread of its own, which ends with the test's process.
+/// Starts a proxy in a thread that ends with the test's process.
 fn proxy(upstream: &str, answer: Option<&'static str>) -> String {
     let settings =
         Settings { listen: "127.0.0.1:0".parse().unwrap(), key: "k3y".into(), upstream: upstream.parse().unwrap() };
@@ -28,7 +28,7 @@ fn proxy(upstream: &str, answer: Option<&'static str>) -> String {
 /// The head and the body of a request.
 type Seen = (String, Vec<u8>);
 
-/// A model: each request's head and body are told, and it answers what it is given, piece by piece.
+/// Starts a model. It sends the head and the body of each request to the test, and answers with the test's pieces.
 fn model() -> (String, Receiver<Seen>, Sender<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/api/v1", listener.local_addr().unwrap());
@@ -59,7 +59,7 @@ fn serve(mut stream: TcpStream, told: &Sender<Seen>, to_send: &Mutex<Receiver<Ve
     }
 }
 
-/// The head and the body of a message, or nothing at its end.
+/// Reads the head and the body of a message, or `None` at the end.
 fn request(reader: &mut impl BufRead) -> Option<Seen> {
     let mut head = String::new();
     loop {
@@ -83,7 +83,7 @@ fn header(head: &str, name: &str) -> Option<String> {
     lines.filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_owned()).next()
 }
 
-/// Sends a request to an address and gives what it is answered by.
+/// Sends a request to an address and returns the answer.
 fn ask(base: &str, method: &str, path: &str, headers: &str, body: &[u8]) -> BufReader<TcpStream> {
     let (host, prefix) = base.strip_prefix("http://").unwrap().split_once('/').unwrap();
     let mut stream = TcpStream::connect(host).unwrap();
@@ -129,7 +129,7 @@ fn everything_goes_through_as_it_is_and_as_it_comes() {
         header(&head, "host"),
         upstream.strip_prefix("http://").and_then(|url| url.split('/').next()).map(str::to_owned)
     );
-    // A piece is there before the next one is sent.
+    // Each piece arrives before the next one is sent.
     let chunk = |text: &str| format!("{:x}\r\n{text}\r\n", text.len()).into_bytes();
     pieces
         .send(
@@ -155,7 +155,7 @@ fn a_compaction_is_answered_here_where_there_is_a_text_and_passed_on_where_there
     let seen = read_until(&mut answer, "response.completed");
     assert!(seen.contains("content-type: text/event-stream") && seen.contains("the handoff"), "{seen}");
     assert!(requests.try_recv().is_err());
-    // A body that can't be read, one that wants no stream, and no text.
+    // A body that can't be read, a body that wants no stream, and an answer without a text.
     let silent = proxy(&upstream, None);
     for (base, headers, body) in [
         (&answered, "content-encoding: zstd\r\n", b"(\xb5/\xfd".as_slice()),
@@ -194,7 +194,7 @@ fn another_protocol_goes_through_both_ways() {
 fn what_is_ambiguous_is_made_plain_or_refused() {
     let (upstream, requests, pieces) = model();
     let base = proxy(&upstream, None);
-    // An encoding and a length: the encoding counts.
+    // An answer with an encoding and a length: the encoding counts.
     let mut answer = ask(&base, "GET", "/models", "connection: close\r\n", b"");
     drop(requests.recv().unwrap());
     pieces
@@ -207,7 +207,7 @@ fn what_is_ambiguous_is_made_plain_or_refused() {
     let mut seen = String::new();
     answer.read_to_string(&mut seen).unwrap();
     assert!(header(&seen, "content-length").is_none() && seen.contains("hello"), "{seen}");
-    // Another protocol that nobody asked for, by half a wish.
+    // The model switches protocols although the request had no `connection: upgrade`.
     let mut answer = ask(&base, "GET", "/models", "connection: close\r\nupgrade: websocket\r\n", b"");
     let (head, _) = requests.recv().unwrap();
     assert_eq!(header(&head, "upgrade"), None);
