@@ -1,5 +1,4 @@
-//! Who is told of changes: the peer of an `initialize`, and every
-//! `subscriptions/listen`.
+//! Sends changes to their subscribers: the peer of an `initialize`, and every `subscriptions/listen`.
 
 mod watch;
 
@@ -20,25 +19,24 @@ use super::resources::Readable;
 use super::tell;
 use watch::Watch;
 
-/// Changes that wait for whoever tells them; past it the oldest are dropped.
+/// The changes that may wait for one subscriber. If there are more, the oldest are dropped.
 const WAITING: usize = 64;
 
-/// How long the first subscription waits for the daemon, so that nothing is missed
-/// that changes after it was answered.
+/// How long the first subscription waits for the daemon, so that no change after its answer is missed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Changes of the stores. Nothing is asked of the daemon before somebody subscribes.
+/// Changes of the stores. The server subscribes at the daemon only after a client has subscribed here.
 #[derive(Debug)]
 pub(super) struct Changes {
     settings: Settings,
     sender: Mutex<Option<Sender<Readable>>>,
     followed: Arc<Mutex<Followed>>,
-    /// What listens are told that were accepted and have not begun: rmcp says yes
-    /// to the client in between.
+    /// The receivers of listens that were accepted but have not begun: rmcp sends the acceptance to the client in
+    /// between.
     accepted: Mutex<VecDeque<Receiver<Readable>>>,
 }
 
-/// What the peer of an `initialize` wants to be told of, and the task that tells it.
+/// The resources that the peer of an `initialize` follows, and the task that sends it their changes.
 #[derive(Debug, Default)]
 struct Followed {
     all: Vec<Readable>,
@@ -46,24 +44,24 @@ struct Followed {
 }
 
 impl Changes {
-    /// Changes that nobody follows yet.
+    /// Creates changes without subscribers.
     pub(super) fn new(settings: Settings) -> Self {
         Self { settings, sender: Mutex::default(), followed: Arc::default(), accepted: Mutex::default() }
     }
 
-    /// Keeps every change from now on for the next listen that begins.
+    /// Queues every change from now on for the next listen that begins.
     pub(super) fn accept(&self) {
         let told = self.told();
         lock(&self.accepted).push_back(told);
     }
 
-    /// The changes since a listen was accepted.
+    /// Returns the receiver that was queued when the listen was accepted.
     pub(super) fn begin(&self) -> Receiver<Readable> {
         let accepted = lock(&self.accepted).pop_front();
         accepted.unwrap_or_else(|| self.told())
     }
 
-    /// Each change of a store from now on; without a daemon, from when there is one.
+    /// Returns a receiver of all store changes from now on. If no daemon runs, changes begin when one starts.
     fn told(&self) -> Receiver<Readable> {
         let mut sender = lock(&self.sender);
         if let Some(sender) = &*sender {
@@ -73,7 +71,7 @@ impl Changes {
         let (ready, watching) = sync_channel(1);
         let watch = Watch::new(self.settings.clone(), started.clone());
         match std::thread::Builder::new().name("changes".into()).spawn(move || watch.run(ready)) {
-            // A daemon that is stopped just now is not waited for any longer.
+            // The wait is limited because the daemon may just be stopping.
             Ok(_) => drop(watching.recv_timeout(PATIENCE)),
             Err(error) => tell(&format!("changes can't be followed: {error}")),
         }
@@ -81,7 +79,7 @@ impl Changes {
         told
     }
 
-    /// Tells a peer of changes of a resource from now on.
+    /// Sends the changes of a resource to a peer from now on.
     pub(super) fn follow(&self, readable: Readable, peer: Peer<RoleServer>) {
         let mut followed = lock(&self.followed);
         if !followed.all.contains(&readable) {
@@ -108,14 +106,14 @@ impl Changes {
         followed.task = Some(task.abort_handle());
     }
 
-    /// Tells no more of a resource.
+    /// Stops sending the changes of a resource.
     pub(super) fn leave(&self, readable: Readable) {
         lock(&self.followed).all.retain(|followed| *followed != readable);
     }
 }
 
 impl Drop for Changes {
-    /// The task has a peer, and keeps its connection open.
+    /// Stops the task. It holds a peer, which keeps its connection open.
     fn drop(&mut self) {
         if let Some(task) = lock(&self.followed).task.take() {
             task.abort();

@@ -1,5 +1,4 @@
-//! A connection that outlives its daemon: it is made again when it broke, and the
-//! session is opened on it again.
+//! A connection that outlives its daemon. If it breaks, it is made again and the session is opened on it again.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -13,39 +12,39 @@ use herma_client::{Client, ClientError, Codec};
 use super::identity::{Identity, unique};
 use super::{tell, written};
 
-/// How often one call is sent at most.
+/// The most times that one call is sent.
 const ATTEMPTS: u32 = 10;
 
-/// How long a daemon that went away in the middle of a call may take to come back.
+/// How long to wait for a new daemon if one stopped during a call.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Pause between two looks for it, and what the pause between two attempts grows by.
+/// The pause between two attempts to connect. The pause between two attempts of a call grows by it.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// How long the session's end may take.
+/// The timeout for closing the session.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// The way to the daemon.
+/// The connection to the daemon.
 #[derive(Debug)]
 pub(super) struct Connection {
     settings: Settings,
     identity: Option<Identity>,
     client: Option<Client>,
-    /// The process id of the daemon at the other end, or of the last one.
+    /// The process id of the current or the last daemon.
     daemon: Option<u32>,
-    /// Begins all idempotency keys of this process.
+    /// The prefix of all idempotency keys of this process.
     name: String,
     writes: u64,
 }
 
 impl Connection {
-    /// A connection that is made when it is needed.
+    /// Creates a connection that is opened when it is needed.
     pub(super) fn new(settings: Settings) -> Self {
         Self { settings, identity: None, client: None, daemon: None, name: unique(), writes: 0 }
     }
 
-    /// Says whose connection it is, and opens the session at once: its snapshot is
-    /// what the stores are now. What fails here is told with the next call.
+    /// Sets the identity and opens the session at once, so that its snapshot is the current content of the stores. If
+    /// this fails, the next call returns the error.
     pub(super) fn introduce(&mut self, identity: Identity) {
         self.identity = Some(identity);
         self.client = None;
@@ -63,9 +62,8 @@ impl Connection {
         P::output(reply).ok_or_else(|| ClientError::Answer("it belongs to another method".into()))
     }
 
-    /// Sends a request, again where the connection broke. A write carries a key, so
-    /// that a daemon that goes on does it once; after one that was killed the
-    /// journal says whether it was done.
+    /// Sends a request, and sends it again if the connection breaks. A write has an idempotency key, so a daemon that
+    /// still runs does it once. If the daemon was killed, the journal shows whether the write was done.
     ///
     /// # Errors
     /// The daemon's error, or no daemon.
@@ -78,7 +76,7 @@ impl Connection {
             let Err(ClientError::Lost(error)) = &outcome else { break };
             tell(&format!("the connection to the daemon broke ({error}); connecting again"));
             self.client = None;
-            // A daemon that is being killed accepts connections to its end.
+            // A daemon that is being killed accepts connections until it ends.
             std::thread::sleep(PAUSE * (attempt - 1));
             outcome = self.again(&request, key.as_ref(), asked, since);
         }
@@ -88,8 +86,8 @@ impl Connection {
         }
     }
 
-    /// What a write came to whose daemons were all killed: an error only where it was not done, or
-    /// no daemon can be asked.
+    /// Returns the result of a write after all daemons that got it were killed. It is an error only if the write was
+    /// not done or no daemon can be reached.
     fn settled(
         &mut self,
         request: &Request,
@@ -115,8 +113,7 @@ impl Connection {
         Err(error)
     }
 
-    /// Sends a request that the daemon with the process id `asked` may have done
-    /// already.
+    /// Sends a request again that the daemon with the process id `asked` may already have done.
     fn again(
         &mut self,
         request: &Request,
@@ -139,7 +136,7 @@ impl Connection {
         self.attempt(request, key)
     }
 
-    /// Ends the session, if a daemon is there to be told.
+    /// Closes the session if a daemon is connected.
     pub(super) fn close(&mut self) {
         let (Some(mut client), Some(identity)) = (self.client.take(), self.identity.take()) else { return };
         let params = CloseParams { session: identity.session, reason: None };
@@ -156,7 +153,7 @@ impl Connection {
             client.set_idempotency_key(None);
             outcome
         });
-        // What comes on a connection that was given up belongs to nobody.
+        // Later data on a connection that was given up must not be taken for an answer.
         if matches!(outcome, Err(ClientError::Lost(_) | ClientError::TimedOut | ClientError::Answer(_))) {
             self.client = None;
         }
@@ -175,7 +172,7 @@ impl Connection {
         Ok(self.client.insert(client))
     }
 
-    /// A connection, and the process id of the daemon.
+    /// Connects, and returns the connection and the process id of the daemon.
     fn connect(&self) -> Result<(Client, u32), ClientError> {
         let settings = &self.settings;
         let client = (settings.connect)(&settings.place, Codec::Bincode)?;
@@ -194,13 +191,13 @@ impl Connection {
     }
 }
 
-/// Whether the error leaves open what became of a request: a daemon was killed, while it was asked
-/// or while it started.
+/// Returns whether the error leaves open whether a request was done: a daemon was killed during the request or during
+/// its start.
 const fn is_unclear(error: &ClientError) -> bool {
     matches!(error, ClientError::Lost(_) | ClientError::Unreachable { .. } | ClientError::Spawn(_))
 }
 
-/// Unix seconds, as the journal has them.
+/// Returns the current time in Unix seconds, the unit of the journal.
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }

@@ -1,21 +1,21 @@
-//! Who the client is, and which session it has.
+//! The MCP client's name and its session.
 
 use std::hash::{BuildHasher, RandomState};
 
-/// Chars of a client's name that become part of an id.
+/// The chars of a client's name that become part of an id.
 const NAME: usize = 64;
 
-/// What every write is signed with.
+/// The session and the agent that each write is recorded under.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Identity {
     /// The session's id.
     pub(super) session: String,
-    /// The client's name, as it told it.
+    /// The client's name, as sent by the client.
     pub(super) agent: String,
 }
 
 impl Identity {
-    /// Takes the session that was asked for, or makes an id that nobody else has.
+    /// Creates an identity with the given session, or with a new unique session id.
     pub(super) fn new(session: Option<String>, client: &str) -> Self {
         let agent = plain(client);
         let session = session.unwrap_or_else(|| format!("mcp-{agent}-{}", unique()));
@@ -23,12 +23,12 @@ impl Identity {
     }
 }
 
-/// A text that no other process has made or will make: 16 hex digits.
+/// Returns a text that is unique among all processes: 16 hex digits.
 pub(super) fn unique() -> String {
     format!("{:016x}", RandomState::new().hash_one((std::process::id(), std::time::SystemTime::now())))
 }
 
-/// A client's name without what an id should not have.
+/// Returns a client's name with the characters replaced that an id must not contain.
 fn plain(name: &str) -> String {
     let allowed = |char: char| if char.is_alphanumeric() || "._-".contains(char) { char } else { '-' };
     let name: String = name.trim().chars().take(NAME).map(allowed).collect();

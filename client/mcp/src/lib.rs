@@ -1,15 +1,14 @@
 //! `herma mcp`: an MCP server on standard input and output.
 //!
-//! Standard output belongs to the protocol; what people should know goes to
-//! standard error.
+//! Standard output belongs to the protocol, so messages for people go to standard error.
 //!
-//! * [`lines`] reads and writes, and answers what is no message; [`server`] answers the protocol's
-//!   requests; rmcp does the rest of it.
-//! * [`tools`], [`resources`] and [`prompts`] are what it offers.
+//! * [`lines`] reads and writes lines, and answers lines that are not messages. [`server`] answers the protocol's
+//!   requests; rmcp does the rest.
+//! * [`tools`], [`resources`] and [`prompts`] are what the server offers.
 //! * [`link`] is the thread with the connection to the daemon.
-//! * [`connection`] connects again when the daemon was restarted, and [`written`]
-//!   finds out what became of a write in between.
-//! * [`changes`] follows `memory.changed` for those who subscribed.
+//! * [`connection`] connects again after the daemon was restarted, and [`written`] finds out whether a write in between
+//!   was done.
+//! * [`changes`] sends `memory.changed` to subscribers.
 
 mod changes;
 mod connection;
@@ -38,7 +37,7 @@ use lines::Lines;
 use link::Link;
 use server::Server;
 
-/// How long the end waits for a call that is under way and for the session's end.
+/// How long the shutdown waits for a running call and for closing the session.
 const FAREWELL: Duration = Duration::from_secs(3);
 
 // Serves the Model Context Protocol on standard input and output.
@@ -48,7 +47,7 @@ const FAREWELL: Duration = Duration::from_secs(3);
 )]
 #[expect(missing_docs, reason = "clap would show it in the place of the command's description")]
 pub struct Arguments {
-    /// The session's id, to go on with a session [default: a new one, named after the client]
+    /// The session's id, to continue a session [default: a new one, named after the client]
     #[arg(long, value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     session: Option<String>,
 }
@@ -56,14 +55,14 @@ pub struct Arguments {
 /// Serves until standard input ends.
 ///
 /// # Errors
-/// A thread or runtime that can't be started, or a client that speaks something else.
+/// A thread or the runtime can't be started, or the client speaks another protocol.
 pub fn run(settings: &Settings, arguments: &Arguments, hosts: Arc<dyn Hosts>) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| format!("the runtime can't be started: {error}"))?;
     let outcome = runtime.block_on(serve(settings, arguments, hosts));
-    // A read of standard input may still wait in a thread.
+    // A thread may still wait for standard input.
     runtime.shutdown_background();
     outcome
 }
@@ -75,7 +74,7 @@ async fn serve(settings: &Settings, arguments: &Arguments, hosts: Arc<dyn Hosts>
     let server = Server::new(settings.clone(), arguments.session.clone(), hosts, link.clone(), ended);
     let served = match server.serve(lines).await {
         Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
-        // Nobody said anything.
+        // The client closed its end without a message.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(error.to_string()),
     };
@@ -86,7 +85,7 @@ async fn serve(settings: &Settings, arguments: &Arguments, hosts: Arc<dyn Hosts>
     served
 }
 
-/// Tells people something.
+/// Prints a message for people.
 fn tell(words: &str) {
     out::error(&format!("herma mcp: {words}"));
 }

@@ -1,5 +1,5 @@
-//! The lines of standard input and output, as rmcp's transport. Every line gets an answer: what
-//! rmcp could not read is answered here, under its id where one can be found.
+//! The transport of rmcp: lines of standard input and output. Every line gets an answer. Lines that rmcp can't read are
+//! answered here, with their id if they have one.
 
 mod line;
 
@@ -22,22 +22,22 @@ use tokio::sync::{Mutex, mpsc, watch};
 
 use line::{Line, Refusal};
 
-/// A line may be as long as what the daemon takes, in bytes.
+/// The longest line in bytes, the same as the daemon's largest frame.
 const LONGEST: usize = limits::FRAME;
-/// Room for a line that is kept for the next one, in bytes.
+/// The bytes of the line buffer that are kept for the next line.
 const KEPT: usize = 1 << 20;
-/// Messages that may wait for the server; then nothing more is read.
+/// The messages that may wait for the server. If there are more, reading stops.
 const WAITING: usize = 64;
-/// Requests whose answer is to carry a warning; one that was cancelled never gets an answer.
+/// The requests whose answer is to have a warning. The number is limited because a cancelled request never gets an
+/// answer.
 const WARNED: usize = 1_000;
 
-/// Whether the input goes on.
+/// Whether the input has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// There may be more.
+    /// The input may go on.
     NotYet,
-    /// It is over. rmcp waits some seconds for open requests then, and a subscription is one that
-    /// never ends by itself.
+    /// The input has ended. rmcp then waits some seconds for open requests, and a subscription never ends by itself.
     Reached,
 }
 
@@ -48,16 +48,16 @@ pub(super) struct Lines<W> {
     shared: Arc<Shared<W>>,
 }
 
-/// What both directions use.
+/// The state that both directions share.
 #[derive(Debug)]
 struct Shared<W> {
     write: Mutex<W>,
-    /// How many halves of surrogate pairs were replaced in requests that are not answered yet.
+    /// The number of replaced lone surrogates in each request that is not answered yet.
     replaced: std::sync::Mutex<HashMap<RequestId, usize>>,
 }
 
 impl<W: AsyncWrite + Unpin + Send + 'static> Lines<W> {
-    /// Begins to read, and gives what tells of the input's end.
+    /// Starts to read. Also returns a receiver for the end of the input.
     pub(super) fn start<R: AsyncRead + Unpin + Send + 'static>(read: R, write: W) -> (Self, watch::Receiver<End>) {
         let (give, messages) = mpsc::channel(WAITING);
         let (tell, ended) = watch::channel(End::NotYet);
@@ -91,7 +91,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Lines<W> 
 }
 
 impl<W: AsyncWrite + Unpin> Shared<W> {
-    /// The text of a message, with a warning where its request was not whole.
+    /// Returns the text of a message, with a warning if surrogates in its request were replaced.
     fn line(&self, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<String> {
         let replaced = match message {
             JsonRpcMessage::Response(response) => self.take_replaced(&response.id),
@@ -128,7 +128,7 @@ impl<W: AsyncWrite + Unpin> Shared<W> {
     }
 }
 
-/// Says in a result that the request was not read as it was meant; a model reads the last text.
+/// Adds a warning to a result that characters in the request were replaced. A model reads the last text.
 fn warn(result: &mut Value, count: usize) {
     let words = format!("{count} half characters (lone UTF-16 surrogates) in the request were read as U+FFFD");
     if let Some(content) = result.get_mut("content").and_then(Value::as_array_mut) {
@@ -142,7 +142,7 @@ fn warn(result: &mut Value, count: usize) {
     }
 }
 
-/// Reads lines to the end, gives the messages on, and answers the rest.
+/// Reads lines to the end, passes the messages on, and answers the other lines.
 async fn follow<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
     read: R,
     give: mpsc::Sender<RxJsonRpcMessage<RoleServer>>,
@@ -173,15 +173,15 @@ async fn follow<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
     tell.send_replace(End::Reached);
 }
 
-/// What became of a line that was read.
+/// Whether a line was read completely.
 enum Length {
-    /// All of it is there.
+    /// The whole line is in the buffer.
     Whole,
-    /// It is gone, and this is what its sender gets.
+    /// The line was too long and was dropped. This is the answer to its sender.
     TooLong(Refusal),
 }
 
-/// Reads the next line, without its end; `None` at the end of the input.
+/// Reads the next line, without its line break. Returns `None` at the end of the input.
 async fn next_line<R: AsyncRead + Unpin>(read: &mut BufReader<R>, bytes: &mut Vec<u8>) -> io::Result<Option<Length>> {
     bytes.clear();
     bytes.shrink_to(KEPT);

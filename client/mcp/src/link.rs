@@ -1,4 +1,4 @@
-//! The thread that owns the connection, for a client blocks and a server must not.
+//! The thread that owns the connection. Calls of the client block, and the server must not.
 
 use std::io;
 
@@ -6,13 +6,13 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::connection::Connection;
 
-/// Calls that may wait for the thread; past it callers wait for room.
+/// The calls that may wait for the thread. If there are more, callers wait for room.
 const WAITING: usize = 64;
 
-/// Something to do with the connection.
+/// A call that uses the connection.
 type Work = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// Asks the thread. Calls are done in their order, one at a time.
+/// A handle to the thread. It does calls in their order, one at a time.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
     works: mpsc::Sender<Work>,
@@ -27,7 +27,7 @@ impl Link {
     /// Starts the thread.
     ///
     /// # Errors
-    /// The system gives no thread.
+    /// The system can't start a thread.
     pub(super) fn start(mut connection: Connection) -> io::Result<Self> {
         let (works, mut waiting) = mpsc::channel::<Work>(WAITING);
         std::thread::Builder::new().name("connection".into()).spawn(move || {
@@ -38,25 +38,24 @@ impl Link {
         Ok(Self { works })
     }
 
-    /// Does something with the connection and waits for what it comes to.
+    /// Runs a call on the thread and waits for its result.
     ///
     /// # Errors
-    /// Something before it, or this, panicked.
+    /// This call or an earlier one panicked.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> T + Send + 'static,
     ) -> Result<T, Gone> {
         let (tell, told) = oneshot::channel();
-        // Nobody waits any more where the client gave the call up.
+        // If the MCP client cancelled the call, nobody receives the result.
         let work = Box::new(move |connection: &mut Connection| drop(tell.send(work(connection))));
         self.works.send(work).await.map_err(|_| Gone)?;
         told.await.map_err(|_| Gone)
     }
 
-    /// Does something with the connection without waiting for it, unless too much
-    /// is waiting already.
+    /// Starts a call without waiting for it. The call is dropped if too many calls are waiting.
     pub(super) fn begin(&self, work: impl FnOnce(&mut Connection) + Send + 'static) {
-        // What is begun early is done with the next call otherwise.
+        // A dropped call is no loss: the next call does its work.
         drop(self.works.try_send(Box::new(work)));
     }
 }

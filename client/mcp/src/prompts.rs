@@ -1,4 +1,4 @@
-//! The prompt, and the instructions that clients may show a model.
+//! The prompt, and the instructions that MCP clients may show a model.
 
 use herma_client::ClientError;
 use herma_client::protocol::memory::{ListParams, SchemaParams, StoreView};
@@ -12,21 +12,21 @@ use super::tools::offered;
 /// The prompt's name.
 const NAME: &str = "memory";
 
-/// What it is for.
+/// The description of the prompt.
 const DESCRIPTION: &str = "What is remembered of the user and the work, and how to use the memory.";
 
 /// The most chars of entries in the instructions. Claude Code 2.1 cuts instructions after 2,048 chars.
 const SHORT: usize = 1_300;
 
-/// The prompt, described.
+/// Returns the prompt with its description.
 pub(super) fn memory() -> Prompt {
     Prompt::new(NAME, Some(DESCRIPTION), None).with_title("Memory")
 }
 
-/// Refuses a prompt that doesn't exist.
+/// Checks the name of a prompt.
 ///
 /// # Errors
-/// It is another one.
+/// There is no prompt of that name.
 pub(super) fn check(name: &str) -> Result<(), ErrorData> {
     if name == NAME {
         return Ok(());
@@ -35,7 +35,7 @@ pub(super) fn check(name: &str) -> Result<(), ErrorData> {
     Err(ErrorData::invalid_params(format!("there is no prompt {shown:?}; there is {NAME:?}"), None))
 }
 
-/// The frozen blocks of the session, and below them how to use the memory.
+/// Returns the frozen blocks of the session, followed by how to use the memory.
 ///
 /// # Errors
 /// The daemon's error, or no daemon.
@@ -47,8 +47,8 @@ pub(super) fn get(connection: &mut Connection, identity: &Identity) -> Result<Ge
     Ok(GetPromptResult::new(vec![message]).with_description(DESCRIPTION))
 }
 
-/// Returns what a client may add to a model's system prompt. It changes only when the memory does, so that prompt caches
-/// hold from session to session.
+/// Returns the text that an MCP client may add to a model's system prompt. It changes only when the memory changes, so
+/// prompt caches stay valid from session to session.
 pub(super) fn instructions(memory: &MemoryAccess) -> String {
     let read = match memory {
         MemoryAccess::InContext => "What is known of the user and the work is in your context.",
@@ -71,10 +71,10 @@ pub(super) fn instructions(memory: &MemoryAccess) -> String {
     words
 }
 
-/// How a model gets to know the memory.
+/// How a model gets the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum MemoryAccess {
-    /// The client's hooks add it to the context.
+    /// The hooks of the agent add it to the context.
     InContext,
     /// The instructions contain these entries.
     Here {
@@ -87,7 +87,7 @@ pub(super) enum MemoryAccess {
     ByTool,
 }
 
-/// Asks the daemon for the entries.
+/// Asks the daemon for the entries, and decides whether they fit into the instructions.
 ///
 /// # Errors
 /// The daemon's error, or no daemon.

@@ -1,4 +1,4 @@
-//! The resources: both stores as they are now, and the session's snapshot.
+//! The resources: the current content of both stores, and the session's snapshot.
 
 use herma_client::ClientError;
 use herma_client::protocol::memory::{ListParams, Target};
@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 use super::connection::Connection;
 use super::identity::Identity;
 
-/// What stands between two entries, as in the files.
+/// The text between two entries, the same as in the files.
 const DELIMITER: &str = "\n§\n";
 
-/// Something to read.
+/// A resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Readable {
     /// The frozen blocks of the session.
     Snapshot,
-    /// A store as it is now.
+    /// The current content of a store.
     Store(Target),
 }
 
@@ -25,7 +25,7 @@ impl Readable {
     /// Every resource.
     const ALL: [Self; 3] = [Self::Snapshot, Self::Store(Target::Memory), Self::Store(Target::User)];
 
-    /// Its name in the protocol.
+    /// Returns its name in the protocol.
     pub(super) const fn uri(self) -> &'static str {
         match self {
             Self::Snapshot => "herma://session/snapshot",
@@ -58,7 +58,7 @@ impl Readable {
     }
 }
 
-/// All resources, described.
+/// Returns all resources with their descriptions.
 pub(super) fn list() -> Vec<Resource> {
     let described = |readable: Readable| {
         Resource::new(readable.uri(), readable.name())
@@ -68,10 +68,10 @@ pub(super) fn list() -> Vec<Resource> {
     Readable::ALL.map(described).into()
 }
 
-/// The resource of that name.
+/// Returns the resource with a URI.
 ///
 /// # Errors
-/// There is none.
+/// There is no such resource.
 pub(super) fn find(uri: &str) -> Result<Readable, ErrorData> {
     Readable::ALL.into_iter().find(|readable| readable.uri() == uri).ok_or_else(|| {
         let shown: String = uri.chars().take(200).collect();
@@ -81,8 +81,7 @@ pub(super) fn find(uri: &str) -> Result<Readable, ErrorData> {
     })
 }
 
-/// Reads a resource. Entries that the guard blocks are placeholders, for a model
-/// reads them.
+/// Reads a resource. Placeholders replace entries that the guard blocks, because a model reads the result.
 ///
 /// # Errors
 /// The daemon's error, or no daemon.

@@ -1,4 +1,4 @@
-//! The requests of the protocol, each handed to what it is about.
+//! The handlers of the protocol's requests.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -28,7 +28,7 @@ use super::link::Link;
 use super::prompts::{self, MemoryAccess};
 use super::{resources, tools};
 
-/// Requests that are known; one of them that can't be read comes as an unknown one.
+/// The known request methods. A request of these that rmcp can't parse is handled as an unknown request.
 const KNOWN: [&str; 6] = [
     "tools/call",
     "resources/read",
@@ -41,14 +41,14 @@ const KNOWN: [&str; 6] = [
 /// How long the instructions wait for the daemon.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What Codex's calls have among their metadata: the id of the thread, of which one process may have several (seen in
+/// The member of a Codex call's metadata with the id of the thread. One process may have several threads (seen in
 /// 0.171).
 const THREAD: &str = "threadId";
 
 /// The server.
 #[derive(Debug)]
 pub(super) struct Server {
-    /// The session that was asked for on the command line.
+    /// The session that the command line names.
     session: Option<String>,
     identity: OnceLock<Identity>,
     hosts: Arc<dyn Hosts>,
@@ -58,7 +58,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// A server that nobody has spoken to yet.
+    /// Creates a server before its first request.
     pub(super) fn new(
         settings: Settings,
         session: Option<String>,
@@ -69,7 +69,7 @@ impl Server {
         Self { session, identity: OnceLock::new(), hosts, link, changes: Changes::new(settings), ended }
     }
 
-    /// Who the client is; the first request that says it opens the session.
+    /// Returns the client's identity. The first call opens the session.
     fn own_identity(&self, client: &str) -> Identity {
         let opened = self.identity.get_or_init(|| {
             let identity = Identity::new(self.session.clone(), client);
@@ -85,8 +85,8 @@ impl Server {
         self.session.is_none() && self.hosts.has_hooks(client)
     }
 
-    /// A client says who it is. A session of its own is opened; that of one with hooks once it is needed, for they may
-    /// not have run yet.
+    /// Handles the client's name. If the client has hooks, its session is opened only when it is needed, because the
+    /// hooks may not have run yet.
     fn met(&self, client: &str) {
         if !self.has_hooks(client) {
             self.own_identity(client);
@@ -106,8 +106,8 @@ impl Server {
         prompts::instructions(&memory)
     }
 
-    /// Who asks, and in which session: that which the call names, or which the client's hooks have told of its process
-    /// last, which changes with it.
+    /// Returns the client's identity in the session of a request. The session is that of the thread that the call
+    /// names, or the last one that the client's hooks reported for its process. The latter changes with the process.
     fn identified(&self, context: &RequestContext<RoleServer>) -> Identity {
         let client = named(context);
         let said = context.meta.get(THREAD).and_then(|thread| thread.as_str());
@@ -115,7 +115,7 @@ impl Server {
         of_hooks.map_or_else(|| self.own_identity(&client), |session| Identity::new(Some(session), &client))
     }
 
-    /// Asks the daemon for what a request of the protocol needs.
+    /// Runs a call for a request of the protocol.
     async fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, ClientError> + Send + 'static,
@@ -124,7 +124,7 @@ impl Server {
     }
 }
 
-/// How a client calls itself.
+/// Returns the client's name.
 fn named(context: &RequestContext<RoleServer>) -> String {
     context.client_info().map(|client| client.name).unwrap_or_default()
 }
@@ -247,7 +247,7 @@ impl ServerHandler for Server {
                         let sent = context.sink().notify_resource_updated(resource.uri()).await;
                         sent.map_err(|error| internal(&error))?;
                     }
-                    // What was missed is told again with the next change.
+                    // If changes were missed, the next change is sent instead.
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return Ok(()),
                 },
@@ -292,7 +292,7 @@ impl ServerHandler for Server {
 
 /// Waits for the end of the input.
 async fn over(ended: &mut watch::Receiver<End>) {
-    // Its sender goes with the input.
+    // The sender is dropped at the end of the input, so an error means the same.
     drop(ended.wait_for(|end| *end == End::Reached).await);
 }
 
@@ -304,8 +304,8 @@ fn internal(error: &impl ToString) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }
 
-/// What a client fails with, as the protocol says it. A tool's failure is a result
-/// instead, which the model reads.
+/// Converts an error of the client to one of the protocol. A failed tool call returns a result instead, which the model
+/// reads.
 fn refused(error: &ClientError) -> ErrorData {
     match error {
         ClientError::Rpc(RpcError { kind: ErrorKind::InvalidParams, message, .. }) => {

@@ -1,4 +1,4 @@
-//! The tools: which method each one calls, and what a model gets back.
+//! The tools: the method that each one calls, and the result for the model.
 
 mod schema;
 
@@ -12,11 +12,10 @@ use serde_json::{Value, json};
 use super::connection::Connection;
 use super::identity::{Identity, unique};
 
-/// What a result of `admit_output` is from when the call doesn't say: its size is
-/// then limited as those of other servers' tools.
+/// The tool name for `admit_output` if the call names none. Its size limit is then that of other servers' tools.
 const TOOL: &str = "mcp_tool";
 
-/// What `admit_output` takes.
+/// The arguments of `admit_output`.
 const ADMIT: [&str; 3] = ["content", "tool", "id"];
 
 /// The argument of `memory_read`.
@@ -27,15 +26,15 @@ const STORE: &str = "target";
 pub(super) enum Tool {
     /// Changes the stores.
     Memory,
-    /// Returns their entries, for clients that support tools only.
+    /// Returns the entries of the stores, for clients that support tools only.
     MemoryRead,
-    /// Asks a method that only looks, with the arguments as its params.
+    /// Calls a read-only method with the arguments as its params.
     Read(Method),
-    /// Puts a long text on the disk.
+    /// Stores a long text on the disk.
     AdmitOutput,
 }
 
-/// Every tool, by its name.
+/// Every tool with its name.
 const TOOLS: [(&str, Tool); 10] = [
     ("memory", Tool::Memory),
     ("recall_search", Tool::Read(Method::RecallSearch)),
@@ -50,20 +49,19 @@ const TOOLS: [(&str, Tool); 10] = [
 ];
 
 impl Tool {
-    /// The tool of that name.
+    /// Returns the tool with a name.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         TOOLS.iter().find(|(known, _)| *known == name).map(|(_, tool)| *tool)
     }
 }
 
-/// The sentence for a tool that doesn't exist.
+/// Returns the error text for a tool that doesn't exist.
 pub(super) fn unknown(name: &str) -> String {
     let shown: String = name.chars().take(80).collect();
     format!("there is no tool {shown:?}; there are {}", TOOLS.map(|(name, _)| name).join(", "))
 }
 
-/// The tools as clients see them; what a model may pass to memory and recall is
-/// what the daemon says.
+/// Returns the tools as MCP clients see them. The daemon provides the schemas for memory and recall.
 ///
 /// # Errors
 /// The daemon's error, or no daemon.
@@ -76,13 +74,13 @@ pub(super) fn list(connection: &mut Connection) -> Result<Vec<rmcp::model::Tool>
     Ok(schemas.into_iter().chain(schema::own()).filter_map(described).collect())
 }
 
-/// The sizes of tools, in chars.
+/// Returns the sizes of tools in chars.
 pub(super) fn sizes(tools: &[rmcp::model::Tool]) -> Vec<ToolSize> {
     let whole = |tool: &rmcp::model::Tool| serde_json::to_string(tool).unwrap_or_default().chars().count();
     tools.iter().map(|tool| ToolSize { name: tool.name.chars().count(), whole: whole(tool) }).collect()
 }
 
-/// A function schema as a tool; none that this server could not call.
+/// Converts a function schema to a tool. Returns `None` if this server can't call it.
 fn described(mut schema: Value) -> Option<rmcp::model::Tool> {
     let name = schema["name"].as_str()?.to_owned();
     let tool = Tool::from_name(&name)?;
@@ -94,7 +92,7 @@ fn described(mut schema: Value) -> Option<rmcp::model::Tool> {
     Some(rmcp::model::Tool::new(name, description, parameters).with_annotations(annotations(tool)))
 }
 
-/// Says in a schema that the session may be left out.
+/// Marks the session as optional in a schema.
 fn needs_no_session(parameters: &mut Value) {
     if let Some(required) = parameters["required"].as_array_mut() {
         required.retain(|name| name != "session");
@@ -104,8 +102,7 @@ fn needs_no_session(parameters: &mut Value) {
     }
 }
 
-/// A text of the daemon for a model that has this server's tools: what other agents
-/// call session_search is recall_search here.
+/// Returns a text of the daemon with this server's tool names: session_search of other agents is recall_search here.
 pub(super) fn offered(text: &str) -> String {
     text.replace("session_search", "recall_search")
 }
@@ -119,7 +116,7 @@ fn annotations(tool: Tool) -> ToolAnnotations {
     }
 }
 
-/// Calls a tool. Whatever goes wrong is a result that the model reads.
+/// Calls a tool. An error also becomes a result, which the model reads.
 pub(super) fn call(
     connection: &mut Connection,
     identity: &Identity,
@@ -127,8 +124,8 @@ pub(super) fn call(
     arguments: JsonObject,
 ) -> CallToolResult {
     let reply = request(identity, tool, arguments).and_then(|request| connection.request(request));
-    // As it stands on the daemon's wire: a result that was read back is known by that
-    // form, and is not spilled again.
+    // The text is the same as on the daemon's socket. The daemon recognizes a result that was read back by this form
+    // and doesn't spill it again.
     let text =
         reply.and_then(|reply| serde_json::to_string(&reply).map_err(|error| ClientError::Answer(error.to_string())));
     match text {
@@ -163,7 +160,7 @@ fn request(identity: &Identity, tool: Tool, mut arguments: JsonObject) -> Result
     }
 }
 
-/// Returns the store that `memory_read` is to return; `None` for both.
+/// Returns the store that `memory_read` should return; `None` means both.
 fn store(arguments: &JsonObject) -> Result<Option<Target>, ClientError> {
     if let Some(name) = arguments.keys().find(|name| *name != STORE) {
         return Err(wrong(format!("unknown argument {name:?}; there is {STORE}")));
@@ -176,13 +173,12 @@ fn store(arguments: &JsonObject) -> Result<Option<Target>, ClientError> {
     }
 }
 
-/// Whether a method looks at one session, which is this one where no other is named.
+/// Returns whether a method reads one session, by default this one.
 const fn is_of_session(method: Method) -> bool {
     matches!(method, Method::RecallDescribe | Method::RecallState | Method::RecallAsk)
 }
 
-/// Arguments as the params of a method; what every method takes besides is not the
-/// model's to say.
+/// Converts arguments to the params of a method. The model must not set the header fields that every method has.
 fn params(method: Method, arguments: &JsonObject) -> Result<Request, ClientError> {
     if let Some(name) = Header::NAMES.iter().find(|name| arguments.contains_key(**name)) {
         return Err(wrong(format!("unknown argument {name:?}")));
@@ -196,7 +192,7 @@ fn wrong(words: String) -> ClientError {
     RpcError::new(ErrorKind::InvalidParams, words).into()
 }
 
-/// An error for a model: words, and what a program would go by.
+/// Returns an error as JSON for a model: the message, the kind, and whether to retry.
 fn told(error: &ClientError) -> String {
     let ClientError::Rpc(error) = error else { return json!({ "error": error.to_string() }).to_string() };
     let mut told = json!({ "error": error.message, "kind": error.kind.name(), "retry": error.kind.retry() });

@@ -1,5 +1,5 @@
-//! What became of a memory write whose daemon was killed: idempotency keys die with
-//! a daemon, the journal does not.
+//! Finds out whether a memory write was done although its daemon was killed. Idempotency keys are lost with a daemon,
+//! but the journal is not.
 
 use herma_client::protocol::memory::{
     ListParams, LogParams, LogRow, PendingParams, PendingWrite, StoreView, Target, ToolParams, WriteResult,
@@ -8,34 +8,33 @@ use herma_client::protocol::{Reply, Request};
 use herma_client::{Client, ClientError};
 use serde_json::Value;
 
-/// Rows of the journal that are looked at: those that others wrote meanwhile are
-/// among them.
+/// How many rows of the journal are searched. Rows that others wrote in the meantime are among them.
 const ROWS: u64 = 200;
 
-/// What is said of a write that was done by a daemon that could not say so.
+/// The message for a write that the daemon did but could not confirm.
 const DONE: &str = "Done; the daemon was restarted right after it.";
 
-/// A write as a model asked for it.
+/// The write that a model requested.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked {
     target: Target,
-    /// As the journal names it.
+    /// The action's name in the journal.
     action: String,
     operations: Vec<Step>,
 }
 
-/// One operation of it.
+/// One operation of a write.
 #[derive(Debug, PartialEq, Eq)]
 struct Step {
     content: Option<String>,
     old_text: Option<String>,
 }
 
-/// Looks whether a request was done since `since` (Unix seconds); `None` when it was
-/// not, or is one that can be repeated.
+/// Searches for a write that was done since `since` (Unix seconds). Returns `None` if it was not done, or if the
+/// request can be repeated.
 ///
 /// # Errors
-/// The daemon's error, or a connection that broke.
+/// The daemon's error, or a broken connection.
 pub(super) fn look(client: &mut Client, request: &Request, since: f64) -> Result<Option<Reply>, ClientError> {
     let Request::MemoryTool(ToolParams { arguments, session, .. }) = request else { return Ok(None) };
     let Some(asked) = read(arguments.get()) else { return Ok(None) };
@@ -89,8 +88,8 @@ fn is_staged(staged: &PendingWrite, asked: &Asked, session: Option<&str>, since:
     ours && staged.target == asked.target && staged.action == asked.action && *wanted == found
 }
 
-/// Whether a row of the journal is this write: it is by this session, from after the
-/// call, and made what was asked for. A session can have two writers.
+/// Returns whether a row of the journal is this write: it has the same session, is newer than the call, and made the
+/// requested change. The change is compared because a session can have two writers.
 fn is_done(row: &LogRow, asked: &Asked, session: Option<&str>, since: f64) -> bool {
     let ours = row.session.as_deref() == session && row.time >= since && row.action == asked.action;
     ours && asked.operations.iter().all(|step| match (&step.content, &step.old_text) {
@@ -111,15 +110,14 @@ fn read(arguments: &str) -> Option<Asked> {
     Some(Asked { target, action: action.to_owned(), operations: steps(&arguments) })
 }
 
-/// The operations of arguments, or of a payload: those of a list, or the one that it
-/// is itself.
+/// Returns the operations of arguments or of a payload: those in its list, or else the value itself.
 fn steps(value: &Value) -> Vec<Step> {
     let text = |value: &Value, name: &str| {
         let text = value.get(name).and_then(Value::as_str)?.replace("\r\n", "\n");
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     };
     let step = |value: &Value| {
-        // What a removal says besides is not looked at.
+        // The other fields of a removal are ignored.
         let removes = value.get("action").and_then(Value::as_str) == Some("remove");
         Step { content: text(value, "content").filter(|_| !removes), old_text: text(value, "old_text") }
     };

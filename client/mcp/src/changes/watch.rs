@@ -1,4 +1,4 @@
-//! The thread that waits for `memory.changed`, on a connection of its own.
+//! The thread that waits for `memory.changed`, on its own connection.
 
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
@@ -13,30 +13,30 @@ use tokio::sync::broadcast::Sender;
 
 use super::super::resources::Readable;
 
-/// Pause between two looks for a daemon that is gone: a call starts a new one, a
-/// subscription does not.
+/// The pause between two attempts to reach a daemon that stopped. A subscription doesn't start a new daemon, but a call
+/// does.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The profile when none is named.
+/// The name of the profile if the settings name none.
 const PROFILE: &str = "default";
 
-/// Tells of new revisions, also of those that came while no daemon was there.
+/// Reports new revisions, also those that were written while no daemon ran.
 #[derive(Debug)]
 pub(super) struct Watch {
     settings: Settings,
     sender: Sender<Readable>,
-    /// The newest revisions that are known.
+    /// The newest known revision of each store.
     memory: Option<u64>,
     user: Option<u64>,
 }
 
 impl Watch {
-    /// A watch that has seen nothing yet.
+    /// Creates a watch that knows no revision yet.
     pub(super) const fn new(settings: Settings, sender: Sender<Readable>) -> Self {
         Self { settings, sender, memory: None, user: None }
     }
 
-    /// Watches as long as the process lives; `ready` is dropped after the first try.
+    /// Watches until the process ends. `ready` is dropped after the first attempt.
     pub(super) fn run(mut self, ready: SyncSender<()>) {
         let mut ready = Some(ready);
         loop {
@@ -76,7 +76,7 @@ impl Watch {
         }
     }
 
-    /// Tells of a revision that is newer than what was known.
+    /// Reports a revision that is newer than the known one.
     fn see(&mut self, target: Target, revision: u64) {
         let known = match target {
             Target::Memory => &mut self.memory,
@@ -84,7 +84,7 @@ impl Watch {
         };
         let before = known.replace(revision);
         if before.is_some_and(|before| before < revision) {
-            // Everybody may have left.
+            // There may be no subscriber left.
             drop(self.sender.send(Readable::Store(target)));
         }
     }

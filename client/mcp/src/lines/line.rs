@@ -1,4 +1,4 @@
-//! What a line is: a message, nothing, or something that is refused.
+//! Parses a line: a message, nothing, or a line to refuse.
 
 use std::fmt;
 
@@ -10,26 +10,26 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// Bytes of an id that is sent back.
+/// The longest id, in bytes, that is sent back.
 const ID: usize = 256;
 
-/// What a line holds.
+/// The content of a line.
 #[derive(Debug)]
 pub(super) enum Line {
-    /// Nothing that anybody waits for an answer to.
+    /// A line that needs no answer.
     Nothing,
-    /// A message, and how many halves of surrogate pairs in it are taken for U+FFFD.
+    /// A message.
     Message {
         /// The message.
         message: Box<RxJsonRpcMessage<RoleServer>>,
-        /// The halves.
+        /// The number of lone surrogates in it that were replaced by U+FFFD.
         replaced: usize,
     },
-    /// The line that its sender gets.
+    /// An invalid line. Contains the line to answer with.
     Refused(String),
 }
 
-/// Why a line is refused.
+/// The reason for refusing a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reason {
     Parse,
@@ -47,7 +47,7 @@ impl Reason {
     }
 }
 
-/// An error for who sent a request.
+/// The error for the sender of a line.
 #[derive(Debug)]
 pub(super) struct Refusal {
     /// The id's text, if one was found.
@@ -64,25 +64,25 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Finds the id of a request that no parser can read.
+/// Returns a finder for the id of a request that no parser can read.
 pub(super) fn id_finder() -> ScalarFinder {
     ScalarFinder::new("id")
 }
 
-/// The refusal of a line of more bytes than are read.
+/// Returns the refusal of a line that is too long.
 pub(super) fn too_long(finder: ScalarFinder, most: usize) -> Refusal {
     let words = format!("the line is longer than {most} bytes, and was not read");
     Refusal { id: echoed(finder.found()), reason: Reason::InvalidRequest, words }
 }
 
-/// An id that can be sent back, and that whoever reads the answer can hold: no half of a surrogate
-/// pair, and no number like 1e999.
+/// Returns the id if it can be sent back and parsed by the reader of the answer: no lone surrogate, and no number like
+/// 1e999.
 fn echoed(id: Option<String>) -> Option<String> {
     let is_scalar = |id: &str| !id.starts_with(['{', '[', 't', 'f']);
     id.filter(|id| id.len() <= ID && is_scalar(id) && serde_json::from_str::<Value>(id).is_ok())
 }
 
-/// Reads a line without its end.
+/// Parses a line without its line break.
 pub(super) fn read(line: &[u8]) -> Line {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
     if line.is_empty() {
@@ -113,7 +113,7 @@ pub(super) fn read(line: &[u8]) -> Line {
     }
 }
 
-/// The members of a message that say what it is.
+/// The members of a message that determine its kind.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow)]
@@ -129,12 +129,12 @@ struct Envelope<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// Unlike an `Option`, tells a null from an absent member.
+/// Deserializes a member so that `null` differs from an absent one.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// Reads a message; `None` for a notification or an answer that nobody understands.
+/// Parses a message. Returns `None` for a notification or an answer that can't be parsed.
 fn message(text: &str) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Refusal> {
     let refused = |id: Option<&RawValue>, reason, words: String| Refusal {
         id: echoed(id.map(|id| id.get().to_owned())),
@@ -189,8 +189,7 @@ fn shown(method: &str) -> String {
     method.chars().take(80).collect()
 }
 
-/// The answer to a batch, which the protocol has not known since 2025-06-18: an error for each of
-/// its requests.
+/// Returns the answer to a batch: an error for each of its requests. The protocol dropped batches on 2025-06-18.
 fn batch(text: &str) -> Result<Line, String> {
     let items: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| format!("the line is not JSON: {error}"))?;
     let refusal = |id| {
@@ -210,7 +209,7 @@ fn batch(text: &str) -> Result<Line, String> {
     })
 }
 
-/// What holds for every line: who asked gets an answer that can be read, under an id of its own.
+/// Checks a property of every line: a request gets a readable answer with its own id.
 #[cfg(feature = "fuzzing")]
 #[allow(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a panic is the finding")]
 pub fn line_holds(line: &[u8]) {

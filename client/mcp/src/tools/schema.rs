@@ -1,8 +1,8 @@
-//! The function schemas of the tools that the daemon has none for.
+//! The function schemas of the tools for which the daemon has none.
 
 use serde_json::{Value, json};
 
-/// The schemas of `memory_read`, `output_read`, `output_search` and `admit_output`.
+/// Returns the schemas of `memory_read`, `output_read`, `output_search` and `admit_output`.
 pub(super) fn own() -> [Value; 4] {
     [memory(), read(), search(), admit()]
 }
