@@ -1,15 +1,15 @@
-//! Answers to an agent that all agents understand. Pure.
+//! Answers to an agent that all agents understand. No I/O.
 
 use serde_json::{Value, json};
 
 use crate::event::EventName;
 
-/// Adds a text to what the model reads.
+/// Returns the answer that adds a text to the model's context.
 pub(crate) fn context(name: EventName, text: &str) -> Value {
     json!({ "hookSpecificOutput": { "hookEventName": name.hook(), "additionalContext": text } })
 }
 
-/// The field with what the user sees. The model doesn't see it.
+/// The field for a text that the user sees and the model doesn't.
 pub(crate) const NOTE: &str = "systemMessage";
 
 /// Returns the answer that shows a text to the user.

@@ -17,10 +17,10 @@ use crate::event::{EventName, id_of, path_of};
 use crate::settings::edit::Edit;
 use crate::settings::wanted::{Scope, Wanted};
 
-/// The variable with the context length of the model, in tokens.
+/// The environment variable with the context length of the model, in tokens.
 const WINDOW: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
 
-/// What it puts before the name of a tool of herma's server in its prompt, and after it.
+/// The chars that Claude Code adds to the name of a tool of herma's server in its prompt.
 const TOOL_NAME: usize = "mcp__herma__\n".len();
 
 /// The agent.
@@ -82,7 +82,7 @@ impl Agent for ClaudeCode {
     }
 
     fn subagent(&self, event: &Value) -> Option<(String, PathBuf)> {
-        // A summarizer has no type.
+        // The agent that writes a summary has no type.
         event.get("agent_type")?.as_str().filter(|kind| !kind.is_empty())?;
         Some((id_of(event, "agent_id")?.to_owned(), path_of(event, "agent_transcript_path")?))
     }
@@ -97,7 +97,7 @@ impl Agent for ClaudeCode {
     }
 
     fn definition_chars(&self, tool: &ToolSize) -> usize {
-        // It loads the definition when the model looks for the tool.
+        // Claude Code loads the definition only when the model looks for the tool.
         tool.name + TOOL_NAME
     }
 
@@ -118,7 +118,7 @@ impl Agent for ClaudeCode {
     }
 
     fn compaction(&self) -> Compaction {
-        // A changed call would lose the thoughts that it attached to the call.
+        // A changed call would lose the thoughts that Claude Code attached to it.
         Compaction { has_instructions: true, has_proxy: false, takes_short_calls: false }
     }
 
@@ -135,7 +135,7 @@ impl Agent for ClaudeCode {
     }
 
     fn newest_mark(&self, rows: &Value) -> Option<String> {
-        // It writes the transcript a little later.
+        // Claude Code writes the transcript a little later.
         rows::newest_result(rows).map(|id| format!("\"tool_use_id\":{}", json!(id)))
     }
 }

@@ -18,7 +18,7 @@ use crate::event::EventName;
 use crate::settings::edit::Edit;
 use crate::settings::wanted::{Scope, Wanted};
 
-/// Bytes of a transcript in which the record of its beginning is searched.
+/// The bytes at the beginning of a transcript that are searched for the session's first record.
 const BEGINNING: u64 = 256 << 10;
 
 /// The agent.
@@ -50,7 +50,7 @@ impl Agent for Codex {
             (PostToolUse, 5),
             (PreCompact, 25),
             (Stop, 5),
-            // It takes no more for the end of a session.
+            // Codex allows no more for the end of a session.
             (SessionEnd, 3),
         ]
     }
@@ -72,7 +72,7 @@ impl Agent for Codex {
     }
 
     fn replaced_output(&self, _response: Value, text: String) -> Value {
-        // It continues its turn all the same.
+        // Codex continues its turn anyway.
         json!({ "continue": false, "stopReason": text })
     }
 

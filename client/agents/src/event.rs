@@ -1,35 +1,35 @@
-//! The events of a session, and what an agent sends with them. Pure.
+//! The events of a session and their data. No I/O.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// Chars of a session's id.
+/// The longest id of a session, in chars.
 const ID: usize = 64;
 
 /// An event in the life of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum EventName {
-    /// A session begins, goes on, or goes on after a compaction
+    /// A session begins, is resumed, or continues after a compaction
     SessionStart,
-    /// The user said something
+    /// The user sent a message
     UserPromptSubmit,
-    /// A tool answered
+    /// A tool returned its output
     PostToolUse,
-    /// The agent is about to compact the conversation itself
+    /// The agent is about to compact the conversation by itself
     PreCompact,
-    /// A turn is over
+    /// A turn has ended
     Stop,
-    /// A subagent is done
+    /// A subagent has finished
     SubagentStop,
     /// A session ends
     SessionEnd,
-    /// Claude Code's plugin asks for a shorter conversation
+    /// Claude Code's plugin asks for a compacted conversation
     Compact,
 }
 
 impl EventName {
-    /// Its name in a command.
+    /// Returns its name in a command.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl EventName {
         }
     }
 
-    /// Its name in the settings of agents.
+    /// Returns its name in the settings of agents.
     #[must_use]
     pub const fn hook(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl EventName {
         }
     }
 
-    /// Whether it may take longer than the others.
+    /// Returns whether the event is a compaction, which may take longer than other events.
     #[must_use]
     pub const fn is_compaction(self) -> bool {
         matches!(self, Self::PreCompact | Self::Compact)
@@ -73,20 +73,21 @@ pub(crate) struct Event {
     pub(crate) id: String,
     /// The file to which the agent adds the conversation.
     pub(crate) transcript: Option<PathBuf>,
-    /// How a session began, or why it ended.
+    /// The way in which a session began, or the reason why it ended.
     pub(crate) reason: Option<String>,
     /// The model.
     pub(crate) model: Option<String>,
-    /// What the user wants of a compaction.
+    /// The user's instructions for a compaction.
     pub(crate) focus: Option<String>,
-    /// The whole of it.
+    /// The whole event.
     pub(crate) value: Value,
 }
 
-/// Reads an event. An event without a session is about the `current` one, an agent's id and its transcript.
+/// Parses an event. An event without a session belongs to the `current` one, given by the agent's id and its
+/// transcript.
 ///
 /// # Errors
-/// It is no JSON object, or names no session.
+/// It is not a JSON object, or names no session.
 pub(crate) fn read(text: &[u8], current: Option<(&str, Option<&Path>)>) -> Result<Event, String> {
     let value = json(text).map_err(|error| format!("the event is no JSON: {error}"))?;
     let string = |name: &str| value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -103,7 +104,7 @@ pub(crate) fn read(text: &[u8], current: Option<(&str, Option<&Path>)>) -> Resul
     })
 }
 
-/// Returns the field of an event with an id that can be in the name of a file.
+/// Returns a field of an event with an id that is valid in a file name.
 pub(crate) fn id_of<'a>(event: &'a Value, name: &str) -> Option<&'a str> {
     event.get(name)?.as_str().filter(|id| is_id(id))
 }
@@ -113,7 +114,8 @@ pub(crate) fn path_of(event: &Value, name: &str) -> Option<PathBuf> {
     event.get(name)?.as_str().map(PathBuf::from).filter(|path| is_transcript(path))
 }
 
-/// JSON; bytes that are no UTF-8, and half a character that programs in JavaScript cut off, count as one that is not known.
+/// Parses JSON. Bytes that are not UTF-8 and lone surrogates, which JavaScript programs may cut off, become replacement
+/// characters.
 fn json(text: &[u8]) -> serde_json::Result<Value> {
     serde_json::from_slice(text).or_else(|error| {
         let text = String::from_utf8_lossy(text);
@@ -122,7 +124,7 @@ fn json(text: &[u8]) -> serde_json::Result<Value> {
     })
 }
 
-/// Whether an id can stand in the name of a file.
+/// Returns whether an id is valid in a file name.
 pub(crate) fn is_id(id: &str) -> bool {
     id.len() <= ID && id.starts_with(|first: char| first.is_ascii_alphanumeric()) && id.bytes().all(is_name)
 }
@@ -131,7 +133,7 @@ const fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
 
-/// Whether a path can be that of a transcript.
+/// Returns whether a path can be the path of a transcript.
 fn is_transcript(path: &Path) -> bool {
     path.is_absolute() && path.extension().is_some_and(|ending| ending == "jsonl")
 }

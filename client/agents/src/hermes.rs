@@ -1,4 +1,4 @@
-//! `herma hermes …`: the plugin by which an agent of the Hermes family uses herma.
+//! `herma hermes …`: the plugin with which an agent of the Hermes family uses herma.
 
 mod check;
 mod config;
@@ -22,18 +22,18 @@ use herma_base::{CliContext, Failure, owner};
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub enum Command {
-    /// Write the plugin into the home, and say or do what config.yaml needs
+    /// Write the plugin into the home, and show or make the changes that config.yaml needs
     Install(install::Arguments),
-    /// Ask the agent's own code what is really in use; exit code 1 when herma is not
+    /// Ask the agent's own code whether it uses herma; exit code 1 if it does not
     Check(check::Arguments),
-    /// Remove the plugin, and say or do what has to leave config.yaml
+    /// Remove the plugin, and show or make the changes that config.yaml needs
     Uninstall(uninstall::Arguments),
 }
 
 /// Runs `herma hermes …`.
 ///
 /// # Errors
-/// A file that can't be used, or an answer that is no.
+/// A file can't be used, or the answer is negative.
 pub fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Failure> {
     if !matches!(command, Command::Check(_)) {
         owner::check(&context.place.home)?;

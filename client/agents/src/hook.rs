@@ -1,16 +1,16 @@
-//! `herma hook`: what agents call at the events of a session, JSON in and JSON out.
+//! `herma hook`: the program that agents call at the events of a session, with JSON in and JSON out.
 //!
-//! It never fails its agent: if anything goes wrong, the exit code is 0, there is no output, and herma's log has a line.
-//! Only at the begin of a session the output has a message for the user.
+//! A hook never fails its agent. If anything goes wrong, the exit code is 0, there is no output, and herma's log has a
+//! line. The one exception is the beginning of a session, when the output has a message for the user.
 //!
-//! * [`event`] reads what the agent sends, [`answer`] has the forms of the answers. Both are pure.
-//! * [`session`] makes the agent's session one of herma's; [`follow`] reads its transcript on, from where
-//!   [`state`] says that it was read to.
-//! * [`context`] is what a model gets to know at the beginning and after a compaction. It is pure.
-//! * [`outputs`] takes large outputs of tools; it opens files without blocking on a pipe.
-//! * [`ledger`] has what herma changed in the window, with [`definitions`] of the MCP server; [`process`] has the notes
-//!   that hooks and server leave for each other, in a [`folder`].
-//! * [`proxy`] is what hooks and the proxy for Codex exchange, [`handover`] the text of it; pure.
+//! * [`event`] parses the agent's message, [`answer`] builds the answers. Both do no I/O.
+//! * [`session`] maps the agent's session to one of herma's. [`follow`] continues to read its transcript at the
+//!   position in [`state`].
+//! * [`context`] builds the text for the model at the beginning and after a compaction. It does no I/O.
+//! * [`outputs`] stores large outputs of tools. It opens files without blocking on a pipe.
+//! * [`ledger`] records herma's changes to the window, with [`definitions`] of the MCP server. [`process`] has the
+//!   notes that hooks and server leave for each other, in a [`folder`].
+//! * [`proxy`] is the data that hooks and the proxy for Codex exchange. [`handover`] builds its text without I/O.
 
 mod context;
 mod definitions;
@@ -44,13 +44,13 @@ pub use state::{last_event, last_run};
 
 use process::{Current, Kind};
 
-/// How long it may take until the daemon answers at all, and everything but a compaction.
+/// The timeout for the daemon's first answer, and for every event except a compaction.
 const SHORT: Duration = Duration::from_millis(900);
 
-/// What says another time than [`SHORT`], in milliseconds, for slow machines.
+/// The variable with a timeout in milliseconds instead of [`SHORT`], for slow machines.
 const TIMEOUT: &str = "HERMA_HOOK_TIMEOUT_MS";
 
-/// How long a compaction may take.
+/// The timeout of a compaction.
 const LONG: Duration = Duration::from_secs(20);
 
 // Answers an event of an agent: the event on standard input as JSON, the answer on standard output.
@@ -75,11 +75,11 @@ enum HookMessage {
     Line(String),
     /// An answer for the agent, as JSON.
     Answer(Value),
-    /// Something that the user should see; it is a part of the answer.
+    /// A text for the user. It becomes part of the answer.
     Note(String),
-    /// Something for the log.
+    /// A line for the log.
     Log(String),
-    /// Why the event has no answer.
+    /// The reason why the event has no answer.
     Failure(String),
 }
 
@@ -88,7 +88,7 @@ struct HookSender(Sender<HookMessage>);
 
 impl HookSender {
     fn send(&self, message: HookMessage) {
-        // The receiver is gone once the time is over.
+        // After the timeout the receiver is gone.
         drop(self.0.send(message));
     }
 
@@ -104,7 +104,7 @@ impl HookSender {
 /// Answers an event.
 pub fn run(settings: &Settings, arguments: &Arguments) {
     let home = settings.place.home.as_path();
-    // The next event reads what this one would have. Only the context of a window, a compaction and the last event of a
+    // The next event reads what this one skips. Only the context of a window, a compaction and the last event of a
     // session can't wait.
     let is_urgent =
         matches!(arguments.event, EventName::SessionStart | EventName::SessionEnd) || arguments.event.is_compaction();
@@ -126,13 +126,13 @@ pub fn run(settings: &Settings, arguments: &Arguments) {
     }
 }
 
-/// How long everything but a compaction may take; a tenth of a second to half a minute.
+/// Returns the timeout of every event except a compaction: 0.1 to 30 seconds.
 fn short() -> Duration {
     let set = std::env::var(TIMEOUT).ok().and_then(|text| text.parse().ok());
     set.map_or(SHORT, |ms: u64| Duration::from_millis(ms.clamp(100, 30_000)))
 }
 
-/// Writes the messages out, until the time is over.
+/// Handles the messages until the timeout.
 fn listen(receiver: &Receiver<HookMessage>, name: EventName, note_answer: impl Fn(bool), log: impl Fn(&str)) {
     let (began, short) = (Instant::now(), short());
     let limit = if name.is_compaction() { LONG.max(short) } else { short };
@@ -171,12 +171,12 @@ fn listen(receiver: &Receiver<HookMessage>, name: EventName, note_answer: impl F
 #[derive(Debug, Default)]
 struct Answer {
     is_said: bool,
-    /// What the user should see.
+    /// The texts for the user.
     notes: Vec<String>,
 }
 
 impl Answer {
-    /// Says the answer at once, with the notes so far.
+    /// Prints the answer at once, with the notes so far.
     fn say(&mut self, mut value: Value) {
         if !self.notes.is_empty() {
             value[answer::NOTE] = std::mem::take(&mut self.notes).join("\n").into();
@@ -185,7 +185,7 @@ impl Answer {
         self.is_said = true;
     }
 
-    /// There is no answer. The user sees why at the begin of a session, because nothing else shows it.
+    /// Handles a failure. At the beginning of a session the user sees the reason, because nothing else shows it.
     fn fail(&mut self, name: EventName, words: &str) {
         if name == EventName::SessionStart && !self.is_said {
             self.notes.push(format!(
@@ -195,7 +195,7 @@ what is wrong."
         }
     }
 
-    /// Says the notes that came with no answer.
+    /// Prints the notes if there was no answer to carry them.
     fn end(self) {
         if !self.is_said && !self.notes.is_empty() {
             out::say(&answer::note(&self.notes.join("\n")).to_string());

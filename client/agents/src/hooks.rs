@@ -1,4 +1,4 @@
-//! `herma hooks …`: has Claude Code or Codex call herma at the events of its sessions.
+//! `herma hooks …`: makes Claude Code or Codex call herma at the events of its sessions.
 
 mod install;
 mod status;
@@ -17,19 +17,19 @@ use crate::settings::wanted::Scope;
 pub enum Command {
     /// Write the hooks, the MCP server and Claude Code's plugin into an agent's settings
     Install(install::Arguments),
-    /// Take them out again
+    /// Remove the hooks, the MCP server and the plugin from an agent's settings
     Uninstall(uninstall::Arguments),
-    /// Say what is there, whether the agent trusts it, and when it ran last
+    /// Show what is installed, whether the agent trusts it, and when it last ran
     Status(status::Arguments),
 }
 
-// An agent, and whose settings of it.
+// An agent and the scope of its settings.
 #[derive(Debug, Clone, clap::Args)]
 struct Target {
     /// The agent
     #[arg(value_parser = known::parser())]
     agent: &'static dyn Agent,
-    /// Settings of this folder's project, for you alone, instead of your own for all projects
+    /// Use the settings of this folder's project, for you alone, instead of your own for all projects
     #[arg(long, conflicts_with = "user")]
     project: bool,
     /// Your own settings, for all projects (the default)
@@ -46,7 +46,7 @@ impl Target {
 /// Runs `herma hooks …`.
 ///
 /// # Errors
-/// A file that can't be used, or an answer that is no.
+/// A file can't be used, or the answer is negative.
 pub fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Failure> {
     owner::check(&context.place.home)?;
     match command {

@@ -1,4 +1,4 @@
-//! Answers what the MCP server asks about the agent that started it.
+//! Answers the MCP server's questions about the agent that started it.
 
 use std::os::unix::process::parent_id;
 use std::path::PathBuf;

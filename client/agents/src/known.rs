@@ -1,4 +1,4 @@
-//! The agents that herma knows: a row for each.
+//! The list of agents that herma knows.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -9,7 +9,7 @@ use crate::codex::Codex;
 /// All agents that call hooks.
 pub static AGENTS: [&dyn Agent; 2] = [&ClaudeCode, &Codex];
 
-/// Returns the agent that names itself so to an MCP server.
+/// Returns the agent with this name in the client info of an MCP server.
 #[must_use]
 pub fn by_mcp_name(name: &str) -> Option<&'static dyn Agent> {
     AGENTS.into_iter().find(|agent| agent.mcp_name() == name)

@@ -1,9 +1,11 @@
 //! The agents that use herma: Claude Code, Codex and the Hermes family.
 //!
-//! * [`agent`] is what herma must know of an agent; [`claude_code`] and [`codex`] say it, and [`known`] lists them.
-//! * [`hooks`] writes hooks into an agent's settings; [`hook`] answers the events that they report.
-//! * [`proxy`] is between an agent and its model; [`hosts`] tells the MCP server which agent started it.
-//! * [`programs`] are what settings start; [`settings`] edits their files.
+//! * [`agent`] has the properties of an agent that herma needs. [`claude_code`] and [`codex`] implement it, and
+//!   [`known`] lists them.
+//! * [`hooks`] writes hooks into an agent's settings. [`hook`] answers the events that they report.
+//! * [`proxy`] is between an agent and its model. [`hosts`] answers the MCP server's questions about the agent that
+//!   started it.
+//! * [`programs`] finds the programs that settings start. [`settings`] edits the settings files.
 //! * [`hermes`] installs the plugin for agents of the Hermes family.
 
 pub mod agent;

@@ -19,7 +19,7 @@ pub fn missing(agent: &dyn Agent) -> Option<String> {
     installed(agent).into_iter().find(|program| !is_program(program))
 }
 
-/// Whether a shell would find this program.
+/// Returns whether a shell would find this program.
 fn is_program(program: &str) -> bool {
     let path = Path::new(program);
     if path.components().count() > 1 {

@@ -1,4 +1,4 @@
-//! `herma proxy`: between an agent and its model, so that a compaction asks no model.
+//! `herma proxy`: a proxy between an agent and its model that answers compactions without the model.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -11,7 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::codex::Codex;
 use crate::hook::{proxy, unix_now};
 
-/// Where it listens when nobody says it.
+/// The default address to listen on.
 const LISTEN: &str = "127.0.0.1:8765";
 
 #[derive(Debug, clap::Args)]
@@ -24,7 +24,7 @@ pub struct Arguments {
 // An agent that has a proxy.
 #[derive(Debug, clap::Subcommand)]
 enum For {
-    /// Answer Codex's compactions by herma's handoff, and pass everything else on to the model
+    /// Answer Codex's compactions with herma's handoff, and forward everything else to the model
     Codex(ForCodex),
 }
 
@@ -33,22 +33,22 @@ enum For {
     after_help = "It runs until it is ended, and says what base_url has to be in Codex's config.toml. Codex's hooks have to be there too: `herma hooks install codex --trust`. Where herma has no handoff the model is asked as ever.\n\nExample:\n  herma proxy codex --upstream https://openrouter.ai/api/v1"
 )]
 struct ForCodex {
-    /// Where requests go: what base_url is without the proxy
+    /// The URL to forward requests to: the base_url without the proxy
     #[arg(long, value_name = "URL")]
     upstream: String,
-    /// Where it listens, on this machine; port 0 takes a free one
+    /// The address to listen on, on this machine; port 0 selects a free one
     #[arg(long, value_name = "ADDRESS", default_value = LISTEN)]
     listen: SocketAddr,
 }
 
-/// Serves until it is ended.
+/// Serves until a signal ends it.
 ///
 /// # Errors
-/// Words for people: why it can't be started.
+/// The reason why the proxy can't start, for people.
 pub fn run(settings: &Settings, arguments: &Arguments) -> Result<(), String> {
     let For::Codex(ForCodex { upstream, listen }) = &arguments.agent;
     let home = settings.place.home.clone();
-    // It may have a secret in it, which is nobody's to see.
+    // The URL may contain a secret, so errors don't show it.
     let upstream: url::Url = upstream.parse().map_err(|error| format!("--upstream is no URL: {error}"))?;
     let mut way = Way { listen: *listen, key: String::new(), upstream: upstream.clone() };
     way.check().map_err(|error| error.to_string())?;
@@ -73,7 +73,7 @@ pub fn run(settings: &Settings, arguments: &Arguments) -> Result<(), String> {
     })
 }
 
-/// The text of a summary, where a hook has made it.
+/// Returns the text of a summary, if a hook has made it.
 fn answer(home: &Path, compaction: &Compaction) -> Option<String> {
     let Compaction { session, window } = compaction;
     let (text, words) = match proxy::text(home, &Codex, session, window.as_deref(), unix_now()) {
@@ -84,7 +84,7 @@ fn answer(home: &Path, compaction: &Compaction) -> Option<String> {
         Ok(None) => (None, "has no handoff; the model is asked".to_owned()),
         Err(error) => (None, format!("can't be answered ({error}); the model is asked")),
     };
-    // An id is what the agent says.
+    // The id comes from the agent, so it is cleaned before it is printed.
     let session: String = session.chars().filter(|char| !char.is_control()).take(64).collect();
     out::error(&format!("a compaction of {session} {words}"));
     text

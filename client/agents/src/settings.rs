@@ -1,7 +1,7 @@
-//! Settings files of agents: what herma wants in them, and how they are edited.
+//! The settings files of agents: herma's entries in them, and how they are edited.
 //!
-//! * [`json`] changes a text and leaves the rest of it as it is. It is pure.
-//! * [`wanted`] is what the files must say; [`edit`] shows an edit, keeps a copy and writes.
+//! * [`json`] edits a text and leaves the rest of it unchanged. It does no I/O.
+//! * [`wanted`] builds herma's entries. [`edit`] shows an edit, keeps a copy of the file and writes it.
 
 pub mod edit;
 pub(crate) mod json;

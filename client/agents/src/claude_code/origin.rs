@@ -1,14 +1,15 @@
-//! Which session a session is a copy of: the copy begins with the records of the other one, their ids included.
+//! Finds the session that a session is a copy of. A copy begins with the records of the other session, including their
+//! ids.
 
 use std::path::{Path, PathBuf};
 
 use herma_base::own_file;
 use serde_json::Value;
 
-/// Bytes of a transcript that are looked at: where it begins.
+/// The bytes that are read from the beginning of a transcript.
 const BEGINNING: u64 = 256 << 10;
 
-/// Transcripts of the same folder that are looked at, the newest first.
+/// The transcripts of the same folder that are searched, the newest first.
 const OTHERS: usize = 50;
 
 /// The folder in which Claude Code has a folder of transcripts for each project.
@@ -27,8 +28,8 @@ pub(super) fn has_begun(transcript: &Path) -> bool {
     beginning(transcript).is_some_and(|text| first_said(&text).is_some())
 }
 
-/// Returns the transcript of that name in the folder of another project. In a worktree Claude Code may send a path in the
-/// wrong project's folder.
+/// Returns the transcript of the same name in another project's folder. In a worktree, Claude Code may send a path in
+/// the wrong project's folder.
 pub(super) fn in_other_project(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?;
     let projects = path.parent()?.parent().filter(|folder| folder.file_name().is_some_and(|name| name == PROJECTS))?;
@@ -36,7 +37,7 @@ pub(super) fn in_other_project(path: &Path) -> Option<PathBuf> {
     folders.flatten().map(|folder| folder.path().join(name)).find(|path| path.is_file())
 }
 
-/// The id of the first record of the conversation.
+/// Returns the id of the first record of the conversation.
 fn first_said(text: &str) -> Option<String> {
     let mut records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let first =
@@ -44,7 +45,7 @@ fn first_said(text: &str) -> Option<String> {
     first.get("uuid")?.as_str().map(str::to_owned)
 }
 
-/// The other transcripts of the folder, those first that something was added to last.
+/// Returns the other transcripts of the folder, the most recently changed first.
 fn others(transcript: &Path) -> Vec<PathBuf> {
     let Some(Ok(entries)) = transcript.parent().map(std::fs::read_dir) else { return Vec::new() };
     let paths = entries.flatten().map(|entry| entry.path());

@@ -1,8 +1,8 @@
-//! Turns the engine's compressed list into the rows that Claude Code's plugin hook returns. Pure.
+//! Converts the engine's compressed list to the rows that Claude Code's plugin hook returns. No I/O.
 //!
 //! A row that the hook returns unchanged keeps everything that Claude Code attached to it: the model's thoughts,
-//! pictures, and the context that hooks added after it. A row that the hook changes is rebuilt from its text and its
-//! results alone. So calls are always returned unchanged, results may become short, and the handoff is a row of its own.
+//! pictures, and the context that hooks added after it. Claude Code rebuilds a changed row from only its text and its
+//! results. So calls are always returned unchanged, results may be shortened, and the handoff is a separate row.
 
 mod row;
 
@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 use crate::agent::CompactedRows;
 use row::{Message, Row, ToolResult, plain};
 
-/// Rows after the newest message of the list: what was said since the last event.
+/// The rows after the newest message of the list, which are newer than the last event.
 const MAX_UNREAD_ROWS: usize = 60;
 
-/// Chars of a conversation that need not become half as large, because it is small already.
+/// The chars of a conversation that is small already. It need not become half as large.
 const SMALL: usize = 48_000;
 
-/// A result counts as shortened if it has at most so many percent of its chars.
+/// A result counts as shortened if it has at most this percentage of its chars.
 const SHORT_PERCENT: usize = 90;
 
 /// A row of the compacted conversation.
@@ -32,11 +32,11 @@ enum Item {
     New(&'static str, String),
 }
 
-/// Returns the rows for a list. Rows that are newer than the list are kept. `with_context` has the keys of rows to which
-/// Claude Code attached herma's context; these rows are rebuilt, because the new window gets the context again.
+/// Returns the rows for a list. Rows that are newer than the list are kept. `with_context` has the keys of rows to
+/// which Claude Code attached herma's context. These rows are rebuilt, because the new window gets the context again.
 ///
 /// # Errors
-/// Why the answer would be no compaction, in words for the log.
+/// The reason why the rows would be no compaction, for the log.
 pub(super) fn rows(list: &[Value], rows: &Value, with_context: &[String]) -> Result<CompactedRows, String> {
     let rows: Option<Vec<Row>> = rows.as_array().and_then(|rows| rows.iter().map(Row::read).collect());
     let rows = rows.filter(|rows| !rows.is_empty()).ok_or("the rows of the client are not rows with handles")?;
@@ -63,30 +63,30 @@ pub(super) fn rows(list: &[Value], rows: &Value, with_context: &[String]) -> Res
     Ok(CompactedRows { rows: planned.into(), chars: after, newest: newest(&rows), last })
 }
 
-/// Chars of what Claude Code's own compaction keeps of the rows.
+/// Returns the chars that Claude Code's own compaction keeps of the rows.
 fn newest(rows: &[Row]) -> usize {
     let call = rows.iter().rposition(|row| !row.calls.is_empty()).unwrap_or(rows.len());
     let user = rows[..call].iter().rfind(|row| row.is_user_text()).map_or(0, Row::chars);
     user + rows[call..].iter().map(Row::chars).sum::<usize>()
 }
 
-/// The id of the call whose result is the newest of the agent's rows.
+/// Returns the id of the call whose result is the newest of the agent's rows.
 pub(super) fn newest_result(rows: &Value) -> Option<String> {
     let rows: Vec<Row> = rows.as_array()?.iter().filter_map(Row::read).collect();
     rows.iter().rev().find_map(|row| row.results.last()).map(|result| result.id.clone())
 }
 
-/// The key of a row that has nothing but a text. A row gets a new handle with each compaction, but not a new key.
+/// Returns the key of a row that has only a text. Each compaction gives a row a new handle, but not a new key.
 pub(super) fn key(text: &str) -> String {
     hash(plain(text).as_bytes())
 }
 
-/// Rows in their new order, and what the list has for their results.
+/// The rows in their new order, and the list's texts for their results.
 struct RowPlan {
     items: Vec<Item>,
-    /// Texts of results in the list, by the index of the row and the id of the call.
+    /// The texts of results in the list, by the index of the row and the id of the call.
     results: HashMap<(usize, String), String>,
-    /// Indexes of rows with a picture or a file that only Claude Code has.
+    /// The indexes of rows with a picture or a file that only Claude Code has.
     pictured: HashSet<usize>,
 }
 
@@ -111,7 +111,8 @@ impl RowPlan {
                     plan.note(message, index, &rows[index]);
                     matched = index;
                 }
-                // A result without a row is no text of the user. `add_missing_pairs` restores its row where it is needed.
+                // A result without a row is not a text of the user. `add_missing_pairs` restores its row if it is
+                // needed.
                 _ if message.text.is_empty() || message.result.is_some() => {}
                 _ => plan.items.push(Item::New(message.role, message.text.clone())),
             }
@@ -123,7 +124,7 @@ impl RowPlan {
         plan
     }
 
-    /// Notes what the list has of a row.
+    /// Records what the list contains for a row.
     fn note(&mut self, message: &Message, index: usize, row: &Row) {
         if let Some(id) = &message.result {
             self.results.insert((index, id.clone()), message.text.clone());
@@ -132,7 +133,7 @@ impl RowPlan {
         }
     }
 
-    /// Adds the results of calls that stay, and the calls of results that stay, until every pair is complete.
+    /// Adds the results of kept calls and the calls of kept results, until every pair is complete.
     fn add_missing_pairs(&mut self, rows: &[Row]) {
         loop {
             let kept: HashSet<usize> = self.items.iter().filter_map(Item::index).collect();
@@ -152,7 +153,7 @@ impl RowPlan {
             Item::Existing(index) => *index,
         };
         let row = &rows[index];
-        // The context of a session's beginning is attached to its first row.
+        // The context of the session's beginning is attached to its first row.
         let has_context = index == 0 || with_context.contains(&row.key());
         let shortened: Vec<Option<&str>> = row.results.iter().map(|result| self.shortened(index, result)).collect();
         let is_changed = has_context || shortened.iter().any(Option::is_some);
@@ -167,8 +168,8 @@ impl RowPlan {
     }
 }
 
-/// The rows for a list of which no message has a row: the handoff, and the newest rows. These begin with the user's last
-/// words if they are near, otherwise with the last message of the model.
+/// Returns the rows for a list whose messages match no row: the handoff, and the newest rows. These begin with the
+/// user's last message if it is near, otherwise with the last message of the model.
 fn handoff_and_newest(list: &[Message], rows: &[Row]) -> Vec<Item> {
     let handoff = list.first().filter(|message| !message.text.is_empty());
     let handoff = handoff.map(|message| Item::New(message.role, message.text.clone()));

@@ -1,4 +1,4 @@
-//! What Claude Code's files say. Its own folder is `~/.claude`, or `$CLAUDE_CONFIG_DIR`.
+//! Reads and edits Claude Code's files. Its folder is `~/.claude`, or `$CLAUDE_CONFIG_DIR`.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -14,16 +14,16 @@ use crate::settings::edit::{Edit, Kind};
 use crate::settings::json::{self, READS_OUTPUTS};
 use crate::settings::wanted::{Scope, Wanted, folder, user_home};
 
-/// The plugin's module, without the command that it starts.
+/// The plugin's module, with a placeholder for the command that it starts.
 const MODULE: &str = include_str!("register.ts");
 
-/// What the plugin says of itself.
+/// The description in the plugin's manifest.
 const DESCRIPTION: &str = "Compactions by herma: no request, no rule lost, and all of it can be recalled.";
 
-/// What stands for the command in it.
+/// The placeholder for the command in the module.
 const COMMAND: &str = "COMMAND";
 
-/// Where the agent keeps what herma changes.
+/// The paths of Claude Code's files that herma changes.
 pub(super) struct Places {
     pub(super) settings: PathBuf,
     pub(super) servers: PathBuf,
@@ -35,7 +35,8 @@ impl Places {
         if scope == Scope::Project {
             let here = std::env::current_dir().map_err(|error| Failure::File(format!("this folder: {error}")))?;
             let own = here.join(".claude");
-            // That of a project that is not for others: the program's path is of this machine.
+            // The project's local settings are not shared with others, and the program's path is valid only on this
+            // machine.
             let settings = own.join("settings.local.json");
             return Ok(Self { settings, servers: here.join(".mcp.json"), plugin: own.join("skills/herma") });
         }
@@ -46,13 +47,13 @@ impl Places {
         Ok(Self { settings: own.join("settings.json"), servers, plugin: own.join("skills/herma") })
     }
 
-    /// The files of the plugin.
+    /// Returns the path of the plugin's module.
     pub(super) fn module(&self) -> PathBuf {
         self.plugin.join("hooks/register.ts")
     }
 }
 
-/// The settings that switch all hooks off: the user's, or those of this folder.
+/// Returns the settings files that switch all hooks off: the user's, or those of the current folder.
 pub(super) fn switched_off_by(scope: Scope) -> Vec<PathBuf> {
     let own = Places::find(scope).map(|places| places.settings);
     let here = ["settings.json", "settings.local.json"].map(|name| PathBuf::from(".claude").join(name));
@@ -72,11 +73,11 @@ pub(super) fn programs(agent: &str) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// The edits that put herma into its settings, or take it out.
+/// Returns the edits that install herma in Claude Code's settings, or uninstall it.
 pub(super) fn edits(agent: &ClaudeCode, scope: Scope, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
     let places = Places::find(scope)?;
     let hooks = wanted.map(|wanted| wanted.hooks(agent.name(), agent.events())).unwrap_or_default();
-    // Without these permissions a new user's Claude Code can't read outputs, neither the files nor with the tool.
+    // Without these permissions, a new user's Claude Code can't read outputs, neither as files nor with the tool.
     let allowed =
         wanted.map(|wanted| vec![json::reads(&wanted.outputs.display().to_string()), READS_OUTPUTS.to_owned()]);
     let allowed = allowed.unwrap_or_default();

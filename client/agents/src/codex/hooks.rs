@@ -1,5 +1,5 @@
-//! The hooks as Codex itself lists them. It skips hooks that nobody trusts without a word: the words of [`UNTRUSTED`], or
-//! `--trust`.
+//! The hooks that Codex itself lists. Codex silently skips hooks that are not trusted. The user trusts them as
+//! [`UNTRUSTED`] says, or with `--trust`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::agent::Check;
 use crate::settings::wanted::is_own;
 
-/// What a user does about hooks that Codex doesn't trust.
+/// The advice for a user whose Codex doesn't trust the hooks.
 pub(super) const UNTRUSTED: &str = "Codex skips hooks that are not trusted, without a word. Start it, give /hooks, and trust those of herma; or give\n`herma hooks install codex --trust`.";
 
 /// How long Codex may take to list its hooks.
@@ -22,9 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(super) struct Listed {
     /// Its key in Codex's settings.
     pub(super) key: String,
-    /// The event, as Codex writes it.
+    /// The event's name in Codex.
     pub(super) event: String,
-    /// Whether it is trusted as it is.
+    /// Whether Codex trusts the hook in its current form.
     pub(super) is_trusted: bool,
     #[serde(skip)]
     pub(super) hash: String,
@@ -66,7 +66,7 @@ fn ask(server: &mut Child) -> Result<Value, String> {
         drop(sender.send(answers.find(|answer| answer.get("id") == Some(&json!(2)))));
     });
     let answer = receiver.recv_timeout(PATIENCE).ok().flatten().ok_or("`codex app-server` does not list its hooks")?;
-    // It ends with its input.
+    // The server ends when its input ends.
     drop(input);
     answer
         .get("result")

@@ -1,4 +1,4 @@
-//! What Codex's files say. Its own folder is `~/.codex`, or `$CODEX_HOME`.
+//! Reads and edits Codex's files. Its folder is `~/.codex`, or `$CODEX_HOME`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ use crate::settings::edit::{Edit, Kind};
 use crate::settings::json;
 use crate::settings::wanted::{Scope, Wanted, folder, user_home};
 
-/// Where the agent keeps what herma changes.
+/// The paths of Codex's files that herma changes.
 pub(super) struct Places {
     pub(super) hooks: PathBuf,
     pub(super) config: PathBuf,
-    /// Where Codex's own settings are, which have the trust.
+    /// The path of Codex's own settings, which contain the trusted hooks.
     pub(super) own: PathBuf,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn programs(agent: &str) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// The edits that put herma into its settings, or take it out.
+/// Returns the edits that install herma in Codex's settings, or uninstall it.
 pub(super) fn edits(agent: &Codex, scope: Scope, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
     let places = Places::find(scope)?;
     let hooks = wanted.map(|wanted| wanted.hooks(agent.name(), agent.events())).unwrap_or_default();
@@ -60,7 +60,7 @@ pub(super) fn edits(agent: &Codex, scope: Scope, wanted: Option<&Wanted>) -> Res
     let mut edits = vec![Edit::of(&places.hooks, Kind::Json, reinstall_hooks, |text| {
         json::with_hooks(text, agent.name(), &hooks)
     })?];
-    // What is no more is not trusted any more either.
+    // Removed hooks also lose their trust.
     let is_gone = wanted.is_none();
     if is_gone && places.own != places.config {
         edits.push(Edit::of(&places.own, Kind::Toml, toml::reinstall, untrusted)?);
@@ -72,7 +72,7 @@ pub(super) fn edits(agent: &Codex, scope: Scope, wanted: Option<&Wanted>) -> Res
     Ok(edits)
 }
 
-/// Has Codex trust what it lists of a file.
+/// Returns the edit that makes Codex trust the hooks that it lists for a file.
 pub(super) fn trust(agent: &Codex, scope: Scope) -> Result<Edit, Failure> {
     let places = Places::find(scope)?;
     let file = canonical(&places.hooks).display().to_string();

@@ -1,13 +1,13 @@
-//! Changes of Codex's `config.toml` that leave order, comments and form of the rest as they are. Pure.
+//! Edits Codex's `config.toml`. The order, comments and format of the rest stay as they are. No I/O.
 
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 use crate::settings::SERVER;
 
-/// Has it name an MCP server, or none.
+/// Adds or replaces an MCP server, or removes it with `None`.
 ///
 /// # Errors
-/// The text is no TOML, or something of another kind stands where servers belong.
+/// The text is not TOML, or the entry for servers has the wrong type, or another program has this name.
 pub(super) fn with_server(text: &str, name: &str, server: Option<(&str, &[String])>) -> Result<String, String> {
     let mut document = parse(text)?;
     let known = document.get("mcp_servers").and_then(|servers| servers.get(name));
@@ -29,10 +29,10 @@ pub(super) fn with_server(text: &str, name: &str, server: Option<(&str, &[String
     Ok(document.to_string())
 }
 
-/// Has it trust hooks, each by its key and its hash, and no more those of these keys.
+/// Adds the hashes of trusted hooks by their keys, and removes those of the keys in `gone`.
 ///
 /// # Errors
-/// The text is no TOML, or something of another kind stands where trust belongs.
+/// The text is not TOML, or the entry for trusted hooks has the wrong type.
 pub(super) fn with_trust(text: &str, gone: &[String], trusted: &[(String, String)]) -> Result<String, String> {
     let mut document = parse(text)?;
     if let Some(states) =
@@ -56,10 +56,10 @@ pub(super) fn with_trust(text: &str, gone: &[String], trusted: &[(String, String
     Ok(document.to_string())
 }
 
-/// Whether two texts say the same.
+/// Returns whether two texts are the same apart from blanks.
 #[cfg(test)]
 fn says_the_same(one: &str, other: &str) -> bool {
-    // The order and the form are what people see, so that only blanks may differ.
+    // People see the order and the format, so only blanks may differ.
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     parse(one).is_ok() && words(one) == words(other)
 }
@@ -68,7 +68,7 @@ fn parse(text: &str) -> Result<DocumentMut, String> {
     text.parse().map_err(|error: toml_edit::TomlError| error.to_string())
 }
 
-/// A table in a table, which is made where there is none.
+/// Returns a table inside a table, and creates it if it is missing.
 fn table<'a>(table: &'a mut Table, name: &str) -> Result<&'a mut Table, String> {
     let item = table.entry(name).or_insert_with(|| {
         let mut table = Table::new();
@@ -81,7 +81,7 @@ fn table<'a>(table: &'a mut Table, name: &str) -> Result<&'a mut Table, String> 
 /// Adds herma's server and the trusted hooks that are in `installed` to another text.
 ///
 /// # Errors
-/// One of the texts is no TOML, or `mcp_servers` or `hooks` is no table.
+/// One of the texts is not TOML, or `mcp_servers` or `hooks` is not a table.
 pub(super) fn reinstall(installed: &str, text: &str) -> Result<String, String> {
     let known = parse(installed)?;
     let server =
@@ -113,14 +113,14 @@ pub(super) fn program(text: &str) -> Option<String> {
     Some(server.get("command")?.as_str()?.to_owned())
 }
 
-/// Whether an MCP server is herma's.
+/// Returns whether an MCP server is herma's.
 fn is_own_server(server: &Item) -> bool {
     let program = server.get("command").and_then(Item::as_str).and_then(|program| program.rsplit('/').next());
     let first = server.get("args").and_then(Item::as_array).and_then(|arguments| arguments.get(0));
     program == Some("herma") && first.and_then(toml_edit::Value::as_str) == Some("mcp")
 }
 
-/// Sets a value, if it is another one.
+/// Sets a value if it differs.
 fn set(table: &mut Table, name: &str, new: toml_edit::Value) {
     let shown = |value: &toml_edit::Value| value.clone().decorated("", "").to_string();
     if table.get(name).and_then(Item::as_value).map(shown) != Some(shown(&new)) {

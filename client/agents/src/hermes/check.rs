@@ -1,4 +1,4 @@
-//! `herma hermes check`: what an agent really uses, as its own loader has it.
+//! `herma hermes check`: asks the agent's own loader what it really uses.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::package::{self, VERSION};
 use super::probe::{self, Found, Part};
 use super::{earlier, python};
 
-/// How long the daemon may take to answer.
+/// The timeout for the daemon's answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, clap::Args)]
@@ -33,15 +33,15 @@ struct Files {
     installed: bool,
     /// The version that was installed.
     version: Option<String>,
-    /// Whether every file is as this version writes it.
+    /// Whether every file has the content that this version writes.
     current: bool,
-    /// Files that somebody changed.
+    /// The files that were changed since the install.
     edited: Vec<String>,
     /// Whether the folder of an earlier version is still there.
     earlier: bool,
 }
 
-/// Everything that was found out.
+/// The result of the check.
 #[derive(Debug, Serialize)]
 struct Report {
     files: Files,
@@ -82,7 +82,7 @@ fn files(context: &CliContext<'_>) -> Result<Files, Failure> {
     })
 }
 
-/// Why herma is not in use, in all that it should be.
+/// Returns the reasons why herma is not in use in each place where it should be.
 fn reasons(agent: &Found) -> Vec<String> {
     if let Some(words) = &agent.error {
         return vec![words.clone()];
@@ -102,7 +102,7 @@ fn reasons(agent: &Found) -> Vec<String> {
     reasons
 }
 
-/// Whether the daemon of the home answers; none is started.
+/// Returns whether a daemon of the home answers. Starts none.
 fn is_answering(context: &CliContext<'_>) -> bool {
     connect(&context.place, Codec::Bincode)
         .is_ok_and(|mut client| client.set_timeout(Some(PATIENCE)).and_then(|()| client.ping(PingParams {})).is_ok())
@@ -143,7 +143,7 @@ fn table(report: &Report) -> String {
         ("daemon", daemon.to_owned()),
     ];
     if agent.error.is_some() {
-        // Nobody could say anything of these.
+        // The agent's code could not report on these.
         rows.drain(2..6);
     }
     if files.earlier {

@@ -1,4 +1,4 @@
-//! What the agent's `config.yaml` must say for herma to be in use, or must not say any more.
+//! The settings in the agent's `config.yaml` that put herma to use, and those to remove at an uninstall.
 
 use std::path::PathBuf;
 
@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::yaml::{self, Edit, Word};
 
-/// One thing that the file must say, or must not say.
+/// One setting that the file must contain, or must not contain.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Need {
-    /// The thing in one line.
+    /// The setting in one line.
     line: &'static str,
     edit: Edit,
 }
@@ -20,18 +20,18 @@ pub(super) struct Need {
 // Parts of herma that an agent uses only on request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::Args)]
 pub(super) struct Parts {
-    /// Have herma be the memory provider, too
+    /// Make herma the memory provider as well
     #[arg(long)]
     provider: bool,
-    /// Have herma take the place of the agent's own memory tool, too
+    /// Replace the agent's own memory tool with herma as well
     #[arg(long)]
     memory: bool,
-    /// Have herma keep large results of tools, too
+    /// Let herma keep large tool results as well
     #[arg(long)]
     results: bool,
 }
 
-/// What belongs into the file.
+/// Returns the settings that the file must contain.
 pub(super) fn needed(parts: Parts) -> Vec<Need> {
     let herma = Word::Text("herma");
     let need = |line, edit, is_wanted: bool| is_wanted.then_some(Need { line, edit });
@@ -48,7 +48,7 @@ pub(super) fn needed(parts: Parts) -> Vec<Need> {
     .collect()
 }
 
-/// What comes out of the file when herma goes.
+/// Returns the settings to remove from the file at an uninstall.
 pub(super) fn unneeded() -> Vec<Need> {
     vec![
         Need { line: "plugins.enabled: [herma]", edit: Edit::Take("plugins", "enabled", "herma") },
@@ -58,50 +58,50 @@ pub(super) fn unneeded() -> Vec<Need> {
     ]
 }
 
-/// How the file stands to what it must say.
+/// The file compared with the needed settings.
 #[derive(Debug, Serialize)]
 pub(super) struct Told {
     pub(super) path: PathBuf,
     pub(super) lines: Vec<Line>,
-    /// What was written, as lines with - and +; nothing where nothing was.
+    /// The changes that were written, as lines with - and +. `None` if nothing was written.
     pub(super) changes: Option<String>,
-    /// The file as it was before.
+    /// The path of the copy of the old file.
     pub(super) backup: Option<PathBuf>,
-    /// Why it could not be read, or not be changed.
+    /// The reason why the file could not be read or changed.
     pub(super) refused: Option<String>,
 }
 
-/// One thing that the file must say, or must not say.
+/// One setting of the file, with its state.
 #[derive(Debug, Serialize)]
 pub(super) struct Line {
     pub(super) line: &'static str,
     pub(super) state: State,
-    /// What stands there instead, or stood before it was changed.
+    /// The value that is there instead, or was there before the change.
     #[serde(skip_serializing_if = "Value::is_null")]
     was: Value,
     #[serde(skip)]
     pub(super) edit: Edit,
 }
 
-/// Whether the file is as it must be in one thing.
+/// Whether a setting is as it must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
-    /// It was so before.
+    /// It already was as it must be.
     Done,
-    /// It is not, or nobody knows.
+    /// It is not as it must be, or the file can't be read.
     Open,
-    /// It was made so.
+    /// It was changed.
     Written,
 }
 
 impl Told {
-    /// Whether something is left to do by hand.
+    /// Returns whether changes are left to make by hand.
     pub(super) fn is_open(&self) -> bool {
         self.lines.iter().any(|line| line.state == State::Open)
     }
 
-    /// Rows for people, with a word for each state.
+    /// Returns rows for people, with a word for each state.
     pub(super) fn rows(&self, word: impl Fn(State) -> &'static str) -> String {
         let rows = self.lines.iter().map(|line| {
             let was = match &line.was {
@@ -122,7 +122,7 @@ impl Told {
         text
     }
 
-    /// The open things that have to be put in, as YAML.
+    /// Returns the settings that are still missing, as YAML.
     pub(super) fn snippet(&self) -> String {
         let open = self.lines.iter().filter(|line| line.state == State::Open && !matches!(line.edit, Edit::Take(..)));
         let edits: Vec<Edit> = open.map(|line| line.edit).collect();
@@ -130,7 +130,7 @@ impl Told {
     }
 }
 
-/// Looks at the file; with `is_writing` what is missing is written, if that is possible.
+/// Compares the file with the needed settings. With `is_writing`, also writes the missing ones if possible.
 pub(super) fn settle(context: &CliContext<'_>, needs: &[Need], is_writing: bool) -> Result<Told, Failure> {
     let file = SettingsFile::read(&context.place.home.join("config.yaml"));
     let (path, data) = match &file {

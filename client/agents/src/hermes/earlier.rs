@@ -1,4 +1,4 @@
-//! The folder of a version before this one, which would register the engine a second time.
+//! The plugin folder of earlier versions, which would register the engine a second time.
 
 use std::path::{Path, PathBuf};
 
@@ -9,29 +9,29 @@ use serde::Serialize;
 use super::folder::{Folder, Kind};
 use super::package;
 
-/// Hashes of the files that versions before this one wrote into `plugins/context_engine/herma`.
+/// The hashes of the files that earlier versions wrote into `plugins/context_engine/herma`.
 const EARLIER: [&str; 2] = [
     "129a611a3dc0210a41bc40ee626c45c9bfa3de8c139b69efc687b9c223f753e8",
     "e4dcd9f7cd109914a4f1aab160d78d5d694f0837d4643a2fefce3cb60eda4b44",
 ];
 
-/// What came of the folder of an earlier version, which would register the engine a second time.
+/// The result of removing the folder of an earlier version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Earlier {
-    /// There was none.
+    /// There was no such folder.
     None,
     Removed,
-    /// It has files that herma did not write.
+    /// It was kept because it has files that herma did not write.
     Kept,
 }
 
-/// The folder of an earlier version in a home.
+/// Returns the path of an earlier version's folder in a home.
 pub(super) fn path(home: &Path) -> PathBuf {
     home.join("plugins/context_engine/herma")
 }
 
-/// Removes the folder of an earlier version, if nobody changed it.
+/// Removes the folder of an earlier version, unless its files were changed.
 pub(super) fn clear(home: &Path) -> Result<Earlier, Failure> {
     let path = path(home);
     if !path.exists() && !path.is_symlink() {
@@ -45,7 +45,7 @@ pub(super) fn clear(home: &Path) -> Result<Earlier, Failure> {
         }
     }
     remove_tree(&path)?;
-    // Engines of others may lie beside it.
+    // The parent folder may contain engines of others. Then it stays.
     drop(path.parent().map(std::fs::remove_dir));
     Ok(Earlier::Removed)
 }

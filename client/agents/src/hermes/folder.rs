@@ -1,4 +1,4 @@
-//! The plugin folder of a home: what is in it, and what of it somebody else wrote.
+//! The plugin folder of a home: its files, and which of them herma did not write.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -8,58 +8,58 @@ use serde::{Deserialize, Serialize};
 
 use super::package::{self, File};
 
-/// Where the folder is in a home.
+/// The path of the folder in a home.
 const FOLDER: &str = "plugins/herma";
 
-/// The file that says what was written.
+/// The file that records the installed files.
 pub(super) const RECORD: &str = "installed.json";
 
-/// What Python makes by itself.
+/// The folders that Python creates by itself.
 pub(super) const CACHE: &str = "__pycache__";
 
-/// What an install wrote.
+/// The files that an install wrote.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
     /// The version of herma.
     pub(super) version: String,
-    /// The hash of each file, by its path in the folder.
+    /// The hash of each file, by the file's path in the folder.
     pub(super) files: BTreeMap<String, String>,
 }
 
 impl Record {
-    /// What this program writes.
+    /// Returns the record of the files that this program writes.
     pub(super) fn own() -> Self {
         let files = package::files().into_iter().map(|file| (file.path, package::sha256(file.data))).collect();
         Self { version: package::VERSION.into(), files }
     }
 }
 
-/// The folder as it is.
+/// The current content of the folder.
 #[derive(Debug)]
 pub(super) struct Folder {
     pub(super) path: PathBuf,
-    /// Nothing where there is none that can be read.
+    /// The record of the last install. `None` if it is missing or can't be read.
     pub(super) record: Option<Record>,
-    /// Everything in it but Python's caches, by its path.
+    /// Everything in the folder except Python's caches, by path.
     pub(super) found: BTreeMap<PathBuf, Kind>,
 }
 
-/// What stands in the folder under a name.
+/// The kind of an entry in the folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
     Folder,
-    /// A link, which is never followed, or something else that is no file.
+    /// A link, which is never followed, or anything else that is not a file.
     Other,
 }
 
 impl Folder {
-    /// The path of the folder in a home.
+    /// Returns the path of the folder in a home.
     pub(super) fn path(home: &Path) -> PathBuf {
         home.join(FOLDER)
     }
 
-    /// Looks at the folder; one that is missing has nothing in it.
+    /// Reads the folder. A missing folder is empty.
     pub(super) fn look(path: &Path) -> Result<Self, Failure> {
         if path.is_symlink() {
             let words = "it is a link; herma writes a folder of its own there, so remove the link first";
@@ -77,7 +77,7 @@ impl Folder {
         Ok(Self { path: path.to_owned(), record, found })
     }
 
-    /// The bytes of a file, if there is such a file.
+    /// Returns the bytes of a file, or `None` if there is no such file.
     pub(super) fn read(&self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
         if self.found.get(Path::new(path)) != Some(&Kind::File) {
             return Ok(None);
@@ -86,20 +86,20 @@ impl Folder {
         std::fs::read(&path).map(Some).map_err(|error| failed(&path, &error))
     }
 
-    /// The paths that herma writes, or wrote.
+    /// Returns the paths that this or the installed version of herma writes.
     pub(super) fn named(&self, own: &[File]) -> BTreeSet<String> {
         let recorded = self.record.iter().flat_map(|record| record.files.keys().cloned());
         own.iter().map(|file| file.path.clone()).chain(recorded).collect()
     }
 
-    /// Whether the bytes are those that herma wrote there, or writes.
+    /// Returns whether the bytes are those that this or the installed version of herma writes there.
     pub(super) fn is_own(&self, own: &[File], path: &str, bytes: &[u8]) -> bool {
         let recorded = self.record.as_ref().and_then(|record| record.files.get(path));
         recorded.is_some_and(|hash| *hash == package::sha256(bytes))
             || own.iter().any(|file| file.path == path && file.data == bytes)
     }
 
-    /// Files of herma that somebody changed since.
+    /// Returns the files of herma that were changed since the install.
     pub(super) fn edited(&self, own: &[File]) -> Result<Vec<String>, Failure> {
         let mut edited = Vec::new();
         for path in self.named(own) {
@@ -110,7 +110,7 @@ impl Folder {
         Ok(edited)
     }
 
-    /// Whether everything is as this program writes it.
+    /// Returns whether all files have the content that this program writes.
     pub(super) fn is_current(&self, own: &[File]) -> Result<bool, Failure> {
         for file in own {
             if self.read(&file.path)?.as_deref() != Some(file.data) {
@@ -121,7 +121,7 @@ impl Folder {
     }
 }
 
-/// Whether a path from a file leads nowhere but into the folder.
+/// Returns whether a path from a file stays inside the folder.
 fn is_inside(path: &str) -> bool {
     !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
 }
@@ -148,7 +148,7 @@ fn walk(root: &Path, below: &Path, found: &mut BTreeMap<PathBuf, Kind>) -> std::
     Ok(())
 }
 
-/// A failure of a file, with its path.
+/// Returns the error for a file, with its path.
 pub(super) fn failed(path: &Path, error: &std::io::Error) -> Failure {
     Failure::File(format!("{}: {error}", path.display()))
 }

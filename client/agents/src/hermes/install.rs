@@ -1,4 +1,4 @@
-//! `herma hermes install`: the plugin with all that it imports, and what config.yaml needs.
+//! `herma hermes install`: writes the plugin with all its imports, and shows or makes the changes to config.yaml.
 
 use std::io::IsTerminal;
 
@@ -16,7 +16,7 @@ use super::place::Plugins;
     after_help = "The plugin goes to plugins/herma in the home, with the Python package in it, so that nothing has to be\ninstalled into the agent's environment. Files that you changed are not overwritten without a question.\nconfig.yaml is written only with --write-config; a copy of it is kept, and every other line stays as it is.\n\nExit code 1 when files were changed by you, or config.yaml has to be changed by hand.\n\nExamples:\n  herma --home ~/.hermes hermes install\n  herma hermes install --write-config\n  herma hermes install --write-config --provider --memory --results\n  herma hermes check"
 )]
 pub struct Arguments {
-    /// Put the missing lines into config.yaml
+    /// Write the missing lines into config.yaml
     #[arg(long)]
     write_config: bool,
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     let own = package::files();
     let folder = Folder::look(&path)?;
     let mut edited = folder.edited(&own)?;
-    // One that is no part of the plugin any more stays as it is.
+    // A changed file that is no longer part of the plugin stays as it is.
     edited.retain(|path| own.iter().any(|file| file.path == *path));
     if !edited.is_empty() && !arguments.force {
         ask(context, &folder, &edited)?;
@@ -80,7 +80,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     if is_refused { Err(Failure::No) } else { Ok(()) }
 }
 
-/// Asks whether changed files may be overwritten; where nobody can be asked they may not.
+/// Asks whether to overwrite changed files. Without a terminal, the answer is no.
 fn ask(context: &CliContext<'_>, folder: &Folder, edited: &[String]) -> Result<(), Failure> {
     let names = edited.join(", ");
     let path = folder.path.display();

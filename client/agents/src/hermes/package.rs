@@ -1,35 +1,35 @@
-//! The plugin and the Python package, as they were when this program was built.
+//! The plugin and the Python package, as of the build of this program.
 
 use sha2::{Digest, Sha256};
 
-/// Every file of the package `herma`, by its path in it.
+/// The files of the package `herma`, by their path in it.
 const PACKAGE: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/package.rs"));
 
-/// Where the plugin's own files lie in the package.
+/// The folder of the plugin's own files in the package.
 const PLUGIN: &str = "hermes/plugin/";
 
-/// The version that is written.
+/// The version of the files.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The file by which an agent knows a folder as a plugin.
+/// The file that makes a folder a plugin for the agent.
 pub(super) const MANIFEST: &str = "plugin.yaml";
 
 /// A file of the plugin folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct File {
-    /// Its path in the folder, with `/` between the parts.
+    /// The file's path in the folder, with `/` between the parts.
     pub(super) path: String,
     pub(super) data: &'static [u8],
 }
 
-/// All files: the plugin's own, and the package in `lib/herma`.
+/// Returns all files: the plugin's own, and the package in `lib/herma`.
 pub(super) fn files() -> Vec<File> {
     let own = PACKAGE.iter().filter_map(|(path, data)| Some((path.strip_prefix(PLUGIN)?.to_owned(), data)));
     let library = PACKAGE.iter().map(|(path, data)| (format!("lib/herma/{path}"), data));
     own.chain(library).map(|(path, data)| File { path, data }).collect()
 }
 
-/// The hash of a file's bytes, in hex.
+/// Returns the hash of a file's bytes, in hex.
 pub(super) fn sha256(data: &[u8]) -> String {
     base16ct::lower::encode_string(&Sha256::digest(data))
 }

@@ -1,5 +1,4 @@
-//! Puts the plugin folder in place: the new one is made whole beside the old one, and the two
-//! change places.
+//! Replaces the plugin folder: a complete new one is made next to the old one, then the two are exchanged.
 
 use std::fs::File as Open;
 use std::io;
@@ -13,13 +12,13 @@ use rustix::fs::{FlockOperation, flock};
 use super::folder::{Folder, Kind, RECORD, Record, failed};
 use super::package::{File, MANIFEST};
 
-/// What is being made, or is about to be removed; never needed when no install runs.
+/// The name of a folder that is being made or removed. Without a running install it is never needed.
 const NEW: &str = ".herma.new";
 
-/// The folder that was there, where two folders can't change places in one step.
+/// The name for the old folder, where two folders can't be exchanged in one step.
 const OLD: &str = ".herma.old";
 
-/// The folder in which plugins lie, while nobody else installs.
+/// The folder that contains the plugins, locked against other installs.
 #[derive(Debug)]
 pub(super) struct Plugins {
     path: PathBuf,
@@ -27,7 +26,7 @@ pub(super) struct Plugins {
 }
 
 impl Plugins {
-    /// Takes the folder, and tidies up after an install that was killed.
+    /// Locks the folder, and tidies up after an install that was killed.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         create_folder(path)?;
         let lock = Open::open(path).map_err(|error| failed(path, &error))?;
@@ -48,8 +47,8 @@ impl Plugins {
         Ok(remove_tree(&self.path.join(NEW))?)
     }
 
-    /// Replaces the folder by one with these files and whatever else is in it. Each of the edited
-    /// files is kept under another name; gives these names.
+    /// Replaces the folder with one that has these files and everything else in the old one. Each edited file is kept
+    /// under another name. Returns these names.
     pub(super) fn replace(&self, folder: &Folder, own: &[File], edited: &[String]) -> Result<Vec<String>, Failure> {
         let new = self.path.join(NEW);
         let made = self.make(&new, folder, own, edited);
@@ -57,13 +56,13 @@ impl Plugins {
             self.swap(&new, &folder.path)?;
             Ok(kept)
         });
-        // What is there now is of no use; another install would remove it, too.
+        // The folder is useless now. The next install would remove it too.
         drop(remove_tree(&new));
         placed
     }
 
     fn make(&self, new: &Path, folder: &Folder, own: &[File], edited: &[String]) -> Result<Vec<String>, Failure> {
-        // An agent takes a folder for a plugin when it has the manifest, which therefore comes last.
+        // An agent takes a folder with the manifest for a plugin, so the manifest is written last.
         let (last, rest): (Vec<&File>, Vec<&File>) = own.iter().partition(|file| file.path == MANIFEST);
         for file in rest {
             user_file::write(&new.join(&file.path), file.data)?;
@@ -98,7 +97,7 @@ impl Plugins {
     }
 }
 
-/// Copies what herma did not write, and what it wrote once and somebody changed since.
+/// Copies the files that herma did not write, and those it wrote that were changed since.
 fn carry(folder: &Folder, own: &[File], new: &Path) -> Result<(), Failure> {
     for (path, kind) in &folder.found {
         let (from, to) = (folder.path.join(path), new.join(path));
@@ -125,19 +124,19 @@ fn carry(folder: &Folder, own: &[File], new: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes a link like another one.
+/// Creates a link with the same target as another one.
 fn link(from: &Path, to: &Path) -> io::Result<()> {
     let target = std::fs::read_link(from)?;
     create_folder(to.parent().unwrap_or(to)).map_err(|error| error.source)?;
     std::os::unix::fs::symlink(target, to)
 }
 
-/// Removes herma's files but those to be kept, Python's caches beside them, and folders that have
-/// nothing else; gives what was removed.
+/// Removes herma's files except `kept`, Python's caches next to them, and folders that are then empty. Returns the
+/// removed files.
 pub(super) fn clear(folder: &Folder, own: &[File], kept: &[String]) -> Result<Vec<String>, Failure> {
     let mut removed = Vec::new();
     let named = folder.named(own);
-    // The manifest goes first: without it the rest is no plugin any more.
+    // The manifest goes first, because the folder is not a plugin without it.
     let first = named.iter().filter(|path| *path == MANIFEST);
     let rest = named.iter().filter(|path| *path != MANIFEST);
     for path in first.chain(rest) {
@@ -149,7 +148,7 @@ pub(super) fn clear(folder: &Folder, own: &[File], kept: &[String]) -> Result<Ve
     }
     let folders = folder.found.iter().filter(|(_, kind)| **kind == Kind::Folder).map(|(path, _)| path);
     let is_ours = |path: &Path| named.iter().any(|name| Path::new(name).starts_with(path));
-    // The deepest first. What is not empty stays, as it has files of somebody else.
+    // The deepest folders first. A folder with other files stays.
     for path in
         folders.filter(|path| is_ours(path)).rev().map(|path| folder.path.join(path)).chain([folder.path.clone()])
     {

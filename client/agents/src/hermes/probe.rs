@@ -1,4 +1,4 @@
-//! Asks an agent's own code what it uses, in the agent's own environment.
+//! Asks an agent's own code which parts it uses, in the agent's own environment.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,38 +10,38 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 
-/// The program that is run there.
+/// The Python program that runs there.
 const PROBE: &str = include_str!("../../../python/src/herma/hermes/probe.py");
 
-/// How long it may take: an agent's imports take seconds on a slow disk.
+/// The timeout. An agent's imports take seconds on a slow disk.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Time between two looks whether it has ended.
+/// The pause between two checks whether the probe has ended.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Bytes of what it prints that are read, from the end: the answer is the last line.
+/// The bytes of its output that are read, from the end. The answer is the last line.
 const TAIL: u64 = 1 << 18;
 
-/// What the agent uses.
+/// The parts that the agent uses.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Found {
-    /// The version of the agent; nothing where it was not installed as a package.
+    /// The version of the agent. `None` if it is not installed as a package.
     pub(super) host: Option<String>,
-    /// The interpreter, in its own words.
+    /// The version of the Python interpreter, as it reports it.
     pub(super) python: String,
-    /// Why nothing else was found out.
+    /// The reason why the probe found nothing else.
     pub(super) error: Option<String>,
     pub(super) plugin: Plugin,
     pub(super) engine: Part,
     pub(super) provider: Part,
     /// The agent's own memory tool.
     pub(super) memory: Part,
-    /// What becomes of large results of tools.
+    /// The handling of large tool results.
     pub(super) results: Part,
 }
 
-/// The plugin, as the agent's plugin manager has it.
+/// The plugin, as the agent's plugin manager reports it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Plugin {
@@ -51,17 +51,17 @@ pub(super) struct Plugin {
     path: Option<String>,
 }
 
-/// One part of an agent that herma can be.
+/// A part of an agent that herma can replace.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Part {
-    /// Whether the configuration asks for herma.
+    /// Whether the configuration names herma.
     pub(super) configured: bool,
-    /// Whether it is herma.
+    /// Whether herma is in use.
     pub(super) in_use: bool,
-    /// What is in use.
+    /// The name of the part in use.
     pub(super) name: Option<String>,
-    /// Why it is not herma.
+    /// The reason why it is not herma.
     pub(super) why: Option<String>,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn run(python: &Path, home: &Path) -> Result<Found, String> {
 
 fn run_for(python: &Path, home: &Path, probe: &str, patience: Duration) -> Result<Found, String> {
     let failed = |error: io::Error| format!("{}: {error}", python.display());
-    // Files, not pipes: a daemon that the plugin starts may hold what it inherits for long.
+    // Files instead of pipes: a daemon that the plugin starts may keep inherited pipes open for long.
     let (out, errors) = (tempfile::tempfile().map_err(failed)?, tempfile::tempfile().map_err(failed)?);
     let mut child = Command::new(python)
         .args(["-c", probe])
@@ -108,10 +108,10 @@ fn run_for(python: &Path, home: &Path, probe: &str, patience: Duration) -> Resul
     })
 }
 
-/// Ends the process and those of its group.
+/// Kills the process and its process group.
 fn end(child: &mut Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // It may have ended just now.
+        // The process may have ended in the meantime.
         let _ = kill_process_group(group, Signal::KILL);
     }
     drop(child.wait());

@@ -1,20 +1,20 @@
-//! Finds the Python that an agent runs in, by the program `hermes`.
+//! Finds the Python that runs an agent, starting from the program `hermes`.
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The program.
+/// The agent's program.
 const PROGRAM: &str = "hermes";
 
-/// Bytes of a program that are looked at: a script says soon who runs it.
+/// The bytes of a program that are read. A script names its interpreter near its beginning.
 const HEAD: u64 = 8192;
 
-/// Wrappers that may start each other.
+/// The most wrappers that may start each other.
 const WRAPPERS: usize = 5;
 
-/// The interpreter of the `hermes` that the search path finds, or what to do.
+/// Returns the interpreter of the `hermes` on the search path, or an error with advice.
 pub(super) fn find() -> Result<PathBuf, String> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let found = which(PROGRAM, &folders)
@@ -27,12 +27,12 @@ fn which(name: &str, folders: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(folders).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-/// The interpreter of a program, through wrappers of the shell.
+/// Returns the interpreter of a program, through shell wrappers.
 fn of(program: &Path, folders: &OsStr) -> Option<PathBuf> {
     let mut program = program.to_owned();
     for _ in 0..WRAPPERS {
-        // A link to the program, which lies in the environment. An interpreter stays as it is
-        // named: a virtual environment is known by that name.
+        // The program may be a link into the environment. The interpreter's path is not resolved, because it identifies
+        // a virtual environment.
         let path = std::fs::canonicalize(&program).ok()?;
         let mut head = Vec::new();
         File::open(&path).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
@@ -46,8 +46,8 @@ fn of(program: &Path, folders: &OsStr) -> Option<PathBuf> {
     None
 }
 
-/// What a script is run by: the interpreter that its first line names, or, where that is a
-/// shell, the program of its `exec`.
+/// Returns the program that runs a script: the interpreter in its first line, or if that is a shell, the program of its
+/// `exec`.
 fn next(script: &str) -> Option<String> {
     let first = script.lines().next()?.strip_prefix("#!")?.trim();
     let mut words = first.split_whitespace();
@@ -61,9 +61,9 @@ fn next(script: &str) -> Option<String> {
     script.lines().skip(1).find_map(executed)
 }
 
-/// The program of a line with `exec`.
+/// Returns the program of a line with `exec`.
 fn executed(line: &str) -> Option<String> {
-    // '''exec' is what installers write in front of a path that is too long for a first line.
+    // Installers write '''exec' if the path is too long for the first line.
     let line = line.trim();
     let rest = line.strip_prefix("exec ").or_else(|| line.strip_prefix("'''exec' "))?;
     let mut words = words(rest).into_iter();
@@ -78,7 +78,7 @@ fn executed(line: &str) -> Option<String> {
     None
 }
 
-/// The words of a line of the shell; only quotes and the home are understood.
+/// Splits a shell line into words. Only quotes and `$HOME` are interpreted.
 fn words(line: &str) -> Vec<String> {
     let home = std::env::var("HOME").unwrap_or_default();
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);

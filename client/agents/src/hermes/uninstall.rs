@@ -1,4 +1,4 @@
-//! `herma hermes uninstall`: takes out what an install wrote.
+//! `herma hermes uninstall`: removes the files that an install wrote.
 
 use herma_base::{CliContext, Failure, out};
 use serde_json::json;
@@ -13,10 +13,10 @@ use super::place::{self, Plugins};
     after_help = "Files that you changed, or put there, stay. Memories, outputs and conversations in the home stay.\nExit code 1 when something has to be done by hand.\n\nExamples:\n  herma hermes uninstall --write-config\n  herma --home ~/.hermes hermes uninstall --force"
 )]
 pub struct Arguments {
-    /// Take herma's lines out of config.yaml; a copy of it is kept
+    /// Remove herma's lines from config.yaml, and keep a copy of it
     #[arg(long)]
     write_config: bool,
-    /// Remove files of the plugin that you changed, too
+    /// Remove changed files of the plugin, too
     #[arg(long)]
     force: bool,
 }

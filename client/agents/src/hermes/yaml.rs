@@ -1,25 +1,24 @@
-//! Changes a few keys of a YAML file and leaves every other byte as it is.
+//! Edits a few keys of a YAML file. Every other byte stays as it is.
 //!
-//! [`document`] changes the text with the crate yaml-edit. Another parser then reads the result, which is returned only if
-//! its data are those of the old text with exactly the change.
+//! [`document`] edits the text with the crate yaml-edit. Another parser then reads the result. It is returned only if
+//! its data is the old data with exactly the change.
 
 mod document;
 
 use serde_json::{Map, Value, json};
 
-/// A change of a text whose root is a mapping of sections. Making it a second time changes nothing.
+/// An edit of a text whose root is a mapping of sections. Applying it twice has the same result as once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edit {
-    /// The key of the section gets a value, whatever it had.
+    /// Set the key of the section to a value.
     Set(&'static str, &'static str, Word),
-    /// The list of the section has the item.
+    /// Add the item to the list of the section.
     Add(&'static str, &'static str, &'static str),
-    /// The list of the section does not have the item.
+    /// Remove the item from the list of the section.
     Take(&'static str, &'static str, &'static str),
-    /// The key of the section does not have the word: the key goes, and a section that had
-    /// nothing else.
+    /// Remove the key of the section if its value is the word. Then also remove the section if it is empty.
     Drop(&'static str, &'static str, &'static str),
-    /// There is no such section.
+    /// Remove the section.
     DropSection(&'static str),
 }
 
@@ -47,10 +46,10 @@ impl Word {
     }
 }
 
-/// Reads a text. Nothing at all is an empty mapping.
+/// Parses a text. An empty text is an empty mapping.
 pub(super) fn parse(text: &str) -> Result<Value, String> {
     let parsed = serde_saphyr::from_str::<Value>(text).map_err(|error| {
-        // Behind the first line comes the place in the file, where there may be a secret.
+        // The message continues with an excerpt of the file, which may contain a secret.
         let words = error.to_string();
         words.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
     })?;
@@ -61,7 +60,7 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
     }
 }
 
-/// Makes the changes, or says why it can't.
+/// Applies the edits, or returns the reason why it can't.
 pub(super) fn edit(text: &str, edits: &[Edit]) -> Result<String, String> {
     let mut expected = parse(text)?;
     let mut edited = text.to_owned();
@@ -75,7 +74,7 @@ pub(super) fn edit(text: &str, edits: &[Edit]) -> Result<String, String> {
     }
 }
 
-/// Whether nothing is left to be changed.
+/// Returns whether the data already has the edit.
 pub(super) fn is_done(data: &Value, edit: &Edit) -> bool {
     let has = |section: &str, key: &str, item: &str| {
         data[section][key].as_array().is_some_and(|items| items.iter().any(|value| value == item))
@@ -89,7 +88,7 @@ pub(super) fn is_done(data: &Value, edit: &Edit) -> bool {
     }
 }
 
-/// Makes the change in the data.
+/// Applies the edit to the data.
 fn apply(data: &mut Value, edit: &Edit) -> Result<(), String> {
     match *edit {
         Edit::Set(section, key, word) => {
@@ -123,7 +122,7 @@ fn apply(data: &mut Value, edit: &Edit) -> Result<(), String> {
     Ok(())
 }
 
-/// The section as a mapping; one that is missing or null becomes an empty one.
+/// Returns the section as a mapping. A missing or null section becomes an empty one.
 fn map_in<'a>(data: &'a mut Value, section: &str) -> Result<&'a mut Map<String, Value>, String> {
     let root = data.as_object_mut().ok_or("it is no mapping")?;
     let own = root.entry(section).or_insert(Value::Null);
@@ -133,8 +132,7 @@ fn map_in<'a>(data: &'a mut Value, section: &str) -> Result<&'a mut Map<String, 
     own.as_object_mut().ok_or_else(|| format!("{section} is no mapping"))
 }
 
-/// What holds for every text: an edit that is given changes the data as was asked, and nothing when
-/// it is made again.
+/// Checks a property of every text: a successful edit changes the data as requested, and a second edit changes nothing.
 #[cfg(feature = "fuzzing")]
 #[allow(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a panic is the finding")]
 pub fn yaml_holds(text: &str) {

@@ -1,40 +1,40 @@
-//! What a model gets to know of herma: at the beginning of a window, and for a summary. Pure.
+//! Builds herma's texts for a model: at the beginning of a window, and for a summary. No I/O.
 
 use herma_client::protocol::recall::Entity;
 
-/// Chars that agents pass on; of more they show the beginning.
+/// The chars that agents pass on. Of a longer text they show only the beginning.
 const LIMIT: usize = 9_800;
 
-/// Chars of one rule; of a longer one its beginning.
+/// The chars of one rule. A longer rule is cut.
 const RULE: usize = 1_000;
 
-/// Values that are told of a name.
+/// The most values shown for a name.
 const VALUES: usize = 6;
 
-/// How to get back what left the window.
+/// The instructions for recalling messages that left the window.
 const RECALL: &str = "What was said in this session, and in others before it, is kept word for word, also what is no more in this conversation. \
 Look for it with the tool `recall_search` of the MCP server `herma` before you guess or ask again, and read on around a hit with `recall_expand`. \
 A tool's output that was too large is read with `output_read`, by the handle in its preview.";
 
-/// What the memory is, where there is one.
+/// The explanation of the memory if it has entries.
 const MEMORY: &str = " The memory above is as it was when this window began; add, replace or remove entries with the tool `memory`, and later sessions have them.";
 
-/// The same where nothing is remembered yet.
+/// The same for an empty memory.
 const NO_MEMORY: &str =
     " Nothing is in the memory yet; add entries with the tool `memory`, and later sessions have them.";
 
-/// What there is to tell.
+/// The data for the texts.
 #[derive(Debug, Default)]
 pub(super) struct Known<'a> {
     /// Rules of the user, oldest first.
     pub(super) rules: Vec<&'a str>,
     /// The blocks of the stores.
     pub(super) blocks: Vec<&'a str>,
-    /// What the session is about, what is needed most first.
+    /// The entities of the session, the most needed first.
     pub(super) entities: &'a [Entity],
 }
 
-/// For a window that begins: rules, memory, state and how to recall, what matters most first, within the limit.
+/// Returns the text for a new window: rules, memory, state and recall, the most important first, within the limit.
 pub(super) fn for_window(known: &Known<'_>) -> String {
     let memory = if known.blocks.is_empty() { NO_MEMORY } else { MEMORY };
     let mut text = Text::new(LIMIT - RECALL.chars().count() - memory.chars().count() - 2);
@@ -56,7 +56,8 @@ pub(super) fn for_window(known: &Known<'_>) -> String {
     text + RECALL + memory
 }
 
-/// For whoever writes a summary: what has to be in it word for word. Empty where there is nothing.
+/// Returns the instructions for writing a summary, with the parts it must repeat word for word. Empty if there are
+/// none.
 pub(super) fn for_summary(known: &Known<'_>) -> String {
     let mut text = Text::new(LIMIT);
     text.list(
@@ -70,7 +71,7 @@ pub(super) fn for_summary(known: &Known<'_>) -> String {
     text.0
 }
 
-/// A rule on one line.
+/// Returns a rule as one line.
 fn line(rule: &str) -> String {
     let mut chars = rule.chars().map(|char| if char.is_control() { ' ' } else { char });
     let mut line: String = chars.by_ref().take(RULE).collect();
@@ -87,7 +88,7 @@ fn entity(entity: &Entity) -> String {
     if values.is_empty() { name } else { format!("{name} ({values})") }
 }
 
-/// A text that grows while there is room, and the chars that are left.
+/// A text with a limit, and the chars that are left.
 struct Text(String, usize);
 
 impl Text {
@@ -95,7 +96,7 @@ impl Text {
         Self(String::new(), limit)
     }
 
-    /// Adds a part if it fits; false if it doesn't.
+    /// Adds a part if it fits, and returns whether it did.
     fn push(&mut self, part: &str) -> bool {
         let chars = part.chars().count();
         let fits = chars <= self.1;
@@ -113,13 +114,13 @@ impl Text {
         if !self.push(&format!("{between}{heading}{first}")) {
             return;
         }
-        // One that doesn't fit hides no shorter one behind it.
+        // If an item doesn't fit, a shorter one after it still may.
         for item in items {
             self.push(&item);
         }
     }
 
-    /// A block whole, or its first lines.
+    /// Adds a whole block, or as many of its first lines as fit.
     fn block(&mut self, block: &str) {
         let between = if self.0.is_empty() { "" } else { "\n\n" };
         if !self.push(&format!("{between}{block}")) && self.push(between) {

@@ -1,5 +1,5 @@
-//! The size of what herma's MCP server adds to an agent's prompt. The server notes it for its agent's process, and the
-//! hooks of that process report it.
+//! The size of the text that herma's MCP server adds to an agent's prompt. The server saves it for its agent's process,
+//! and the hooks of that process report it.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ struct Definitions {
     tokens: u64,
 }
 
-/// Notes the size of the server's instructions and tools for an agent's process.
+/// Saves the size of the server's instructions and tools for an agent's process.
 pub(crate) fn note(home: &Path, agent: &dyn Agent, process: u32, instructions: &str, tools: &[ToolSize]) {
     let tools = tools.iter().map(|tool| agent.definition_chars(tool));
     let tokens = tokens(instructions.chars().count() + tools.sum::<usize>());

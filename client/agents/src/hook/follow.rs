@@ -1,4 +1,4 @@
-//! Reads a transcript on from where it was read to, and has the daemon keep each message.
+//! Continues to read a transcript, and appends each message to the daemon's session.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -16,41 +16,42 @@ use serde_json::Value;
 use super::state::State;
 use crate::agent::Agent;
 
-/// Bytes of a transcript between two requests.
+/// The bytes of a transcript that are sent in one request.
 const PART: u64 = 1 << 20;
 
-/// Bytes of a line; a longer one is left out.
+/// The longest line in bytes. A longer one is skipped.
 const LINE: u64 = 64 << 20;
 
-/// Bytes before what was read that must be as they were.
+/// The bytes before the read position that must be unchanged.
 const BEFORE: u64 = 512;
 
-/// What a file of a session is.
+/// A transcript and its session.
 pub(super) struct Followed<'a> {
     pub(super) agent: &'a dyn Agent,
-    /// The agent's name of the session, as its transcript has it.
+    /// The agent's name of the session, as in its transcript.
     pub(super) name: &'a str,
-    /// Herma's name of it.
+    /// herma's name of the session.
     pub(super) session: &'a str,
     pub(super) path: &'a Path,
 }
 
-/// What reading came to.
+/// The result of reading a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reached {
-    /// All of it is kept.
+    /// The daemon has all messages of the file.
     End,
-    /// There is more than there was time for.
+    /// The time ran out before the end of the file.
     More,
-    /// The file, or what is known of it, is not what it was: it is to be read from its beginning, as another session.
+    /// The file or the daemon's session has changed. The file must be read again from its beginning, as another
+    /// session.
     Rewritten,
 }
 
-/// Reads on for so long, at least one part. What is noted in the state by then is kept. Calls of the model are added to
-/// `calls`.
+/// Reads for at most `time`, but at least one part. The messages up to the state's position are stored by then. Calls
+/// of the model are added to `calls`.
 ///
 /// # Errors
-/// A file that can't be read, or what the daemon says.
+/// The file can't be read, or the daemon answers with an error.
 pub(super) fn follow(
     daemon: &mut Daemon,
     followed: &Followed<'_>,
@@ -61,7 +62,7 @@ pub(super) fn follow(
     let failed = |error: std::io::Error| format!("{}: {error}", followed.path.display());
     let mut file = match own_file::open(followed.path) {
         Ok(file) => file,
-        // An agent makes it with the first thing that is said.
+        // The agent creates the file with the first message.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Reached::End),
         Err(error) => return Err(failed(error)),
     };
@@ -92,7 +93,7 @@ pub(super) fn follow(
     }
 }
 
-/// What stands in a file before a place, as a hash.
+/// Returns a hash of the bytes before a position of a file.
 fn before(file: &mut File, offset: u64) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(offset.saturating_sub(BEFORE)))?;
@@ -100,7 +101,7 @@ fn before(file: &mut File, offset: u64) -> std::io::Result<String> {
     Ok(hash(&bytes))
 }
 
-/// What was read in one go.
+/// The records that were read in one go.
 struct Part {
     said: Vec<Said>,
     calls: Vec<ModelCall>,
@@ -119,7 +120,7 @@ impl Part {
             let read = lines.by_ref().take(LINE).read_until(b'\n', &mut line)? as u64;
             if !line.ends_with(b"\n") {
                 if read < LINE {
-                    // It is being written.
+                    // The agent is still writing this line.
                     break;
                 }
                 bytes += read + skip_line(lines)?;
@@ -144,7 +145,7 @@ impl Part {
     }
 }
 
-/// Passes over the rest of a line.
+/// Skips the rest of a line, and returns its bytes.
 fn skip_line(lines: &mut impl BufRead) -> std::io::Result<u64> {
     let mut skipped = 0;
     loop {
@@ -161,7 +162,7 @@ fn skip_line(lines: &mut impl BufRead) -> std::io::Result<u64> {
     }
 }
 
-/// Has messages kept, behind those that are. False where the daemon has others in their place.
+/// Appends messages to the daemon's session. Returns false if the session has other messages at that position.
 fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[Said]) -> Result<bool, String> {
     if said.is_empty() {
         return Ok(true);
@@ -178,7 +179,7 @@ fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[Said]) 
         Err(ClientError::Rpc(error)) if error.kind == ErrorKind::Conflict => {
             let place = error.details.as_ref().and_then(|details| place(details.get()));
             let (generation, position) = place.ok_or_else(|| format!("session {session}: {}", error.message))?;
-            // A compression whose end was not noted; all that was said before it was.
+            // A compression ended and the state doesn't have it yet. All messages before it were appended.
             if generation != state.generation + 1 || state.offset == 0 {
                 return Ok(false);
             }
@@ -191,7 +192,7 @@ fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[Said]) 
     Ok(true)
 }
 
-/// Where the daemon goes on, by the data of its refusal.
+/// Returns the generation and the position from the details of the daemon's refusal.
 fn place(details: &str) -> Option<(u64, u64)> {
     let details: Value = serde_json::from_str(details).ok()?;
     Some((details.get("generation")?.as_u64()?, details.get("position")?.as_u64()?))

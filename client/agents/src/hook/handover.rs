@@ -1,36 +1,37 @@
-//! What a model goes on with where an agent keeps one text of a conversation, and the user's words: the handoff, and
-//! what came last, as it was said. Pure.
+//! Builds the text that replaces an agent's summary, where the agent keeps only one text and the user's words: the
+//! handoff, and the last messages as they were said. No I/O.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Chars of the whole: a tenth of a window of 100,000 tokens.
+/// The chars of the whole text: a tenth of a window of 100,000 tokens.
 const LIMIT: usize = 40_000;
 
-/// Chars of a call's arguments.
+/// The chars of a call's arguments.
 const ARGUMENTS: usize = 1_000;
 
-/// Chars of an output.
+/// The chars of an output.
 const OUTPUT: usize = 2_000;
 
-/// Chars of what the user said, which the agent keeps itself: it stands here for the order.
+/// The chars of a message of the user. The agent keeps the whole message; here it shows the order.
 const USER: usize = 300;
 
-/// What stands between the handoff and what came last.
+/// The heading between the handoff and the last messages.
 const LAST: &str = "What came last, as it was said (the user's words stand above in full):";
 
-/// A text for a compaction that is about to be asked for.
+/// The text for a compaction that the agent is about to request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Handover {
-    /// What the model goes on with.
+    /// The text for the model.
     pub(super) text: String,
-    /// When it was made, in Unix seconds.
+    /// The time when the text was built, in Unix seconds.
     pub(super) at: f64,
-    /// The window that it was given for: a request that is sent again gets it again, another one never.
+    /// The window that got the text. If the request is repeated, it gets the same text; another window never does.
     pub(super) window: Option<String>,
 }
 
-/// The text for a list in which the handoff has a field of this name; `None` where none has.
+/// Returns the text for a list. The handoff is the message with a field named `mark`. Returns `None` if there is no
+/// handoff.
 pub(super) fn text(list: &[Value], mark: &str) -> Option<String> {
     let at = list.iter().position(|message| message.get(mark).is_some())?;
     let handoff = list[at].get("content")?.as_str()?;
@@ -72,7 +73,7 @@ fn shown(message: &Value) -> String {
     }
 }
 
-/// A text, or its beginning and its end.
+/// Returns a text, or its beginning and its end if it is longer than `chars`.
 fn ends(text: &str, chars: usize) -> String {
     let count = text.chars().count();
     if count <= chars {

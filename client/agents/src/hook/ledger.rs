@@ -1,17 +1,17 @@
-//! What herma changed in an agent's window, in the form that the daemon's ledger takes. Pure.
+//! herma's changes to an agent's window, in the form of the daemon's ledger. No I/O.
 
 use herma_client::protocol::ledger::{Change, ChangeKind};
 use serde_json::Value;
 
 use super::outputs;
 
-/// Chars of a token, as the daemon estimates them.
+/// The chars of a token, the same estimate as in the daemon.
 const CHARS_PER_TOKEN: usize = 4;
 
-/// Tokens of the summary that an agent's own compaction leaves: an assumption. Real ones have 1,000 to 4,000.
+/// The assumed tokens of the summary that an agent's own compaction leaves. Real ones have 1,000 to 4,000.
 const SUMMARY: usize = 2_000;
 
-/// Tokens around that summary in Claude Code (seen in 2.1.332).
+/// The tokens around that summary in Claude Code (seen in 2.1.332).
 const AROUND: usize = 230;
 
 /// The changes of an event.
@@ -19,22 +19,22 @@ const AROUND: usize = 230;
 pub(super) struct Changes(Vec<Change>);
 
 impl Changes {
-    /// Takes the changes of the event, for the daemon.
+    /// Takes the changes of the event, to send them to the daemon.
     pub(super) fn take(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.0)
     }
 
-    /// The agent adds a text of herma to the window.
+    /// Records that the agent added a text of herma to the window.
     pub(super) fn context(&mut self, time: f64, text: &str) {
         self.add(time, ChangeKind::Context, tokens(text.chars().count()), 0);
     }
 
-    /// Instructions and tool names of herma's server are in the window.
+    /// Records that the window contains instructions and tool names of herma's server.
     pub(super) fn definitions(&mut self, time: f64, tokens: u64) {
         self.add(time, ChangeKind::Definitions, tokens, 0);
     }
 
-    /// The model called a tool, which may be one of herma's.
+    /// Records a tool call of the model, if the tool is one of herma's.
     pub(super) fn tool(&mut self, time: f64, event: &Value) {
         if outputs::is_of_herma(event.get("tool_name").and_then(Value::as_str).unwrap_or_default()) {
             let chars = |name: &str| event.get(name).map_or(0, |value| value.to_string().chars().count());
@@ -42,23 +42,23 @@ impl Changes {
         }
     }
 
-    /// A preview is in the window instead of the text that the agent itself would show.
+    /// Records that the window contains a preview instead of the text that the agent itself would show.
     pub(super) fn output(&mut self, time: f64, preview: &str, shown: usize) {
         self.add(time, ChangeKind::Output, tokens(preview.chars().count()), tokens(shown));
     }
 
-    /// Rows of herma are in the place of Claude Code's own summary and its newest rows.
+    /// Records that rows of herma replaced Claude Code's own summary and its newest rows.
     pub(super) fn rows(&mut self, time: f64, chars: usize, newest: usize) {
         let without = SUMMARY + AROUND + newest.div_ceil(CHARS_PER_TOKEN);
         self.add(time, ChangeKind::Compaction, tokens(chars), u64::try_from(without).unwrap_or(u64::MAX));
     }
 
-    /// A text of herma is in the place of the agent's own summary.
+    /// Records that a text of herma replaced the agent's own summary.
     pub(super) fn handover(&mut self, time: f64, tokens: u64) {
         self.add(time, ChangeKind::Handover, tokens, u64::try_from(SUMMARY).unwrap_or(u64::MAX));
     }
 
-    /// The agent compacted by itself, with herma's instructions for the summary.
+    /// Records that the agent compacted by itself, with herma's instructions for the summary.
     pub(super) fn summary(&mut self, time: f64, tokens: u64) {
         self.add(time, ChangeKind::Summary, tokens, 0);
     }
@@ -68,7 +68,7 @@ impl Changes {
     }
 }
 
-/// An estimate for a text of so many chars.
+/// Returns an estimate of the tokens of a text with so many chars.
 pub(super) fn tokens(chars: usize) -> u64 {
     u64::try_from(chars.div_ceil(CHARS_PER_TOKEN)).unwrap_or(u64::MAX)
 }

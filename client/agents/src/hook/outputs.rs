@@ -1,7 +1,7 @@
-//! Large outputs of tools: which text it is, and where a shorter one goes. Pure but for reading the file in which a
-//! agent put the whole of it.
+//! Large outputs of tools: finds the text of an output and replaces it with a shorter one. The only I/O is reading the
+//! file into which an agent wrote a whole output.
 //!
-//! Only outputs that are plain text are replaced. Files that were read, pictures, and objects of other tools stay as they
+//! Only plain text outputs are replaced. Files that the agent read, pictures, and objects of other tools stay as they
 //! are.
 
 use std::io::Read;
@@ -13,11 +13,10 @@ use serde_json::Value;
 
 use crate::agent::Agent;
 
-/// Chars of an output from which it is kept by herma. Claude Code itself shows 2 KB of what is longer; Codex cuts at
-/// 40,000.
+/// herma stores an output with more chars than this. Claude Code shows 2 KB of a longer output; Codex cuts at 40,000.
 pub(super) const THRESHOLD: usize = 30_000;
 
-/// What the names of tools of our own begin with; they have limits of their own.
+/// The prefix of the names of herma's own tools. They have their own limits.
 const OWN: &str = "mcp__herma";
 
 /// The tool whose outputs Claude Code keeps in files.
@@ -29,42 +28,42 @@ const SEARCH: &str = "Grep";
 /// The prefix of the names of MCP tools.
 const OF_SERVER: &str = "mcp__";
 
-/// Chars of a text that Claude Code keeps in a file, which it shows.
+/// The chars that Claude Code shows of a text that it keeps in a file.
 const PREVIEW: usize = 2_000;
 
-/// Chars from which Claude Code keeps a result of an MCP server in a file: 25,000 tokens.
+/// The chars of an MCP result from which Claude Code keeps it in a file: 25,000 tokens.
 const KEPT_IN_FILE: usize = 100_000;
 
 /// The line of the daemon's preview that names the file reader of Hermes.
 const READ_ON: &str = "Use the read_file tool with offset and limit to access specific sections of this output.";
 
-/// A tool's output that is too large.
+/// An output of a tool that is too large.
 #[derive(Debug, PartialEq)]
 pub(super) struct Large {
     /// The tool.
     pub(super) tool: String,
-    /// The call.
+    /// The id of the call.
     pub(super) id: String,
     /// The whole text.
     pub(super) text: String,
-    /// Chars that the agent itself would show of it.
+    /// The chars of the text that the agent itself would show.
     pub(super) shown: usize,
     response: Value,
     at: Place,
 }
 
-/// Where in what a tool said its text is.
+/// The place of the text in a tool's response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// It is the text.
+    /// The response is the text.
     Whole,
-    /// In a field.
+    /// The text is in a field.
     Field(&'static str),
-    /// In blocks of content, which one text takes the place of.
+    /// The text is in blocks of content. One text replaces all of them.
     Blocks,
 }
 
-/// The output of an event if it is too large. `folder` is where the agent keeps what it cut of this session.
+/// Returns the output of an event if it is too large. `folder` is the agent's folder for long outputs of this session.
 pub(super) fn large(event: &Value, folder: Option<&Path>) -> Option<Large> {
     let string = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
     let (tool, response) = (string("tool_name"), event.get("tool_response")?);
@@ -72,7 +71,7 @@ pub(super) fn large(event: &Value, folder: Option<&Path>) -> Option<Large> {
         return None;
     }
     let (at, shown) = find(tool, response)?;
-    // What a tool of somebody else says is no path of the agent.
+    // Only the shell tool names a path of the agent. Responses of other tools are not trusted for it.
     let path = response.get("persistedOutputPath").and_then(Value::as_str).filter(|_| tool == SHELL);
     let text = path.zip(folder).and_then(|(path, folder)| whole(Path::new(path), folder)).unwrap_or(shown);
     let chars = text.chars().count();
@@ -87,13 +86,13 @@ pub(super) fn large(event: &Value, folder: Option<&Path>) -> Option<Large> {
     })
 }
 
-/// Whether a tool is one of herma's MCP server.
+/// Returns whether a tool belongs to herma's MCP server.
 pub(super) fn is_of_herma(tool: &str) -> bool {
     tool.starts_with(OWN)
 }
 
 impl Large {
-    /// What the tool said, in its own form, with another text.
+    /// Returns the response in the tool's own format, with another text.
     pub(super) fn with(self, text: &str) -> Value {
         let mut response = self.response;
         match (self.at, &mut response) {
@@ -107,14 +106,15 @@ impl Large {
     }
 }
 
-/// Replaces that line of a preview by one that names the agent's own tools. `handle` is the output's, if it is known.
+/// Replaces the `READ_ON` line of a preview with one that names the agent's own tools. `handle` is the output's, if
+/// known.
 pub(super) fn preview(agent: &dyn Agent, text: &str, handle: Option<&str>) -> String {
     let name = handle.map_or_else(|| "that path".to_owned(), |handle| format!("the handle {handle}"));
     let own = format!("the tool `output_read` of the MCP server `herma`, by {name} and a range of lines");
     text.replacen(READ_ON, &agent.reading_advice(&own), 1)
 }
 
-/// Does the same for all previews in a list of messages.
+/// Replaces the line in all previews of a list of messages.
 pub(super) fn previews(agent: &dyn Agent, list: &mut [Value]) {
     for message in list.iter_mut().filter(|message| message.get("role").and_then(Value::as_str) == Some("tool")) {
         if let Some(Value::String(text)) = message.get_mut("content")
@@ -125,7 +125,7 @@ pub(super) fn previews(agent: &dyn Agent, list: &mut [Value]) {
     }
 }
 
-/// Returns the text of a tool's response if the response is nothing but text.
+/// Returns the text of a tool's response if the response contains only text.
 fn find(tool: &str, response: &Value) -> Option<(Place, String)> {
     let field = |name: &'static str| Some((Place::Field(name), response.get(name)?.as_str()?.to_owned()));
     let is_picture = response.get("isImage").and_then(Value::as_bool) == Some(true);
@@ -141,14 +141,14 @@ fn find(tool: &str, response: &Value) -> Option<(Place, String)> {
     }
 }
 
-/// The text of blocks, if they are all texts.
+/// Returns the text of blocks if they all are texts.
 fn blocks(content: &Value) -> Option<String> {
     let is_text = |block: &Value| block.get("type").and_then(Value::as_str) == Some("text");
     let text = |block: &Value| block.get("text").filter(|_| is_text(block)).and_then(Value::as_str).map(str::to_owned);
     Some(content.as_array()?.iter().map(text).collect::<Option<Vec<_>>>()?.join("\n"))
 }
 
-/// What an agent put into a file of its folder, if it is one and not too large.
+/// Returns the content of a file in the agent's folder, unless it is too large.
 fn whole(path: &Path, folder: &Path) -> Option<String> {
     let path = std::fs::canonicalize(path).ok()?;
     let metadata = std::fs::metadata(&path).ok()?;

@@ -1,4 +1,4 @@
-//! Notes for the process of an agent: the agent's hooks and its MCP server are children of one process.
+//! Notes about the process of an agent. The agent's hooks and its MCP server are children of that process.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::folder::{PROCESSES, folder};
 use crate::agent::Agent;
 
-/// Bytes of a note that is read.
+/// The most bytes of a note that are read.
 const LARGEST: u64 = 1 << 16;
 
-/// The session of a process, as the agent's last event named it.
+/// The session of a process, as named by the agent's last event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Current {
     /// The agent's id of the session.
@@ -21,17 +21,17 @@ pub(super) struct Current {
     pub(super) transcript: Option<PathBuf>,
 }
 
-/// A note as its file has it.
+/// The content of a note's file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note<T> {
     #[serde(flatten)]
     value: T,
-    /// When the process began, in the system's ticks. A later process may have the same number.
+    /// The start time of the process, in the system's ticks. A later process may have the same number.
     #[serde(default)]
     began: Option<u64>,
 }
 
-/// What a note is about. A process has one note of each kind.
+/// The kind of a note. A process has one note of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The process's session.
@@ -40,8 +40,8 @@ pub(super) enum Kind {
     Server,
 }
 
-/// Writes a note. Notes are hints, so a failure is ignored: without them a compaction is the agent's own, a session
-/// after a clear has no parent, and the ledger has no definitions.
+/// Writes a note. Notes are hints, so a failure is ignored. Without them the agent compacts by itself, a session after
+/// a clear has no parent, and the ledger has no definitions.
 pub(super) fn write<T: Serialize>(home: &Path, agent: &dyn Agent, process: u32, kind: Kind, value: T) {
     let path = path(home, agent, process, kind);
     let Ok(text) = serde_json::to_vec(&Note { value, began: began(process) }) else { return };
@@ -64,10 +64,11 @@ fn path(home: &Path, agent: &dyn Agent, process: u32, kind: Kind) -> PathBuf {
     folder(home, agent).join(PROCESSES).join(format!("{process}.{ending}"))
 }
 
-/// When a process began, in ticks since the machine did; `None` where the system doesn't say (proc_pid_stat(5), field 22).
+/// Returns the start time of a process in ticks since the boot; `None` if the system doesn't report it
+/// (proc_pid_stat(5), field 22).
 fn began(process: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // Its name may have anything in it.
+    // The name of the process may contain any character, also parentheses and spaces.
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 

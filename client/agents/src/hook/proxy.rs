@@ -1,5 +1,5 @@
-//! What hooks and the proxy for Codex tell each other: whether there is a proxy, and the text that it answers a
-//! compaction with.
+//! The data that hooks and the proxy for Codex exchange: whether there is a proxy, and the text with which it answers a
+//! compaction.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,40 +14,41 @@ use super::state::Notes;
 use crate::agent::Agent;
 use crate::event::is_id;
 
-/// Seconds after which a text is of an earlier compaction: the agent asks for a summary right behind its hook.
+/// The seconds after which a text belongs to an earlier compaction. The agent requests a summary right after its hook.
 const FRESH_S: f64 = 120.0;
 
-/// Seconds that a clock may be set back between a hook and the request behind it.
+/// The seconds that a clock may be set back between a hook and the request after it.
 const CLOCK_S: f64 = 5.0;
 
-/// How long a hook may have the notes before the model is asked instead, and the pause between two looks.
+/// How long to wait for notes that a hook has locked before asking the model instead, and the pause between two
+/// attempts.
 const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The name of the file with a proxy's key.
 const KEY: &str = "proxy-key";
 
-/// Bytes of a file with one that is read.
+/// The most bytes of the key file that are read.
 const KEY_FILE: u64 = 1 << 10;
 
-/// Random bytes of a key.
+/// The random bytes of a key.
 const BYTES: usize = 16;
 
-/// Whether a proxy was ever started for an agent.
+/// Returns whether a proxy was ever started for an agent.
 pub(super) fn is_used(home: &Path, agent: &dyn Agent) -> bool {
     folder(home, agent).join(KEY).exists()
 }
 
-/// The key of the proxy of a home, the same each time.
+/// Returns the key of a home's proxy. It is created once and stays the same.
 ///
 /// # Errors
-/// A file that can't be read or made.
+/// The key file can't be read or created.
 pub(crate) fn key(home: &Path, agent: &dyn Agent) -> Result<String, String> {
     let path = folder(home, agent).join(KEY);
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     match own_file::read(&path, KEY_FILE).map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned()) {
         Ok(key) if is_key(&key) => {
-            // Written again, it is for this user alone, whatever it was before.
+            // The key file is rewritten to make it readable for this user alone.
             own_file::put(&path, key.as_bytes()).map_err(failed)?;
             return Ok(key);
         }
@@ -68,11 +69,11 @@ fn is_key(text: &str) -> bool {
     text.len() == 2 * BYTES && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The text for the compaction that ends a window of a session. It is given again to who asks again for the same window,
-/// for an answer can be lost; where there is none the model is asked, and the window begins with its summary.
+/// Returns the text for the compaction that ends a window of a session. A repeated request for the same window gets the
+/// same text, because an answer can be lost. If there is no text, the model writes the summary.
 ///
 /// # Errors
-/// Notes that can't be read or written, or that a hook has for too long.
+/// The notes can't be read or written, or a hook has them locked for too long.
 pub(crate) fn text(
     home: &Path,
     agent: &dyn Agent,
@@ -96,7 +97,7 @@ pub(crate) fn text(
     Ok(text)
 }
 
-/// Tries something until there is a result, for a while.
+/// Repeats an attempt until it has a result or the time is over.
 fn patiently<T>(mut attempt: impl FnMut() -> Result<Option<T>, String>) -> Result<Option<T>, String> {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -124,7 +125,7 @@ mod tests {
         let ask = |id, window| text(home.path(), &Codex, id, window, 1_000.0).unwrap();
         give(990.0);
         assert_eq!((ask("b", Some("w")), ask("../a", Some("w"))), (None, None));
-        // An answer that was lost is given again; the next window has none.
+        // A repeated request gets the same text; the next window gets none.
         for _ in 0..2 {
             assert_eq!(ask("a", Some("w")).as_deref(), Some("t"));
             assert!(notes().state.has_handoff);
@@ -138,7 +139,7 @@ mod tests {
             assert_eq!(ask("a", Some("w")), None);
             assert!(!notes().state.has_handoff);
         }
-        // A hook that hangs keeps the model from nobody.
+        // If a hook hangs, the model writes the summary.
         give(990.0);
         let held = notes();
         assert!(text(home.path(), &Codex, "a", Some("w"), 1_000.0).is_err());

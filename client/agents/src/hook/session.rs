@@ -35,7 +35,7 @@ use transcripts::{ENDING, READING};
 /// The most names of files, hosts and ids that the context of a window lists.
 const ENTITIES: u64 = 60;
 
-/// The reason that agents give when a session begins as a copy of another one.
+/// The reason in the event when a session begins as a copy of another one.
 const FORK: &str = "fork";
 
 /// An agent's session during one event.
@@ -46,7 +46,7 @@ pub(super) struct Session<'a> {
     id: String,
     daemon: Daemon,
     notes: Notes,
-    /// The event that is answered.
+    /// The event to answer.
     name: EventName,
     /// The session that the agent's process had before this event.
     before: Option<Current>,
@@ -56,8 +56,8 @@ pub(super) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Connects to the daemon, and starts it if none runs. The begin of a window is saved first: if the daemon is away now,
-    /// the model gets the context at a later event.
+    /// Connects to the daemon, and starts it if none runs. The beginning of a window is saved first. If the daemon
+    /// can't be reached now, the model gets the context at a later event.
     pub(super) fn begin(
         settings: &'a Settings,
         (agent, name): (&'static dyn Agent, EventName),
@@ -101,7 +101,7 @@ impl<'a> Session<'a> {
         served.and(self.record())
     }
 
-    /// Reports what the event changed to the daemon's ledger.
+    /// Reports the changes of the event to the daemon's ledger.
     fn record(&mut self) -> Result<(), String> {
         let changes = self.changes.take();
         if changes.is_empty() {
@@ -117,7 +117,7 @@ impl<'a> Session<'a> {
         let before = self.before.take().map(|before| before.id);
         let parent = before.filter(|before| source == CLEAR && *before != event.id);
         if source == FORK {
-            // The window has the context of the original session. No transcript says yet which session that is.
+            // The window already has the context of the original session. The transcript doesn't name that session yet.
             self.notes.state.is_told = true;
             return self.notes.save();
         }
@@ -158,7 +158,7 @@ puts that right."
     }
 
     fn prompt(&mut self, event: &Event) -> Result<(), String> {
-        // The daemon may have been away when the session began.
+        // The daemon may have been unreachable when the session began.
         if !self.notes.state.is_told {
             let snapshot = self.open(event, None)?;
             self.send_context(EventName::UserPromptSubmit, &snapshot)?;

@@ -18,21 +18,21 @@ pub struct Arguments {
     target: Target,
     #[command(flatten)]
     care: Care,
-    /// Leave Claude Code's compactions to its own summary: no plugin
+    /// Don't install the plugin; Claude Code compacts with its own summary
     #[arg(long)]
     no_plugin: bool,
-    /// Codex: write down that you trust these hooks, which it asks for with /hooks otherwise
+    /// Codex: save that you trust these hooks, instead of trusting them with /hooks
     #[arg(long)]
     trust: bool,
 }
 
-// Whether it is asked for, and done at all.
+// Whether the command asks for confirmation, or only shows what it would do.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Care {
     /// Only show what would be written
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Don't ask
+    /// Don't ask for confirmation
     #[arg(long, short)]
     yes: bool,
 }
@@ -44,7 +44,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     let trust = agent.trust();
     let wanted_trust = trust.filter(|_| arguments.trust && !arguments.care.dry_run);
     if let Some(trust) = wanted_trust {
-        // Only the agent knows the hashes of the hooks, so nothing is written if it can't be asked.
+        // Only the agent knows the hashes of the hooks, so nothing is written if it doesn't answer.
         trust.ask().map_err(|words| Failure::File(format!("{words}; nothing was written")))?;
     }
     let mut done = carry_out(context, &edits, arguments.care)?;
@@ -67,7 +67,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     }
 }
 
-/// Writes the trust of the hooks. An error says what was written before.
+/// Writes the trust of the hooks. An error lists the files that were already written.
 fn trusted(trust: &dyn Trust, scope: Scope, done: &[Done]) -> Result<Option<Done>, Failure> {
     let written = |failure: Failure| {
         let Failure::File(words) = failure else { return failure };
@@ -79,7 +79,7 @@ fn trusted(trust: &dyn Trust, scope: Scope, done: &[Done]) -> Result<Option<Done
     (!trust.is_done()).then(|| trust.write().map_err(written)).transpose()
 }
 
-/// Shows what is to be done, asks, and does it.
+/// Shows the edits, asks for confirmation, and makes them.
 pub(super) fn carry_out(context: &CliContext<'_>, edits: &[Edit], care: Care) -> Result<Vec<Done>, Failure> {
     let open: Vec<Done> = edits.iter().filter(|edit| !edit.is_done()).map(Edit::shown).collect();
     if care.dry_run || open.is_empty() {
@@ -100,7 +100,7 @@ pub(super) fn carry_out(context: &CliContext<'_>, edits: &[Edit], care: Care) ->
     edits.iter().filter(|edit| !edit.is_done()).map(Edit::write).collect()
 }
 
-/// Says what was done, or would be.
+/// Prints the edits that were made, or that would be made.
 pub(super) fn tell(context: &CliContext<'_>, done: &[Done], is_dry: bool) -> Result<(), Failure> {
     out::show(context.common, &serde_json::json!({ "dry_run": is_dry, "files": done }), |_| {
         if done.is_empty() {

@@ -1,4 +1,4 @@
-//! A change of one file: shown, done with a copy of what was there, taken back.
+//! An edit of one file. It can be shown, made with a copy of the old file, and undone.
 
 use std::path::{Path, PathBuf};
 
@@ -6,14 +6,14 @@ use herma_base::Failure;
 use herma_base::settings_file::{SettingsFile, backups, diff};
 use serde::Serialize;
 
-/// What a file is, which decides when two texts of it say the same.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Settings of an agent in JSON.
     Json,
     /// Settings of an agent in TOML.
     Toml,
-    /// A file of our own.
+    /// A file of herma's own.
     Own,
 }
 
@@ -22,35 +22,35 @@ pub(crate) enum Kind {
 pub struct Edit {
     file: SettingsFile,
     kind: Kind,
-    /// What it is to say; `None` to remove it.
+    /// The new content; `None` to remove the file.
     after: Option<String>,
-    /// Installs herma into a copy of the file.
+    /// Adds herma's entries to a copy of the file.
     reinstall: Reinstall,
 }
 
-/// Adds what the first text has of herma to the second one.
+/// Adds herma's entries in the first text to the second one.
 pub(crate) type Reinstall = fn(&str, &str) -> Result<String, String>;
 
-/// Some editors write this before a text.
+/// Some editors write this at the beginning of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// What became of a file.
+/// The result of an edit.
 #[derive(Debug, Serialize)]
 pub(crate) struct Done {
     /// The file.
     pub(crate) path: PathBuf,
-    /// How it differs from what it was; empty where nothing is to be done.
+    /// The difference from the old content. Empty if nothing has to change.
     pub(crate) diff: String,
-    /// A copy of what was there.
+    /// The path of the copy of the old file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) backup: Option<PathBuf>,
-    /// The file is gone now.
+    /// Whether the edit removes the file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) removed: bool,
 }
 
 impl Edit {
-    /// Of settings: what they say with a change. `reinstall` is used by [`Self::taken_back`].
+    /// Creates an edit of a settings file. `change` returns the new text. [`Self::taken_back`] uses `reinstall`.
     pub(crate) fn of(
         path: &Path,
         kind: Kind,
@@ -64,8 +64,9 @@ impl Edit {
         Ok(Self { file, kind, after: Some(after), reinstall })
     }
 
-    /// Of a file of our own: the whole of it, or none. One without what all versions of it have is somebody else's,
-    /// and an error where it would be written.
+    /// Creates an edit of a file of herma's own: `text` is its new content, or `None` to remove it. A file without
+    /// `mark`, which all versions of herma write into it, is foreign. It is never removed, and replacing it is an
+    /// error.
     pub(crate) fn own(path: &Path, text: Option<String>, mark: &str) -> Result<Self, Failure> {
         let failed = |words: String| Failure::File(format!("{}: {words}", path.display()));
         let file = SettingsFile::read(path).map_err(failed)?;
@@ -77,9 +78,9 @@ impl Edit {
         }
     }
 
-    /// Restores the copy from before the installation byte for byte, if nobody changed the file since: then installing
-    /// herma into the copy gives the file. A copy that differs from the rest only in blanks is restored too. A file that
-    /// herma created is removed.
+    /// Restores the copy from before the installation byte for byte, unless the file changed since. It is unchanged if
+    /// installing herma into the copy gives the file. A copy that differs from the rest only in blanks is restored too.
+    /// A file that herma created is removed.
     pub(crate) fn taken_back(mut self) -> Self {
         let Some(after) = self.after.take() else { return self };
         if after == self.file.text {
@@ -100,11 +101,11 @@ impl Edit {
         self
     }
 
-    /// Takes away the folders of our own that have nothing in them any more.
+    /// Removes herma's own folders that are now empty.
     pub(crate) fn clear_folders(&self) {
         let folders = self.file.path.ancestors().skip(1).take(2);
         folders.filter(|_| self.kind == Kind::Own && self.after.is_none()).for_each(|folder| {
-            // One with something in it stays.
+            // A folder with other files stays.
             drop(std::fs::remove_dir(folder));
         });
     }
@@ -113,12 +114,12 @@ impl Edit {
         &self.file.path
     }
 
-    /// Whether the file exists or should exist.
+    /// Returns whether the file exists or should exist.
     pub(crate) fn is_wanted(&self) -> bool {
         self.after.is_some() || self.file.is_found()
     }
 
-    /// Whether there is nothing to do.
+    /// Returns whether the file already has the new content.
     pub(crate) fn is_done(&self) -> bool {
         match &self.after {
             Some(after) => *after == self.file.text && (self.file.is_found() || after.is_empty()),
@@ -126,7 +127,7 @@ impl Edit {
         }
     }
 
-    /// What it would change.
+    /// Returns the change without making it.
     pub(crate) fn shown(&self) -> Done {
         let diff = if self.is_done() {
             String::new()
@@ -136,7 +137,7 @@ impl Edit {
         Done { path: self.file.path.clone(), diff, backup: None, removed: self.after.is_none() }
     }
 
-    /// Does it.
+    /// Makes the change.
     pub(crate) fn write(&self) -> Result<Done, Failure> {
         let shown = self.shown();
         if self.is_done() {
@@ -150,12 +151,12 @@ impl Edit {
     }
 }
 
-/// A file of herma's own has nothing else in it.
+/// Reinstalls a file of herma's own, which has no other content.
 fn keep(installed: &str, _: &str) -> Result<String, String> {
     Ok(installed.to_owned())
 }
 
-/// Changes a text after its byte order mark.
+/// Changes the text after the byte order mark.
 fn after_mark(text: &str, change: impl FnOnce(&str) -> Result<String, String>) -> Result<String, String> {
     let changed = change(unmarked(text))?;
     Ok(if text.starts_with(BYTE_ORDER_MARK) { format!("{BYTE_ORDER_MARK}{changed}") } else { changed })

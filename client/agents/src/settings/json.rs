@@ -1,4 +1,4 @@
-//! Changes of JSON that leave order, comments and form of the rest as they are. Pure.
+//! Edits JSON. The order, comments and format of the rest stay as they are. No I/O.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
@@ -6,23 +6,23 @@ use serde_json::Value;
 
 use super::wanted::{is_own, program_of};
 
-/// Where hooks stand.
+/// The key of the hooks.
 const HOOKS: &str = "hooks";
 
-/// Where MCP servers stand in Claude Code's files.
+/// The key of the MCP servers in Claude Code's files.
 const SERVERS: &str = "mcpServers";
 
-/// Where Claude Code's settings list the permissions.
+/// The keys of the permissions in Claude Code's settings.
 const PERMISSIONS: &str = "permissions";
 const ALLOW: &str = "allow";
 
 /// The permission for the tool that reads outputs.
 pub(crate) const READS_OUTPUTS: &str = "mcp__herma__output_read";
 
-/// Has an agent's settings call these hooks and none else of herma's; with none it takes them out.
+/// Makes these hooks the only hooks of herma in an agent's settings. An empty list removes them all.
 ///
 /// # Errors
-/// The text is no JSON object, or something of another kind stands where hooks belong.
+/// The text is not a JSON object, or the entry for hooks has the wrong type.
 pub(crate) fn with_hooks(text: &str, agent: &str, wanted: &[(&str, Value)]) -> Result<String, String> {
     let known = hooks(text, agent)?;
     let is_known =
@@ -42,26 +42,26 @@ pub(crate) fn with_hooks(text: &str, agent: &str, wanted: &[(&str, Value)]) -> R
     Ok(root.to_string())
 }
 
-/// The groups with hooks of herma in an agent's settings, by event.
+/// Returns the groups with hooks of herma in an agent's settings, by event.
 ///
 /// # Errors
-/// The text is no JSON object.
+/// The text is not a JSON object.
 pub(crate) fn hooks(text: &str, agent: &str) -> Result<Vec<(String, Value)>, String> {
     let own = |(_, group): &(String, Value)| own_hooks(group, agent).next().is_some();
     Ok(groups(text)?.into_iter().map(|(event, _, group)| (event, group)).filter(own).collect())
 }
 
-/// Whether an agent's settings switch all hooks off.
+/// Returns whether an agent's settings switch all hooks off.
 pub(crate) fn are_off(text: &str) -> bool {
     let settings = parse(text.trim_start_matches('\u{feff}')).ok();
     let value = settings.and_then(|(_, object)| object.get("disableAllHooks")?.value());
     value.and_then(|value| value.as_boolean_lit()).is_some_and(|value| value.value())
 }
 
-/// Adds the hooks of herma that are in one text of settings to another one.
+/// Adds the hooks of herma in the settings `settings` to another text.
 ///
 /// # Errors
-/// One of them is no JSON object, or something else than an object is at `hooks`.
+/// One of the texts is not a JSON object, or its `hooks` is not an object.
 pub(crate) fn with_hooks_of(settings: &str, text: &str, agent: &str) -> Result<String, String> {
     let hooks = hooks(settings, agent)?;
     let hooks: Vec<(&str, Value)> = hooks.iter().map(|(event, hook)| (event.as_str(), hook.clone())).collect();
@@ -71,7 +71,7 @@ pub(crate) fn with_hooks_of(settings: &str, text: &str, agent: &str) -> Result<S
 /// Returns the programs that herma's hooks start.
 ///
 /// # Errors
-/// The text is no JSON object.
+/// The text is not a JSON object.
 pub(crate) fn programs(text: &str, agent: &str) -> Result<Vec<String>, String> {
     let of_group = |(_, group): &(String, Value)| {
         let hooks = group.get(HOOKS).and_then(Value::as_array).cloned().unwrap_or_default();
@@ -82,7 +82,8 @@ pub(crate) fn programs(text: &str, agent: &str) -> Result<Vec<String>, String> {
     Ok(hooks(text, agent)?.iter().flat_map(of_group).collect())
 }
 
-/// Where hooks of herma stand, as Codex names them: the event in small letters, the group's place and the hook's.
+/// Returns the places of herma's hooks in Codex's notation: the event in snake case, the index of the group and the
+/// index of the hook.
 pub(crate) fn places(text: &str, agent: &str) -> Vec<String> {
     let small = |event: &str| {
         let parts = event.char_indices().map(|(at, char)| {
@@ -97,7 +98,7 @@ pub(crate) fn places(text: &str, agent: &str) -> Vec<String> {
     groups(text).unwrap_or_default().iter().flat_map(of_group).collect()
 }
 
-/// All groups, by event and place.
+/// Returns all groups, with their events and indexes.
 fn groups(text: &str) -> Result<Vec<(String, usize, Value)>, String> {
     let (_, object) = parse(text)?;
     let Some(Value::Object(events)) = object.object_value(HOOKS).and_then(|hooks| hooks.to_serde_value()) else {
@@ -110,10 +111,10 @@ fn groups(text: &str) -> Result<Vec<(String, usize, Value)>, String> {
     Ok(events.into_iter().flat_map(of_event).collect())
 }
 
-/// Has settings of Claude Code name an MCP server, or none.
+/// Adds or replaces an MCP server in settings of Claude Code, or removes it with `None`.
 ///
 /// # Errors
-/// The text is no JSON object, or something of another kind stands where servers belong.
+/// The text is not a JSON object, or the entry for servers has the wrong type, or another program has this name.
 pub(crate) fn with_server(text: &str, name: &str, server: Option<&Value>) -> Result<String, String> {
     let (root, object) = parse(text)?;
     let known = object.object_value(SERVERS).and_then(|servers| servers.get(name));
@@ -124,7 +125,7 @@ pub(crate) fn with_server(text: &str, name: &str, server: Option<&Value>) -> Res
             None => Ok(text.to_owned()),
         };
     }
-    // What a user added, such as `env`, stays.
+    // Fields that a user added, such as `env`, stay.
     let says =
         |name: &str| is_there.as_ref().and_then(|there| there.get(name)) == server.and_then(|server| server.get(name));
     if is_there.is_some() == server.is_some() && says("command") && says("args") {
@@ -154,10 +155,10 @@ pub(crate) fn with_server(text: &str, name: &str, server: Option<&Value>) -> Res
     Ok(root.to_string())
 }
 
-/// Replaces herma's permissions in settings of Claude Code by these. An empty list removes them.
+/// Replaces herma's permissions in settings of Claude Code. An empty list removes them.
 ///
 /// # Errors
-/// The text is no JSON object, or `permissions` is no object, or `permissions.allow` is no list.
+/// The text or its `permissions` is not a JSON object, or `permissions.allow` is not a list.
 pub(crate) fn with_permissions(text: &str, wanted: &[String]) -> Result<String, String> {
     if permissions(text)? == wanted {
         return Ok(text.to_owned());
@@ -188,7 +189,7 @@ pub(crate) fn with_permissions(text: &str, wanted: &[String]) -> Result<String, 
 /// Returns herma's permissions in settings of Claude Code.
 ///
 /// # Errors
-/// The text is no JSON object.
+/// The text is not a JSON object.
 pub(crate) fn permissions(text: &str) -> Result<Vec<String>, String> {
     let (_, object) = parse(text)?;
     let all = object.object_value(PERMISSIONS).and_then(|all| all.array_value(ALLOW));
@@ -210,19 +211,19 @@ fn is_own_permission(permission: Option<&Value>) -> bool {
 /// Returns herma's MCP server in settings of Claude Code.
 ///
 /// # Errors
-/// The text is no JSON object.
+/// The text is not a JSON object.
 pub(crate) fn server(text: &str, name: &str) -> Result<Option<Value>, String> {
     let (_, object) = parse(text)?;
     let server = object.object_value(SERVERS).and_then(|servers| servers.get(name)).and_then(|server| server.value());
     Ok(server.and_then(|server| server.to_serde_value()).filter(is_own_server))
 }
 
-/// Whether a text says nothing.
+/// Returns whether a text is an empty object.
 pub(crate) fn is_empty(text: &str) -> bool {
     parse(text).is_ok_and(|(_, object)| object.properties().is_empty())
 }
 
-/// Whether two texts say the same.
+/// Returns whether two texts have the same value.
 #[cfg(test)]
 fn says_the_same(one: &str, other: &str) -> bool {
     let value = |text: &str| parse(text).ok().and_then(|(_, object)| object.to_serde_value());
@@ -269,7 +270,7 @@ fn remove_if_empty(object: &CstObject, name: &str) {
     }
 }
 
-/// The places of our hooks in a group.
+/// Returns the indexes of herma's hooks in a group.
 fn own_hooks(group: &Value, agent: &str) -> impl Iterator<Item = usize> {
     let hooks = group.get(HOOKS).and_then(Value::as_array).into_iter().flatten().enumerate();
     let is_own =
@@ -277,7 +278,7 @@ fn own_hooks(group: &Value, agent: &str) -> impl Iterator<Item = usize> {
     hooks.filter(move |(_, hook)| is_own(hook)).map(|(at, _)| at)
 }
 
-/// Whether an MCP server is herma's.
+/// Returns whether an MCP server is herma's.
 fn is_own_server(server: &Value) -> bool {
     let program = server.get("command").and_then(Value::as_str).and_then(|program| program.rsplit('/').next());
     let first = server.get("args").and_then(|arguments| arguments.get(0)).and_then(Value::as_str);

@@ -1,4 +1,4 @@
-//! Whose settings, and what they are to say. Pure but for asking the system for paths.
+//! herma's entries in settings, and the scope of the settings. The only I/O is asking the system for paths.
 
 use std::path::{Path, PathBuf};
 
@@ -8,35 +8,36 @@ use serde_json::{Value, json};
 use crate::answer;
 use crate::event::EventName;
 
-/// Whose settings of an agent.
+/// The scope of an agent's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// The user's own, for all projects.
     User,
-    /// Those of this folder's project, for the user alone.
+    /// The user's own for the project of this folder.
     Project,
 }
 
-/// The beginning of a command that looks whether its program is there.
+/// The beginning of a command that checks whether its program exists.
 const CHECK: &str = "test -x ";
 
-/// What comes between that check and the command itself.
+/// The text between that check and the command itself.
 const OTHERWISE: &str = "; exec ";
 
-/// What is written into settings.
+/// herma's entries in an agent's settings.
 #[derive(Debug)]
 pub struct Wanted {
-    /// The program that agents start, and what every command of it has behind it.
+    /// The program that agents start. `options` follow each of its commands.
     pub(crate) program: String,
     options: Vec<String>,
-    /// Claude Code's plugin answers compactions.
+    /// Whether Claude Code's plugin answers compactions.
     pub(crate) has_plugin: bool,
     /// The folder of large outputs.
     pub(crate) outputs: PathBuf,
 }
 
 impl Wanted {
-    /// This very program, for the home, the socket and the profile that the command or its environment names.
+    /// Creates the entries with the path of this program, and with the home, socket and profile that the command line
+    /// or the environment names.
     pub(crate) fn of(context: &CliContext<'_>, has_plugin: bool) -> Result<Self, Failure> {
         let program = called_by().map_err(|error| Failure::File(format!("this program: {error}")))?;
         let program =
@@ -45,7 +46,7 @@ impl Wanted {
         let mut option = |name: &str, value: Option<String>| {
             options.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
         };
-        // Agents hand a variable on to a hook and not to a server, or the other way round.
+        // Agents pass an environment variable to hooks but not to servers, or the other way round.
         let is_said = |said: bool, variables: &[&str]| said || variables.iter().any(|name| folder(name).is_some());
         let path = |path: &Path, is_said: bool| is_said.then(|| absolute(path).display().to_string());
         let (common, place) = (context.common, &context.place);
@@ -56,15 +57,16 @@ impl Wanted {
         Ok(Self { program, options, has_plugin, outputs })
     }
 
-    /// The words of a hook's command.
+    /// Returns the words of a hook's command.
     pub(crate) fn words(&self, agent: &str, event: EventName) -> Vec<String> {
         let mut words = vec![self.program.clone(), "hook".into(), agent.into(), event.name().into()];
         words.extend(self.options.iter().cloned());
         words
     }
 
-    /// The command of a hook for a shell, which it takes the place of: the agent's process is its parent then. At the
-    /// begin of a session the shell itself reports a missing program to the user, because nothing else of herma runs then.
+    /// Returns the shell command of a hook. It replaces the shell through `exec`, so that the agent's process is its
+    /// parent. At the beginning of a session the shell itself reports a missing program to the user, because no other
+    /// part of herma runs then.
     pub(crate) fn command(&self, agent: &str, event: EventName) -> String {
         let words: Vec<String> = self.words(agent, event).iter().map(|word| quoted(word)).collect();
         let command = words.join(" ");
@@ -84,13 +86,13 @@ impl Wanted {
         events.iter().map(hook).collect()
     }
 
-    /// Arguments of the MCP server.
+    /// Returns the arguments of the MCP server.
     pub(crate) fn server(&self) -> Vec<String> {
         std::iter::once("mcp".to_owned()).chain(self.options.iter().cloned()).collect()
     }
 }
 
-/// Returns the path by which this program was called. Links in it stay, because an upgrade may move them.
+/// Returns the path with which this program was called. Links in it are not resolved, because an upgrade may move them.
 fn called_by() -> std::io::Result<PathBuf> {
     let itself = std::env::current_exe()?;
     let Some(name) = std::env::args_os().next().map(PathBuf::from) else { return Ok(itself) };
@@ -99,7 +101,7 @@ fn called_by() -> std::io::Result<PathBuf> {
         1 => found(&name, &std::env::var_os("PATH").unwrap_or_default()),
         _ => Some(absolute(&name)),
     };
-    // The name is the caller's choice and may be that of another program.
+    // The caller chooses the name, which may be that of another program.
     let is_same = |path: &PathBuf| std::fs::canonicalize(path).is_ok_and(|path| path == itself);
     Ok(named.filter(is_same).unwrap_or(itself))
 }
@@ -113,21 +115,21 @@ fn found(name: &Path, folders: &std::ffi::OsStr) -> Option<PathBuf> {
     std::env::split_paths(folders).map(|folder| absolute(&folder.join(name))).find(is_program)
 }
 
-/// The message for the user if the program of the hooks is missing.
+/// Returns the message for the user if the program of the hooks is missing.
 fn gone(name: &str) -> String {
     format!(
         "herma keeps nothing of this session: the program that its hooks start is gone. Install herma again and run `herma hooks install {name}`, or take its hooks out of the settings."
     )
 }
 
-/// The part of a command that starts the program.
+/// Returns the part of a command that starts the program.
 fn started(command: &str) -> &str {
     let checked = command.strip_prefix(CHECK).and_then(|rest| Some(rest.rsplit_once(OTHERWISE)?.1));
     checked.or_else(|| command.strip_prefix("exec ")).unwrap_or(command)
 }
 
-/// Whether a command is one of herma's for an agent, of whatever version: a program of that name that is told `hook`
-/// and the agent.
+/// Returns whether a command is herma's hook for an agent, of any version: a program named `herma` with the arguments
+/// `hook` and the agent.
 pub(crate) fn is_own(command: &str, agent: &str) -> bool {
     let end = format!(" hook {} ", agent);
     let Some((program, _)) = started(command).split_once(&end) else { return false };
@@ -141,7 +143,7 @@ pub(crate) fn program_of(command: &str, agent: &str) -> Option<String> {
     Some(program.trim_matches('\'').replace(r"'\''", "'"))
 }
 
-/// A word as a shell reads it back.
+/// Quotes a word for a shell.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%".contains(&byte);
     if !word.is_empty() && word.bytes().all(is_plain) {
@@ -151,18 +153,18 @@ pub(crate) fn quoted(word: &str) -> String {
     }
 }
 
-/// A path from the root, whether or not it is there.
+/// Returns an absolute path, whether or not it exists.
 pub(crate) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The folder of a user.
+/// Returns the home folder of the user.
 pub(crate) fn user_home() -> Result<PathBuf, Failure> {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     home.ok_or_else(|| Failure::File("HOME is not set, so that nobody knows where the settings are".into()))
 }
 
-/// The folder that a variable names.
+/// Returns the folder that an environment variable names.
 pub(crate) fn folder(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }

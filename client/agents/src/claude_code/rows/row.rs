@@ -3,20 +3,20 @@
 use herma_base::kept::hash;
 use serde_json::{Map, Value, json};
 
-/// Placeholders of pictures and files in the text of a message, each on a line of its own.
+/// Placeholders for pictures and files in the text of a message, each on its own line.
 const PLACEHOLDERS: [&str; 5] = ["[image]", "[audio]", "[video]", "[document]", "[file]"];
 
-/// A row as the agent has it.
+/// A row of Claude Code.
 #[derive(Debug)]
 pub(super) struct Row {
     is_assistant: bool,
     pub(super) handle: String,
     text: String,
-    /// The text in the form that is compared.
+    /// The text in the form used for comparisons.
     plain: String,
     pub(super) calls: Vec<String>,
     pub(super) results: Vec<ToolResult>,
-    /// Chars of the arguments of its calls.
+    /// The chars of the arguments of its calls.
     arguments: usize,
 }
 
@@ -50,12 +50,12 @@ impl Row {
         self.plain.is_empty() && self.calls.is_empty() && self.results.is_empty()
     }
 
-    /// Whether the row is a text of the user.
+    /// Returns whether the row is a text of the user.
     pub(super) const fn is_user_text(&self) -> bool {
         !self.is_assistant && self.results.is_empty() && !self.plain.is_empty()
     }
 
-    /// Whether one of the two rows has the result of a call in the other one.
+    /// Returns whether one of the two rows has the result of a call in the other one.
     pub(super) fn is_paired(&self, other: &Self) -> bool {
         let answers = |one: &Self, other: &Self| one.results.iter().any(|result| other.calls.contains(&result.id));
         answers(self, other) || answers(other, self)
@@ -65,7 +65,7 @@ impl Row {
         self.results.iter().any(|result| result.has_picture)
     }
 
-    /// Identifies the row in later compactions, in which it has another handle.
+    /// Returns a key that identifies the row in later compactions, when it has another handle.
     pub(super) fn key(&self) -> String {
         match self.calls.first().or_else(|| self.results.first().map(|result| &result.id)) {
             Some(id) => id.clone(),
@@ -73,19 +73,20 @@ impl Row {
         }
     }
 
-    /// Chars of the text, the results and the arguments of the calls.
+    /// Returns the chars of the text, the results and the arguments of the calls.
     pub(super) fn chars(&self) -> usize {
         self.text.chars().count() + self.results.iter().map(ToolResult::chars).sum::<usize>() + self.arguments
     }
 
-    /// Chars of a row that was rebuilt or is new.
+    /// Returns the chars of a rebuilt or new row.
     pub(super) fn chars_of(row: &Value) -> usize {
         let chars = |value: &Value| value.get("text").and_then(Value::as_str).map_or(0, |text| text.chars().count());
         let results = row.get("toolResults").and_then(Value::as_array).into_iter().flatten();
         chars(row) + results.map(chars).sum::<usize>()
     }
 
-    /// The row without its handle. `shortened` has the new text of each result, or `None` for a result that stays.
+    /// Returns the row without its handle. `shortened` has the new text of each result, or `None` for a result that
+    /// stays.
     pub(super) fn rebuilt(&self, shortened: &[Option<&str>]) -> Value {
         let role = if self.is_assistant { "assistant" } else { "user" };
         let mut row = json!({ "role": role, "text": self.text, "toolUses": [] });
@@ -107,7 +108,7 @@ impl Row {
 
 impl ToolResult {
     fn read(result: &Value) -> Option<Self> {
-        // The form that the tool itself returned.
+        // The tool's own format of the result.
         let own = result.get("result").unwrap_or(&Value::Null);
         Some(Self {
             id: id(result)?,
@@ -117,7 +118,7 @@ impl ToolResult {
         })
     }
 
-    /// Chars of the text; 0 if Claude Code sent none.
+    /// Returns the chars of the text; 0 if Claude Code sent none.
     pub(super) fn chars(&self) -> usize {
         self.text.as_deref().map_or(0, |text| text.chars().count())
     }
@@ -160,18 +161,18 @@ impl Message {
         }
     }
 
-    /// Whether the message is a result in a row. One row may have the results of several calls.
+    /// Returns whether the message is a result in a row. One row may have the results of several calls.
     pub(super) fn is_result_in(&self, row: &Row) -> bool {
         self.result.as_ref().is_some_and(|id| row.results.iter().any(|result| result.id == *id))
     }
 
-    /// Whether the message has more placeholders of pictures and files than the row's text.
+    /// Returns whether the message has more placeholders for pictures and files than the row's text.
     pub(super) fn names_more_files_than(&self, row: &Row) -> bool {
         placeholders(&self.text) > placeholders(&row.text)
     }
 }
 
-/// A text without white space and placeholders. Row and transcript differ in these.
+/// Returns a text without white space and placeholders, in which row and transcript differ.
 pub(super) fn plain(text: &str) -> String {
     let lines = text.lines().filter(|line| !PLACEHOLDERS.contains(&line.trim()));
     lines.flat_map(str::chars).filter(|char| !char.is_whitespace()).collect()
@@ -185,7 +186,7 @@ fn id(one: &Value) -> Option<String> {
     one.get("tool_use_id").and_then(Value::as_str).map(str::to_owned)
 }
 
-/// Whether a tool returned a picture.
+/// Returns whether a tool returned a picture.
 fn has_picture(result: &Value) -> bool {
     match result {
         Value::Object(fields) => {

@@ -25,7 +25,7 @@ fn result(id: &str) -> Value {
     json!({ "role": "tool", "tool_call_id": id, "content": "…" })
 }
 
-/// The handles and texts of the compacted rows. A long row that leaves comes before `all`.
+/// Returns the handles and texts of the compacted rows. A long row before `all` is dropped.
 fn arranged(list: &[Value], all: &[Value]) -> Result<Vec<String>, String> {
     let name = |row: &Value| row.get("handle").or_else(|| row.get("text")).unwrap().as_str().unwrap().to_owned();
     let all: Vec<Value> = [user("0", &"long ".repeat(999))].iter().chain(all).cloned().collect();
@@ -39,10 +39,10 @@ fn what_stays_is_named_by_its_handle_and_what_is_new_stands_in_its_place() {
     let all = [user("1", "begin"), a, b, user("4", "yes"), c, d, user("7", "yes"), user("8", "waiting")];
     let list = [said("user", "begin"), said("user", "handoff"), call(&["z"]), result("z"), said("user", "yes")];
     assert_eq!(arranged(&list, &all).unwrap(), ["1", "handoff", "5", "6", "7", "8"]);
-    // Two answers of one round are one row.
+    // Two results of one round are in one row.
     let list = [said("user", "handoff"), call(&["x", "y"]), result("x"), result("y"), said("user", "waiting")];
     assert_eq!(arranged(&list, &all).unwrap(), ["handoff", "2", "3", "8"]);
-    // An answer that became short stays whole, with its call.
+    // A row with a shortened result stays unchanged, together with its call.
     let list = [said("user", "handoff"), result("z"), said("user", "yes")];
     assert_eq!(arranged(&list, &all).unwrap(), ["handoff", "5", "6", "7", "8"]);
 }
@@ -68,7 +68,7 @@ fn a_list_without_a_matching_row_is_its_handoff_and_the_newest_rows() {
     let [a, b] = round(["3", "4"], &["x"]);
     let all = [user("1", "old"), user("2", "go on"), a, b];
     assert_eq!(arranged(&[said("user", "handoff"), said("user", "?")], &all).unwrap(), ["handoff", "2", "3", "4"]);
-    // Without words of the user near the end the last message of the model begins it.
+    // If the user said nothing near the end, the rows begin with the last message of the model.
     let rounds = (0..70).flat_map(|at| round([&format!("c{at}"), &format!("r{at}")], &[&format!("x{at}")]));
     let all: Vec<Value> = [user("1", "go")].into_iter().chain(rounds).collect();
     assert_eq!(arranged(&[said("user", "handoff")], &all).unwrap(), ["handoff", "c69", "r69"]);
@@ -76,7 +76,7 @@ fn a_list_without_a_matching_row_is_its_handoff_and_the_newest_rows() {
 
 #[test]
 fn white_space_and_placeholders_do_not_matter() {
-    // Parts of one message stand on lines of their own here, and a picture has a line.
+    // Here the parts of one message are on separate lines, and a picture has its own line.
     let all = [user("1", "what is this?and that?"), user("2", ""), user("3", "waiting")];
     let list = [said("user", "handoff"), said("user", "[image]\nwhat is this?\nand that?"), said("user", "waiting")];
     assert_eq!(arranged(&list, &all).unwrap(), ["handoff", "1", "2", "3"]);
@@ -109,7 +109,7 @@ fn a_short_result_is_a_new_row_with_the_others_of_its_round() {
         rows(&list, &all, &[]).unwrap(),
         CompactedRows { rows: expected, chars: 35, newest: 18_000 + 2_016, last: "x".into() }
     );
-    // A row with a picture stays whole.
+    // A row with a picture stays unchanged.
     let mut pictured = all.clone();
     pictured[2]["toolResults"][1]["result"] = json!([{ "type": "text", "text": "a" }, { "type": "image" }]);
     assert_eq!(rows(&list, &pictured, &[]).unwrap().rows[2], json!({ "handle": "2" }));

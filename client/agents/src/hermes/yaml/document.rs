@@ -1,4 +1,4 @@
-//! Changes in the syntax tree of a text, which keeps every byte that it does not change.
+//! Edits of the syntax tree of a text. Bytes outside the edit stay as they are.
 
 use std::str::FromStr;
 
@@ -6,10 +6,10 @@ use yaml_edit::{Document, Mapping, Sequence, YamlFile};
 
 use super::{Edit, Word};
 
-/// Makes a change in a text.
+/// Applies an edit to a text.
 ///
 /// # Errors
-/// The tree has something else where the change belongs, in words for people.
+/// The tree has another type where the edit belongs. The error is for people.
 pub(super) fn apply(text: &str, edit: &Edit) -> Result<String, String> {
     let file = YamlFile::from_str(text).map_err(|_| "its YAML is not understood".to_owned())?;
     let mut documents = file.documents();
@@ -60,7 +60,7 @@ pub(super) fn apply(text: &str, edit: &Edit) -> Result<String, String> {
     Ok(file.to_string())
 }
 
-/// The mapping of a section; none where it is missing or null.
+/// Returns the mapping of a section, or `None` if it is missing or null.
 fn inner(root: &Mapping, section: &str) -> Result<Option<Mapping>, String> {
     match root.get(section) {
         None => Ok(None),
@@ -76,7 +76,7 @@ fn set(own: &Mapping, key: &str, word: Word) {
     }
 }
 
-/// Returns a text without data with the section at its end.
+/// Returns a text without data, with the section appended.
 fn appended(text: &str, edit: &Edit) -> String {
     let section = match *edit {
         Edit::Set(section, key, word) => format!("{section}:\n  {key}: {}\n", word.yaml()),

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What an install with everything asks for.
+/// The edits of an install with all parts.
 const ALL: [Edit; 6] = [
     Edit::Take("plugins", "disabled", "herma"),
     Edit::Add("plugins", "enabled", "herma"),
@@ -12,7 +12,7 @@ const ALL: [Edit; 6] = [
     Edit::Set("herma", "results", Word::True),
 ];
 
-/// What an uninstall asks for where all of it is there.
+/// The edits of an uninstall after an install with all parts.
 const GONE: [Edit; 4] = [
     Edit::Take("plugins", "enabled", "herma"),
     Edit::Drop("context", "engine", "herma"),
@@ -24,7 +24,7 @@ const ENGINE: Edit = Edit::Set("context", "engine", Word::Text("herma"));
 const ENABLED: Edit = Edit::Add("plugins", "enabled", "herma");
 const ALLOWED: Edit = Edit::Take("plugins", "disabled", "herma");
 
-/// Files as hosts write them by default.
+/// The default files of two hosts.
 const HOSTS: [&str; 2] = [include_str!("host-0.16.yaml"), include_str!("host-0.19.yaml")];
 
 #[track_caller]
@@ -222,7 +222,7 @@ fn the_hosts_own_files_are_edited_and_given_back() {
     assert_eq!(emptied, format!("{newest}plugins:\n  enabled: []\n"));
 }
 
-/// A section of a file, its name in it as `{}`.
+/// Generates a section of a file, with `{}` for its name.
 fn body() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "{}:\n",
@@ -244,7 +244,7 @@ fn body() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// A text, and its sections by name.
+/// Generates a text, and its sections by name.
 fn file() -> impl Strategy<Value = (String, Vec<(&'static str, String)>)> {
     let names = vec!["plugins", "context", "memory", "herma", "model", "other", "engine"];
     let sections = prop::sample::subsequence(names.clone(), 0..=names.len()).prop_shuffle();
@@ -259,7 +259,7 @@ fn file() -> impl Strategy<Value = (String, Vec<(&'static str, String)>)> {
             let mut text = ends(head);
             let mut sections = Vec::new();
             for (name, (body, joint)) in names.into_iter().zip(bodies) {
-                // `{}` stands for the name only where a key or an anchor is.
+                // `{}` is the name only in a key or an anchor.
                 let own = ends(&body.replacen("{}", name, 1).replace("&{}", &format!("&{name}")));
                 text += &(own.clone() + &ends(joint));
                 sections.push((name, own));
@@ -313,7 +313,7 @@ impl Edit {
         }
     }
 
-    /// The key that it is about in a section; all of them are the empty one.
+    /// Returns the key that the edit changes in a section. The empty key means all keys.
     fn key_in(&self, section: &str) -> Option<&'static str> {
         (self.section() == section).then_some(match *self {
             Self::Set(_, key, _) | Self::Add(_, key, _) | Self::Take(_, key, _) | Self::Drop(_, key, _) => key,

@@ -14,25 +14,25 @@ use crate::hook::context::{self, Known};
 use crate::hook::handover::{self, Handover};
 use crate::hook::{HookMessage, LONG, ledger, outputs, proxy, state};
 
-/// The context length of a model in tokens, if it is not known.
+/// The context length of a model in tokens, if it is unknown.
 const WINDOW: u64 = 200_000;
 
-/// The longest wait for Claude Code to write its newest result into the transcript.
+/// How long to wait for Claude Code to write its newest result into the transcript.
 const WRITING: Duration = Duration::from_millis(500);
 
 /// The pause between two reads of the transcript.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Bytes at the end of a transcript in which the newest result is searched.
+/// The bytes at the end of a transcript that are searched for the newest result.
 const END: u64 = 1 << 20;
 
 impl Session<'_> {
-    /// The agent is going to compact by itself. The daemon archives the conversation first, and the agent gets
+    /// Prepares for the agent's own compaction. The daemon archives the conversation first, and the agent gets
     /// instructions for its summary.
     pub(super) fn before_compaction(&mut self, event: &Event) -> Result<(), String> {
         self.notes.state.handover = None;
         self.follow(event, LONG)?;
-        // The daemon's list of the session is compressed when the agent's is.
+        // The daemon's list of the session is compressed together with the agent's.
         let list = self.compress(event)?;
         self.notes.state.has_handoff = false;
         if let Some(list) = list.filter(|_| self.agent.compaction().has_proxy && proxy::is_used(self.home, self.agent))
@@ -76,8 +76,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Waits until the transcript has the newest result of the agent's rows, at most [`WRITING`]. Claude Code writes the
-    /// transcript a little later, and results that the daemon has not read stay whole in the new window.
+    /// Waits until the transcript has the newest result of the agent's rows, at most [`WRITING`]. Claude Code writes
+    /// the transcript a little later. Results that the daemon has not read stay uncompressed in the new window.
     fn await_newest(&mut self, event: &Event) {
         let mark = self.agent.newest_mark(event.value.get("messages").unwrap_or(&Value::Null));
         let Some((mark, path)) = mark.zip(self.transcript(event)) else { return };
@@ -87,11 +87,11 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the session's compressed list; `None` if nothing gets shorter.
+    /// Returns the session's compressed list, or `None` if it would not get shorter.
     fn compress(&mut self, event: &Event) -> Result<Option<Vec<Value>>, String> {
         let session = self.id.clone();
         let context_length = Some(self.agent.window().unwrap_or(WINDOW));
-        // No message is protected: after a compaction the agents send system prompt and tools again, and the handoff
+        // No message is protected. After a compaction the agents send system prompt and tools again, and the handoff
         // quotes the user's first words.
         let settings = ConfigureParams {
             session: session.clone(),
@@ -125,7 +125,7 @@ impl Session<'_> {
     }
 }
 
-/// Whether the last [`END`] bytes of a transcript have a text.
+/// Returns whether the last [`END`] bytes of a transcript contain a text.
 fn ends_with(path: &Path, text: &str) -> bool {
     own_file::read_end(path, END).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(text))
 }

@@ -10,13 +10,13 @@ use crate::hook::folder::folder;
 use crate::hook::process::{self, Current, Kind};
 use crate::hook::state;
 
-/// Returns the daemon's id of an agent's session; `None` if no hook noted the session.
+/// Returns the daemon's id of an agent's session, or `None` if no hook saved notes about it.
 pub(crate) fn of_id(home: &Path, agent: &dyn Agent, id: &str) -> Option<String> {
     let is_noted = is_id(id) && folder(home, agent).join(format!("{id}.json")).is_file();
     is_noted.then(|| session(agent, id, state::rewritten(home, agent, id)))
 }
 
-/// Returns the daemon's id of the session that an agent's process has; `None` if no hook noted it.
+/// Returns the daemon's id of the current session of an agent's process, or `None` if no hook saved it.
 pub(crate) fn of_process(home: &Path, agent: &dyn Agent, process: u32) -> Option<String> {
     let current: Current = process::read(home, agent, process, Kind::Session)?;
     of_id(home, agent, &current.id)

@@ -23,7 +23,7 @@ pub(super) const READING: Duration = Duration::from_millis(150);
 /// The time limit when a session or a subagent ends.
 pub(super) const ENDING: Duration = Duration::from_millis(600);
 
-/// The time limit for the transcripts of other sessions when a session begins.
+/// The time limit for all transcripts of other sessions when a session begins.
 const SWEEPING: Duration = Duration::from_millis(300);
 
 /// The most calls of the model in one request to the ledger.
@@ -64,7 +64,7 @@ impl Session<'_> {
         kept
     }
 
-    /// Reads the rest of other sessions' transcripts: a session ended late, or a hook was killed.
+    /// Reads the rest of other sessions' transcripts. It is unread if a session ended late or a hook was killed.
     pub(super) fn sweep(&mut self, id: &str) -> Result<(), String> {
         let began = Instant::now();
         for other in state::unread(self.home, self.agent).into_iter().filter(|other| other != id) {
@@ -111,7 +111,7 @@ impl Session<'_> {
     }
 }
 
-/// Reads on in a transcript within a time limit, and saves the position. A transcript that was rewritten becomes another
+/// Continues to read a transcript within a time limit, and saves the position. A rewritten transcript becomes another
 /// session.
 fn keep(
     daemon: &mut Daemon,
