@@ -1,9 +1,9 @@
-//! How long `herma ping` takes as a whole process, beside `/bin/true`.
+//! Measures `herma ping` as a whole process, compared with `/bin/true`.
 //!
 //! `cargo build --release && cargo bench -p herma --bench process`
 //!
-//! Both are run in turn, pair by pair; the figures are medians. The daemon runs
-//! already, as it does for all but the first command of a day.
+//! Both run in turn, pair by pair; the figures are medians. The daemon is already running, as for all but the first
+//! command of a day.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints a table and may stop at a surprise")]
 

@@ -17,12 +17,11 @@ use herma_client::protocol::context::{
 use herma_client::protocol::value::TextOrOff;
 use serde::Deserialize;
 
-/// How long a compression may take when nothing else is said: models take their time, and
-/// several may be tried.
+/// The default timeout of a compression. Models are slow, and several may be tried.
 const PATIENCE: Duration = Duration::from_mins(15);
 
-// Shortens a conversation and says what was done; the new list goes to
-// standard output with --messages. With --undo the list of before comes back.
+// Compresses a conversation and prints a report. With --messages it prints the new list to standard output. With --undo
+// it restores the earlier list.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The file holds a JSON list of messages, an object that has it as `messages`, `contents` or `input`, or one message a line. They may be chat completions, messages of Anthropic, items of OpenAI's Responses or contents of Gemini; the new list is in the same form.\n\nWith --undo the session's list becomes what it was before its newest compression, or at --generation, and behind it stands what was said since; the newest five can be undone. A session that nothing was appended to needs the list as it is now as FILE. With --plan nothing changes.\n\nExamples:\n  herma compress conversation.json --context-length 200000\n  herma compress conversation.json --messages > shorter.json\n  herma compress conversation.json --plan\n  herma compress conversation.json --preview | less -R\n  herma compress conversation.json --range 10..40 --detail high\n  herma compress conversation.json --summarizer openai\n  herma compress - --focus \"the failing test\" < conversation.json\n  herma compress --undo --session my-session --plan\n  herma compress shorter.json --undo --session my-session --messages > before.json"
@@ -31,48 +30,48 @@ pub(super) struct Arguments {
     /// The conversation; - for standard input
     #[arg(required_unless_present = "undo")]
     file: Option<PathBuf>,
-    /// The session's id; what is removed is kept under it; `compress:` and the file's name when left out
+    /// The session's id, under which removed messages are kept; `compress:` and the file's name when left out
     #[arg(long)]
     pub(super) session: Option<String>,
     /// The model's window in tokens
     #[arg(long, value_name = "TOKENS", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
     context_length: u64,
-    /// What to keep most of
+    /// The topic to keep most of
     #[arg(long, value_name = "TOPIC")]
     focus: Option<String>,
-    /// How much the handoff tells
+    /// The level of detail of the handoff: low, medium or high
     #[arg(long, value_name = "LEVEL", value_parser = detail)]
     detail: Option<Detail>,
-    /// Let only these messages leave, from the first position to before the second, like 10..40
+    /// Replace only these messages, from the first position to before the second, like 10..40
     #[arg(long, value_name = "FROM..TO", value_parser = range)]
     range: Option<(u64, u64)>,
-    /// What writes the summary: a name that summarizer.chain may have, like extractive; the configured ones when left out
+    /// The summarizer: a name that summarizer.chain may have, like extractive; the configured ones when left out
     #[arg(long, value_name = "NAME", conflicts_with = "plan")]
     summarizer: Option<String>,
-    /// Ask a summarizer again that failed a moment ago, and compress even what gets longer by it
+    /// Ask a summarizer again that just failed, and compress even if the result is longer
     #[arg(long, conflicts_with = "plan")]
     force: bool,
-    /// Go on in a new session, whose parent is this one
+    /// Continue in a new session whose parent is this one
     #[arg(long = "continue", conflicts_with = "plan")]
     goes_on: bool,
-    /// Say what would be done, and do nothing
+    /// Show what would be done, and do nothing
     #[arg(long)]
     plan: bool,
-    /// Show what would leave the list, what would stay and what would be new, and do nothing
+    /// Show which messages would be removed, kept and added, and do nothing
     #[arg(long, conflicts_with_all = ["plan", "summarizer", "force", "goes_on", "messages"])]
     preview: bool,
     /// Print the new list as JSON; the report goes to standard error
     #[arg(long)]
     messages: bool,
-    /// Bring the list of before the session's newest compression back
+    /// Restore the list from before the session's newest compression
     #[arg(long, requires = "session", conflicts_with_all = ["focus", "detail", "range", "summarizer", "force", "goes_on", "context_length", "preview"])]
     undo: bool,
-    /// The generation whose list is to come back; that before the newest compression when left out
+    /// The generation of the list to restore; the one before the newest compression when left out
     #[arg(long, value_name = "N", requires = "undo")]
     generation: Option<u64>,
 }
 
-/// Reads how much a handoff is to tell.
+/// Parses the level of detail of a handoff.
 fn detail(text: &str) -> Result<Detail, String> {
     match text {
         "low" => Ok(Detail::Low),
@@ -123,7 +122,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         return out::show(context.common, &result, report::planned);
     }
     if arguments.preview {
-        // A session has rules and a summary of before, and its own window.
+        // A session has its own rules, earlier summary and window.
         let config = arguments
             .session
             .is_none()
@@ -180,7 +179,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     out::line(&report::reported(report))
 }
 
-/// Reads messages: a JSON list, the request or answer that has one, or one a line.
+/// Reads messages: a JSON list, a request or an answer that contains one, or one message per line.
 pub(super) fn read_messages(path: &Path) -> Result<Vec<Json>, Failure> {
     #[derive(Deserialize)]
     struct Conversation {

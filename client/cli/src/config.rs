@@ -1,5 +1,5 @@
-//! `herma config …`: what the daemon makes of its configuration. The daemon's own program is
-//! asked, so that no second reader of the file can disagree with it.
+//! `herma config …`: the daemon's view of its configuration. The daemon's own program reads the file, so a second
+//! parser can't disagree with it.
 
 use std::ffi::OsStr;
 use std::io::{IsTerminal, Read, Write};
@@ -14,20 +14,20 @@ use serde_json::json;
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(super) enum Command {
-    /// Print every value in force, and where it came from
+    /// Print every value in force, and its source
     #[command(
         after_help = "The output is a configuration file that says the same.\n\nExamples:\n  herma config show\n  herma config show --json | jq '.settings[] | select(.source != \"default\")'"
     )]
     Show {
-        /// A file to look at instead of the home's own
+        /// A file to read instead of the home's own
         file: Option<PathBuf>,
     },
-    /// Look for mistakes in the file; exit code 1 when there are any
+    /// Check the file for mistakes; exit code 1 if there are any
     Check {
-        /// A file to look at instead of the home's own
+        /// A file to read instead of the home's own
         file: Option<PathBuf>,
     },
-    /// Write a file with every key at its default; one that is there is left alone
+    /// Write a file with every key at its default; an existing file stays as it is
     Init,
 }
 
@@ -49,14 +49,14 @@ pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Fai
     }
 }
 
-/// What the daemon's program says, or its complaint.
+/// Returns the output of the daemon's program, or its error message.
 pub(super) fn ask(context: &CliContext<'_>, file: Option<&PathBuf>, arguments: &[&str]) -> Result<String, Failure> {
     let file = file.map(|file| ["--config".as_ref(), file.as_os_str()]);
     let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).chain(file.into_iter().flatten()).collect();
     run_daemon(context, &arguments, Stdio::null(), Stdio::piped())
 }
 
-/// Runs the daemon's program with these arguments to its end. What it says where `output` is a pipe, or its complaint.
+/// Runs the daemon's program to its end. Returns its output if `output` is a pipe, or its error message.
 pub(super) fn run_daemon(
     context: &CliContext<'_>,
     arguments: &[impl AsRef<OsStr>],
@@ -86,7 +86,7 @@ pub(super) fn run_daemon(
     Err(Failure::File(words.strip_prefix("hermad: ").unwrap_or(words).to_owned()))
 }
 
-/// What a program complains of. How far it is, which it writes over and over at the start of a line, goes to the terminal.
+/// Returns the error message of a program. Its progress lines, which begin with a carriage return, go to the terminal.
 fn complaint(mut said: impl Read) -> String {
     let (mut words, mut bytes, mut out) = (Vec::new(), [0; 4096], std::io::stderr());
     let (is_seen, mut is_progress) = (out.is_terminal(), false);
@@ -102,7 +102,7 @@ fn complaint(mut said: impl Read) -> String {
             is_progress &= *byte != b'\n';
         }
         if is_seen {
-            // Whoever looked may be gone.
+            // The terminal may be closed.
             drop(out.write_all(&progress));
         }
     }

@@ -4,13 +4,13 @@ use clap::Subcommand;
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::constraint::{AddParams, ListParams, ListResult, RemoveParams, Scope, Source};
 
-/// Chars of a rule in the table.
+/// The most chars of a rule in the table.
 const TEXT: usize = 100;
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(super) enum Command {
-    /// Keep a rule that every handoff of the session quotes word for word
+    /// Add a rule that every handoff of the session quotes word for word
     #[command(
         after_help = "Examples:\n  herma constraint add my-session \"never push to main\"\n  herma constraint add my-session --once \"don't touch the tests yet\""
     )]
@@ -19,21 +19,21 @@ pub(super) enum Command {
         session: String,
         /// The rule, in the user's words; - for standard input
         text: String,
-        /// It holds for the task at hand only
+        /// Apply the rule only to the current task
         #[arg(long)]
         once: bool,
     },
-    /// List the rules of a session: those that were added, and those that were found in the user's messages
+    /// List the rules of a session: the added ones, and those found in the user's messages
     List {
         /// The session's id
         session: String,
     },
-    /// Let a rule go
+    /// Remove a rule
     #[command(name = "rm", visible_alias = "remove")]
     Remove {
         /// The session's id
         session: String,
-        /// What names the rule; see the list
+        /// The rule's id, from the list
         id: String,
     },
 }

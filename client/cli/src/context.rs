@@ -29,43 +29,43 @@ pub(super) enum Command {
     Estimate {
         /// A file with messages; - for standard input
         file: PathBuf,
-        /// The file is plain text
+        /// Read the file as plain text
         #[arg(long)]
         text: bool,
     },
-    /// Say what a provider's error is about, and which window it names
+    /// Classify a provider's error, and show the window that it names
     Classify(classify::Arguments),
     /// Mark a conversation for the provider's prompt cache
     CacheControl(cache_control::Arguments),
-    /// Ask whether a session should be compressed now
+    /// Check whether a session should be compressed now
     Check(check::Arguments),
-    /// Show which tools a session used and what their schemas cost; choose what is sent
+    /// Show which tools a session used and what their schemas cost; choose the schemas to send
     Tools(tools::Arguments),
-    /// Tell what a call of a model used
+    /// Record the usage of a model call
     Usage(usage::Arguments),
-    /// Keep a message in the list, whatever leaves it
+    /// Keep a message in the list through compressions
     Pin(pins::Arguments),
     /// List the pinned messages of a session
     Pins {
         /// The session's id
         session: String,
     },
-    /// Let a pinned message leave with the others again
+    /// Unpin a message, so that compressions may remove it again
     Unpin {
         /// The session's id
         session: String,
-        /// What names the pin; see the list
+        /// The pin's id, from the list
         id: String,
     },
-    /// Name outputs that the agent is done with, so that the next compression leaves a line of each
+    /// Discard outputs that the agent no longer needs; the next compression leaves one line of each
     Discard(discard::Arguments),
-    /// Open or close a sub-task, so that the next compression takes a closed one out of the list
+    /// Open or close a sub-task; the next compression removes a closed one from the list
     Episode(episode::Arguments),
-    /// Put what a node stands for into the list again, word for word
+    /// Insert the original messages of a node into the list again
     Open(opened::Open),
-    /// Take what was opened out of the list
+    /// Remove opened messages from the list
     Fold(opened::Fold),
-    /// Show the settings and the state of a session's engine, its map and what its calls read from the prompt cache
+    /// Show the settings and the state of a session's engine, its map, and its reads from the prompt cache
     Status {
         /// The session's id
         session: String,

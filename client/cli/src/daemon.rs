@@ -14,13 +14,13 @@ use serde_json::json;
 
 use super::orphans;
 
-/// Cells of a bar.
+/// The cells of a bar.
 const BAR: usize = 10;
 
-/// Pause between two looks at a daemon that is stopping.
+/// The pause between two checks of a daemon that is stopping.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Seconds that a daemon may take to close its files once its requests are done or cut off.
+/// The seconds that a daemon may take to close its files after its requests are done or cut off.
 const LEAVE_S: u64 = 15;
 
 #[derive(Debug, Subcommand)]
@@ -30,13 +30,13 @@ pub(super) enum Command {
     Run,
     /// Start the daemon in the background; its log goes to herma/hermad.log
     Start,
-    /// Stop the daemon when what it was asked is done
+    /// Stop the daemon after its running requests are done
     Stop {
-        /// Seconds that requests have to finish
+        /// The seconds that requests have to finish
         #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=3600))]
         drain: u64,
     },
-    /// Say whether the daemon runs; exit code 3 when it doesn't
+    /// Show whether the daemon runs; exit code 3 if it doesn't
     Status,
 }
 
@@ -89,7 +89,7 @@ fn stop(context: &CliContext<'_>, drain: u64) -> Result<(), Failure> {
     })
 }
 
-/// Stops the daemon that listens; false when none does.
+/// Stops the running daemon. Returns false if none runs.
 fn stop_serving(context: &CliContext<'_>, drain: u64) -> Result<bool, Failure> {
     let mut client = match context.connect_in_lines() {
         Err(ClientError::Unreachable { .. }) => return Ok(false),
@@ -109,13 +109,12 @@ fn stop_serving(context: &CliContext<'_>, drain: u64) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Whether the daemon with this process id still has its home: it listens no more when it begins
-/// to close its files, and lets the lock go when it has closed them. A lock that can't be looked
-/// at says nothing.
+/// Returns whether the daemon with this process id still has its home. A daemon stops listening before it closes its
+/// files, and releases the lock after it has closed them. Returns false if the lock can't be read.
 fn holds(pid: u32, place: &Place) -> bool {
     let Ok(mut file) = place.open_lock() else { return false };
     let mut holder = String::new();
-    // A daemon on a full disk could not write who it is.
+    // With a full disk, a daemon can't write its process id.
     let is_another =
         file.read_to_string(&mut holder).is_ok_and(|length| length > 0) && !holder.starts_with(&format!("pid {pid} "));
     !is_another && flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)

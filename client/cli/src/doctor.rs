@@ -1,4 +1,4 @@
-//! `herma doctor`: what could keep herma from doing its work, and what to do about it.
+//! `herma doctor`: checks for problems, and advice for fixing them.
 
 mod agents;
 mod config;
@@ -11,26 +11,26 @@ use std::path::Path;
 use herma_base::{CliContext, Failure, out};
 use serde::Serialize;
 
-/// How a thing is.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Health {
     Ok,
-    /// It works, and something should be looked at.
+    /// It works, but needs attention.
     Warning,
-    /// Something does not work.
+    /// It does not work.
     Error,
 }
 
-/// What was found out about one thing.
+/// The finding of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Finding {
-    /// What was looked at.
+    /// The name of the check.
     check: &'static str,
     state: Health,
-    /// How it is.
+    /// The description for people.
     words: String,
-    /// What to do about it.
+    /// The advice for fixing it.
     #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<String>,
 }
@@ -52,12 +52,12 @@ impl Finding {
 /// All findings.
 #[derive(Debug, Serialize)]
 struct Report {
-    /// The worst of them.
+    /// The worst state of all findings.
     state: Health,
     findings: Vec<Finding>,
 }
 
-/// Looks at everything; exit code 1 when something does not work.
+/// Runs all checks. The exit code is 1 if something does not work.
 pub(super) fn run(context: &CliContext<'_>) -> Result<(), Failure> {
     let home = context.place.home.as_path();
     let mut findings = disk::folders(home, &context.place.socket);
@@ -99,7 +99,7 @@ fn table(report: &Report) -> String {
     text
 }
 
-/// A path as a word for a shell.
+/// Quotes a path for a shell.
 fn word(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);

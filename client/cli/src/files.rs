@@ -8,7 +8,7 @@ mod show;
 use clap::Subcommand;
 use herma_base::{CliContext, Failure};
 
-/// What every path of a memory file begins with.
+/// The first folder of every memory file's path.
 const ROOT: &str = "/memories";
 
 #[derive(Debug, Subcommand)]
@@ -17,15 +17,15 @@ const ROOT: &str = "/memories";
     after_help = "The files lie in herma/files/PROFILE in the home. To change one, open it in an editor there:\nthe change is found at the next look, and is in the journal like every other.\n\nExamples:\n  herma files list\n  herma files show notes.md\n  herma files log --diff\n  $EDITOR ~/.hermes/herma/files/default/notes.md"
 )]
 pub(super) enum Command {
-    /// List the files, their revisions and how much room there is
+    /// List the files, their revisions and the free space
     List(list::Arguments),
-    /// Print a file, as it is or as it was at a revision
+    /// Print a file, as it is now or at a revision
     Show(show::Arguments),
     /// List the changes, newest first
     Log(log::Arguments),
-    /// Take the newest change back
+    /// Undo the newest change
     Undo(put_back::Undo),
-    /// Put files back as they were at a revision
+    /// Restore files to a revision
     Restore(put_back::Restore),
 }
 
@@ -39,7 +39,7 @@ pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Fai
     }
 }
 
-/// A path as the wire has it, of one that may be said without its root.
+/// Returns a path in the form of the protocol. The user may leave out its root.
 fn path(said: &str) -> String {
     if said == ROOT || said.starts_with("/memories/") {
         return said.to_owned();

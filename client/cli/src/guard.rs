@@ -8,14 +8,14 @@ use clap::{Subcommand, ValueEnum};
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::guard::{RedactParams, ScanParams, ScanResult, Scope};
 
-/// How much to look for.
+/// The kinds of attacks to look for.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum Looked {
-    /// What is an attack anywhere
+    /// Attacks in any text
     All,
-    /// What is an attack in a model's context
+    /// Attacks in a model's context
     Context,
-    /// What is an attack in a memory entry
+    /// Attacks in a memory entry
     Strict,
 }
 
@@ -26,7 +26,7 @@ pub(super) enum Command {
     Scan {
         /// The file with the text; - for standard input
         file: PathBuf,
-        /// How much to look for
+        /// The kinds of attacks to look for
         #[arg(long, value_enum, default_value = "context")]
         scope: Looked,
     },
@@ -34,22 +34,22 @@ pub(super) enum Command {
     Redact {
         /// The file with the text; - for standard input
         file: PathBuf,
-        /// The text is source code: assignments stay
+        /// The text is source code: keep assignments
         #[arg(long)]
         code: bool,
     },
-    /// Let in what the guard finds by this name, with a warning
+    /// Allow texts with this finding, with a warning
     #[command(
         after_help = "Every refusal has the finding's name. The setting is written into the configuration (guard.severity), which is read when the daemon starts.\n\nExamples:\n  herma guard allow ssh_access\n  herma guard allow ssh_access --off\n  herma guard block ssh_access"
     )]
     Allow {
         /// The name of the finding
         id: String,
-        /// Let it in without a warning
+        /// Allow them without a warning
         #[arg(long)]
         off: bool,
     },
-    /// Keep out again what the guard finds by this name
+    /// Block texts with this finding again
     Block {
         /// The name of the finding
         id: String,

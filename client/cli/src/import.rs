@@ -32,26 +32,26 @@ pub(super) struct Arguments {
     /// The program whose conversations are read
     #[arg(value_parser = Source::parser())]
     program: &'static Source,
-    /// A file, or a folder that is looked through
+    /// A file, or a folder to search
     path: Option<PathBuf>,
-    /// Go on for ever, and take in what is new as it is written
+    /// Keep running, and import new messages as they are written
     #[arg(long, conflicts_with = "dry_run")]
     watch: bool,
-    /// Mask secrets in what is kept
+    /// Mask secrets in the imported messages
     #[arg(long)]
     redact: bool,
-    /// Keep sessions of a folder, and of those below it, in another profile; the longest folder counts
+    /// Import sessions of a folder, and of those below it, into another profile; the longest folder counts
     #[arg(long, value_name = "FOLDER=PROFILE", value_parser = rule)]
     profile_for: Vec<Rule>,
-    /// Bring back what was removed from herma since it was imported, and read every file anew
+    /// Import again what was removed from herma, and read every file again
     #[arg(long)]
     again: bool,
-    /// Say what would be imported, and import nothing
+    /// Show what would be imported, and import nothing
     #[arg(long)]
     dry_run: bool,
 }
 
-/// Sessions of a folder belong to a profile.
+/// A rule that puts the sessions of a folder into a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Rule {
     folder: PathBuf,
@@ -61,7 +61,8 @@ struct Rule {
 fn rule(text: &str) -> Result<Rule, String> {
     match text.rsplit_once('=') {
         Some((folder, profile)) if !folder.is_empty() && !profile.is_empty() => {
-            // Agents name their folders without links; one that is not there can't be looked at.
+            // Agents resolve links in the names of folders, so this does too. If the folder is missing, that is
+            // impossible.
             let folder = std::fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
             let folder = folder.map_err(|error| error.to_string())?;
             Ok(Rule { folder, profile: profile.to_owned() })
@@ -101,7 +102,7 @@ impl<'a> Import<'a> {
         Ok(Self { arguments, files, sink, follower: Follower::default() })
     }
 
-    /// Takes in what is new in all files.
+    /// Imports the new messages of all files.
     fn all(&mut self) -> Result<(), Failure> {
         let began = Instant::now();
         let files = self.files.all(&mut self.sink.report)?;
@@ -118,9 +119,9 @@ impl<'a> Import<'a> {
         self.sink.record.save()
     }
 
-    /// Takes in what is new in a file.
+    /// Imports the new messages of a file.
     fn file(&mut self, path: &Path, stamp: &Stamp, seen: &mut dyn FnMut(u64, u64)) -> Result<(), Failure> {
-        // What is written to a database may be in its log for long, and standard input is another one each time.
+        // New rows of a database may stay in its log for long, and standard input differs each time.
         let has_looks = !matches!(self.arguments.program.format, Format::Database) && !self.files.is_input();
         let is_same = has_looks && self.sink.record.has_seen(path, stamp);
         self.sink.report.file(is_same);

@@ -1,6 +1,6 @@
-//! `herma`: the command line, a file for each resource, with the names of the daemon's handlers.
+//! `herma`: the command line. Each resource has a file with the name of the daemon's handlers.
 //!
-//! The agents, the MCP server and what all front ends need are crates of their own.
+//! The agents, the MCP server and the common parts of all front ends are separate crates.
 
 mod compress;
 mod config;

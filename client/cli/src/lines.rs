@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-/// Passes over the rest of a line of which `last` was read; how many bytes that was.
+/// Skips the rest of a line whose read part ends with `last`. Returns the number of skipped bytes.
 pub(crate) fn skip_line(source: &mut impl BufRead, last: Option<&u8>) -> std::io::Result<u64> {
     let mut skipped = 0;
     let mut is_over = last == Some(&b'\n');

@@ -26,7 +26,7 @@ pub(super) use steps::{Step, steps};
 use herma_base::CliContext;
 use herma_base::Failure;
 
-/// Which store.
+/// One of the two stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Store {
     /// MEMORY.md: the agent's own notes
@@ -44,7 +44,7 @@ impl From<Store> for Target {
     }
 }
 
-/// The store's name on the command line.
+/// Returns the store's name on the command line.
 pub(super) const fn name(target: Target) -> &'static str {
     match target {
         Target::Memory => "memory",
@@ -59,9 +59,9 @@ pub(super) enum Command {
     List(list::List),
     /// Add an entry
     Add(write::Add),
-    /// Put another text in an entry's place
+    /// Replace an entry with another text
     Replace(write::Replace),
-    /// Take an entry out
+    /// Remove an entry
     Remove(write::Remove),
     /// Apply several operations, all or none
     Batch(write::Batch),
@@ -73,23 +73,23 @@ pub(super) enum Command {
     Show(revision::Show),
     /// Compare two revisions of a store
     Diff(revision::Diff),
-    /// Take the newest change of a store back
+    /// Undo the newest change of a store
     Undo(undo::Undo),
-    /// Put back what a store held at an earlier revision
+    /// Restore a store to an earlier revision
     Restore(undo::Restore),
-    /// Print the stores for a file
+    /// Print the stores in a format that import reads
     Export(export::Arguments),
-    /// Take entries from a file
+    /// Import entries from a file
     Import(import::Arguments),
     /// List the writes that wait for approval
     Pending(approval::Pending),
-    /// List the writes that are kept here until the shared database is back
+    /// List the writes that wait here until the shared database is back
     Queued(approval::Queued),
-    /// Do writes that wait for approval
+    /// Approve writes that wait for approval
     Approve(approval::Chosen),
-    /// Throw writes that wait for approval away
+    /// Reject writes that wait for approval
     Reject(approval::Chosen),
-    /// Do what a model's function call says
+    /// Carry out a model's function call
     Tool(write::Tool),
     /// Print the tool's function schema and the paragraph for the system prompt
     Schema,

@@ -1,26 +1,26 @@
-//! Moments as people write them: a span back from now, a day by its date or its name, or Unix seconds.
+//! Parses times as people write them: a time span before now, a day by its date or its name, or Unix seconds.
 
 mod words;
 
 use jiff::Zoned;
 use jiff::civil::Date;
 
-/// Below this a number alone is no moment that herma knew: it is 1973, and a unit
-/// or a dash was forgotten.
+/// The smallest number that counts as Unix seconds. A smaller one would be before 1973; the user probably forgot a unit
+/// or a dash.
 const EARLIEST: f64 = 100_000_000.0;
 
-/// Units of a span, in seconds.
+/// The units of a span, in seconds.
 const UNITS: [(char, u64); 5] = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400), ('w', 604_800)];
 
-/// What a moment looks like.
+/// Examples of the accepted forms.
 const FORMS: &str = "7d, 12h, 30m, 2026-11-20, yesterday, 'last tuesday', '3 weeks ago', 'march 2026' or Unix seconds";
 
-/// Reads a moment, in Unix seconds.
+/// Parses a time. Returns it in Unix seconds.
 pub(crate) fn parse(text: &str) -> Result<f64, String> {
     parse_at(text, &Zoned::now())
 }
 
-/// Reads a span from now on, like 30m, and gives the moment at its end, in Unix seconds.
+/// Parses a span from now on, like 30m. Returns its end in Unix seconds.
 pub(crate) fn coming(text: &str) -> Result<f64, String> {
     let words = || "it is no span; give one like 30m, 2h or 7d".to_owned();
     let (at, unit) = text.char_indices().next_back().ok_or_else(words)?;
@@ -32,7 +32,7 @@ pub(crate) fn coming(text: &str) -> Result<f64, String> {
     Ok(now.saturating_add(seconds) as f64)
 }
 
-/// Reads a moment as it is meant at some time, in that time's zone.
+/// Parses a time relative to `now`, in its time zone.
 fn parse_at(text: &str, now: &Zoned) -> Result<f64, String> {
     if is_number(text) {
         return number(text);
@@ -59,7 +59,7 @@ fn is_number(text: &str) -> bool {
         && text.chars().all(|char| char.is_ascii_digit() || char == '.')
 }
 
-/// Whether it has the shape of a day, though there may be none such.
+/// Returns whether a text has the form of a date, even of one that doesn't exist.
 fn is_day(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     parts.len() == 3 && parts.iter().all(|part| !part.is_empty() && part.chars().all(|char| char.is_ascii_digit()))
@@ -81,7 +81,7 @@ fn day(text: &str, now: &Zoned) -> Result<f64, String> {
     begin(date, now)
 }
 
-/// When a day begins, where the reader is.
+/// Returns the beginning of a day in the time zone of `now`.
 fn begin(date: Date, now: &Zoned) -> Result<f64, String> {
     let start = date.to_zoned(now.time_zone().clone()).map_err(|_| "there is no such day".to_owned())?;
     seconds(start.timestamp().as_second())

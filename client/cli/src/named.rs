@@ -1,16 +1,16 @@
-//! Checks the home and the socket that flags name: a typing error creates no home and reaches no other daemon.
+//! Checks the home and the socket that flags name. A typing error must not create a home or reach another daemon.
 
 use herma_base::{CliContext, Failure, out};
 use herma_client::{Client, Codec};
 
-/// What a command does with the daemon.
+/// How a command uses the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// It asks none, or uses the one that it finds, because an agent starts it.
+    /// It calls no daemon, or whichever it finds, because an agent starts the command.
     Any,
-    /// It stops it.
+    /// It stops the daemon.
     Stop,
-    /// It asks it.
+    /// It calls the daemon.
     Ask,
     /// It stores something, so it may create a home.
     Create,
@@ -19,7 +19,7 @@ pub(crate) enum Access {
 /// Checks the home and the socket that flags name.
 ///
 /// # Errors
-/// Nothing is there that the command could mean.
+/// The home doesn't exist, or no daemon listens on the socket.
 pub(crate) fn check(context: &CliContext<'_>, access: Access) -> Result<(), Failure> {
     let home = &context.place.home;
     let is_missing = context.common.home.is_some() && !home.exists();

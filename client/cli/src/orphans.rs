@@ -1,5 +1,5 @@
-//! Daemons whose lock file was removed or replaced: no socket of the home leads to them any more.
-//! They end by themselves within two seconds, unless they are stopped or hang.
+//! Daemons whose lock file was removed or replaced, so that no socket of the home leads to them. They end by themselves
+//! within two seconds, unless they are stopped or hang.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,20 +9,20 @@ use std::time::{Duration, Instant};
 use herma_base::Failure;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Where Linux tells of processes.
+/// The folder in which Linux lists processes.
 const PROCESSES: &str = "/proc";
 
-/// What Linux writes behind the path of an open file that has it no more.
+/// The suffix of the path of an open file that was deleted.
 const DELETED: &str = " (deleted)";
 
-/// How long such a daemon has to end.
+/// How long such a daemon may take to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Pause between two looks at it.
+/// The pause between two checks.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The process ids of this user's daemons that have this home's lock file open, but not the one
-/// that is there now; none where the system doesn't tell.
+/// Returns the process ids of this user's daemons that have a deleted lock file of this home open. Returns none if the
+/// system doesn't list processes.
 pub(super) fn find(home: &Path) -> Vec<u32> {
     let home = fs::canonicalize(home).unwrap_or_else(|_| home.to_owned());
     let gone = format!("{}{DELETED}", home.join("herma/hermad.lock").display());
@@ -46,14 +46,14 @@ fn has_open(pid: u32, path: &Path) -> bool {
     files.filter_map(|file| fs::read_link(file.path()).ok()).any(|opened| opened == path)
 }
 
-/// Ends them, and waits for that.
+/// Ends the daemons, and waits until they have ended.
 ///
 /// # Errors
-/// One that goes on.
+/// A daemon does not end.
 pub(super) fn end(pids: &[u32]) -> Result<(), Failure> {
     for pid in pids {
         let raw = i32::try_from(*pid).ok().and_then(Pid::from_raw);
-        // It may have ended meanwhile.
+        // The daemon may have ended in the meantime.
         let _ = raw.map(|pid| kill_process(pid, Signal::TERM));
     }
     let until = Instant::now() + PATIENCE;

@@ -16,17 +16,17 @@ pub(super) use list::reason;
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(super) enum Command {
-    /// Admit a tool result: print what goes into the conversation
+    /// Admit a tool result: print the text for the conversation
     Admit(admit::Arguments),
-    /// List the outputs that are kept, newest first
+    /// List the kept outputs, newest first
     List(list::Arguments),
     /// Read a spilled output, page by page
     Read(read::Arguments),
-    /// Look for a text in spilled outputs
+    /// Search for a text in spilled outputs
     Search(search::Arguments),
     /// Remove spilled outputs for good
     Rm(remove::Arguments),
-    /// Let go of what is too old or too much
+    /// Remove outputs that are too old or over the quota
     Gc(gc::Arguments),
     /// Print the preview of a text
     Preview(preview::Arguments),

@@ -9,7 +9,7 @@ use herma_client::protocol::profile::{CreateParams, ListParams, ListResult};
 pub(super) enum Command {
     /// List the profiles of the home
     List,
-    /// Make a profile: a pair of stores of its own
+    /// Create a profile: a separate pair of stores
     #[command(
         after_help = "Example:\n  herma profile create work\n  herma --profile work memory add user \"reviews before lunch\""
     )]

@@ -1,4 +1,4 @@
-//! The arguments of `herma`, and which file runs each command.
+//! The arguments of `herma`, and the dispatch of each command to its file.
 
 mod parse;
 
@@ -36,42 +36,42 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    /// Ask whether the daemon answers
+    /// Check whether the daemon answers
     Ping,
     /// Show what the daemon is doing
     Status,
-    /// Run, start, stop or look at the daemon
+    /// Run, start, stop or check the daemon
     #[command(subcommand)]
     Daemon(daemon::Command),
-    /// Read and change the stores MEMORY.md and USER.md, and take changes back
+    /// Read and change the stores MEMORY.md and USER.md, and undo changes
     #[command(subcommand)]
     Memory(memory::Command),
-    /// List, print and take back memory files: what models keep with the tool memory_20250818
+    /// List, print and restore memory files, which models write with the tool memory_20250818
     #[command(subcommand)]
     Files(files::Command),
     /// Open, list, lock and remove sessions; show and renew their frozen snapshots
     #[command(subcommand)]
     Session(session::Command),
-    /// List and make profiles: named pairs of stores
+    /// List and create profiles: named pairs of stores
     #[command(subcommand)]
     Profile(profile::Command),
-    /// Share the stores of a profile with other hosts, by a PostgreSQL database
+    /// Share the stores of a profile with other hosts, through a PostgreSQL database
     #[command(subcommand)]
     Shared(shared::Command),
     /// Watch the daemon live: sessions, stores, outputs, requests, events
     Top(top::Arguments),
-    /// Print each change of a store, each compression, and each output or session that goes, as it happens
+    /// Print changes of stores and memory files, compressions, and removed outputs and sessions as they happen
     Watch(watch::Arguments),
     /// Spill large tool outputs; list, search and read them
     #[command(subcommand)]
     Output(output::Command),
-    /// Find again what left a conversation, was spilled, or was remembered
+    /// Search messages that left a conversation, spilled outputs, and the memory
     Recall(recall::Arguments),
-    /// Take in what other programs keep of conversations, so that recall finds it
+    /// Import conversations from other programs, so that recall finds them
     Import(import::Arguments),
-    /// Show what calls of models used, in tokens
+    /// Show the usage of model calls, in tokens
     Usage(usage::Arguments),
-    /// Estimate tokens; understand providers' errors; see what a session has configured
+    /// Estimate tokens; classify providers' errors; show a session's settings
     #[command(subcommand)]
     Context(context::Command),
     /// Shorten a conversation
@@ -82,29 +82,29 @@ pub(crate) enum Command {
     /// Shorten recorded conversations of training data
     #[command(subcommand)]
     Trajectory(trajectory::Command),
-    /// Look for threats in a text, or mask its secrets
+    /// Scan a text for threats, or mask its secrets
     #[command(subcommand)]
     Guard(guard::Command),
-    /// Look for what could keep herma from its work, and say what to do about it
+    /// Check for problems with herma, and show how to fix them
     #[command(
         after_help = "Looks at permissions, the socket, locks and who holds them, stores and journals, the archive, disk space,\nthe configuration and what it names. Exit code 1 when something does not work.\n\nExamples:\n  herma doctor\n  herma doctor --json | jq '.findings[] | select(.state != \"ok\")'"
     )]
     Doctor,
-    /// Show, check or begin the daemon's configuration
+    /// Show, check or create the daemon's configuration
     #[command(subcommand)]
     Config(config::Command),
-    /// Have an agent of the Hermes family use herma: install the plugin, check it, remove it
+    /// Make an agent of the Hermes family use herma: install, check or remove the plugin
     #[command(subcommand)]
     Hermes(hermes::Command),
-    /// Have Claude Code or Codex use herma: install the hooks, look at them, remove them
+    /// Make Claude Code or Codex use herma: install, check or remove the hooks
     #[command(subcommand)]
     Hooks(hooks::Command),
-    /// Have the user's service manager run the daemon (systemd, launchd)
+    /// Let the user's service manager run the daemon (systemd, launchd)
     #[command(subcommand)]
     Service(service::Command),
     /// Answer an event of Claude Code or Codex
     Hook(hook::Arguments),
-    /// Stand between an agent client and its model, and answer its compactions
+    /// Run a proxy between an agent and its model that answers compactions
     Proxy(proxy::Arguments),
     /// Serve the Model Context Protocol on standard input and output
     Mcp(herma_mcp::Arguments),
@@ -117,14 +117,14 @@ pub(crate) enum Command {
     /// Print the manual page, or write those of all commands into a folder
     #[command(after_help = "Examples:\n  herma man | man -l -\n  herma man --dir ~/.local/share/man/man1")]
     Man {
-        /// A folder that gets a page for each command
+        /// The folder for a page of each command
         #[arg(long, value_name = "FOLDER")]
         dir: Option<PathBuf>,
     },
 }
 
 impl Command {
-    /// Returns what the command does with the daemon.
+    /// Returns how the command uses the daemon.
     fn access(&self) -> Access {
         match self {
             Self::Daemon(daemon::Command::Stop { .. }) => Access::Stop,
@@ -144,7 +144,7 @@ impl Command {
         }
     }
 
-    /// Whether the command stores something, so that it may create a home.
+    /// Returns whether the command stores something, so that it may create a home.
     fn creates(&self) -> bool {
         match self {
             Self::Memory(command) => {
@@ -165,7 +165,7 @@ impl Command {
     }
 }
 
-/// Runs the command that the arguments name. `version` is what `--version` tells.
+/// Runs the command that the arguments name. `version` is the output of `--version`.
 #[must_use]
 pub fn main(version: &'static str) -> ExitCode {
     let arguments = match parse::arguments(version) {
@@ -179,19 +179,20 @@ pub fn main(version: &'static str) -> ExitCode {
     }
 }
 
-/// Whether an agent client called, which must never fail for herma: not with the events of its next version either.
+/// Returns whether an agent called a hook. herma must never make an agent fail, even with unknown events of its next
+/// version.
 fn is_hook() -> bool {
     std::env::args_os().nth(1).is_some_and(|command| command == "hook")
 }
 
-/// Tells that the arguments can't be used, or what was asked of them: help or version.
+/// Prints why the arguments can't be used, or the requested help or version.
 fn misused(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
         let words = error.render().to_string();
         let failure = Failure::Usage(words.trim().trim_start_matches("error: ").to_owned());
         return out::report(&failure, true);
     }
-    // There is nowhere else to say it.
+    // Standard error is closed, so the message is lost.
     drop(error.print());
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
@@ -254,7 +255,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// The manual page of the program, or the pages of all its commands as files.
+/// Prints the manual page of the program, or writes the pages of all commands as files.
 fn man(folder: Option<&Path>) -> Result<(), Failure> {
     let Some(folder) = folder else {
         let mut page = Vec::new();

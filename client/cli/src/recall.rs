@@ -12,13 +12,13 @@ use herma_client::protocol::recall::{Kind, SchemaParams};
 
 use super::moment;
 
-/// Hits when nothing else is said.
+/// The default number of hits.
 const LIMIT: u64 = 20;
 
-/// Most hits, and most messages or lines on one side.
+/// The most hits, and the most messages or lines on one side.
 const MOST: u64 = 100;
 
-/// What to look in.
+/// The kinds of things to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Looked {
     /// Messages of sessions
@@ -39,50 +39,50 @@ impl From<Looked> for Kind {
     }
 }
 
-// Finds again what left a conversation, was spilled, or was remembered.
+// Searches messages that left a conversation, spilled outputs, and the memory.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. What stands in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --everywhere which port did we choose\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --expand nod_1f2e…_7\n  herma recall --describe my-session\n  herma recall --state my-session order\n  herma recall --ask why did the socket close --session my-session"
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["query", "expand", "describe", "state", "schema"]).multiple(true))]
 pub(super) struct Arguments {
-    /// What to look for
+    /// The words to search for
     #[arg(value_name = "QUERY", conflicts_with_all = ["expand", "describe", "schema"])]
     query: Vec<String>,
-    /// Print what a handle leads to, and what is round it
+    /// Print the text of a handle, with its context
     #[arg(long, value_name = "HANDLE", conflicts_with_all = ["describe", "schema"])]
     expand: Option<String>,
-    /// List what the compressions of a session took out, and its map where it has one
+    /// List the messages that a session's compressions removed, and its map if it has one
     #[arg(long, value_name = "SESSION", conflicts_with = "schema")]
     describe: Option<String>,
-    /// List what a session is about by exact names; a QUERY is a name, a part of one, or a kind
+    /// List the entities of a session by their exact names; a QUERY is a name, a part of one, or a kind
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["expand", "describe", "schema"])]
     state: Option<String>,
-    /// Have the QUERY answered from what was archived of a session, or of one part of its map, with quotations
+    /// Answer the QUERY from the archived messages of a session, or of one node of its map, with quotations
     #[arg(long, requires = "query", conflicts_with_all = ["expand", "describe", "state", "schema", "kind", "since", "until", "limit"])]
     ask: bool,
-    /// With --ask: only of this part of a map
+    /// With --ask: search only this node of a map
     #[arg(long, value_name = "NODE", requires = "ask", conflicts_with = "session")]
     node: Option<String>,
-    /// Print the function schemas that let a model do all this
+    /// Print the function schemas with which a model can do all this
     #[arg(long)]
     schema: bool,
-    /// Only of this session
+    /// Search only this session
     #[arg(long, value_name = "ID", conflicts_with_all = ["expand", "describe", "state", "schema"])]
     session: Option<String>,
-    /// Look through the messages of all hosts that share, too
+    /// Also search the messages of all hosts that share
     #[arg(long, conflicts_with_all = ["expand", "describe", "state", "schema", "ask"])]
     everywhere: bool,
-    /// Only of this kind; may be given again
+    /// Search only this kind; can be given several times
     #[arg(long, value_enum, conflicts_with_all = ["expand", "describe", "state", "schema"])]
     kind: Vec<Looked>,
-    /// Only from then on: 7d, 12h, yesterday, 'last tuesday', 2026-11-20 or Unix seconds
+    /// Only from this time on: 7d, 12h, yesterday, 'last tuesday', 2026-11-20 or Unix seconds
     #[arg(long, value_name = "WHEN", value_parser = moment::parse, conflicts_with_all = ["expand", "describe", "state", "schema"])]
     since: Option<f64>,
-    /// Only from before then
+    /// Only before this time
     #[arg(long, value_name = "WHEN", value_parser = moment::parse, conflicts_with_all = ["expand", "describe", "state", "schema"])]
     until: Option<f64>,
-    /// Hits at most [default: 20; with --state 50]
+    /// The most hits [default: 20; with --state 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST), conflicts_with_all = ["expand", "describe", "schema"])]
     limit: Option<u64>,
     /// With --expand: messages or lines before it [default: 2]

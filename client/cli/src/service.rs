@@ -1,4 +1,4 @@
-//! `herma service …`: the daemon under the user's service manager.
+//! `herma service …`: runs the daemon with the user's service manager.
 
 mod units;
 
@@ -25,16 +25,16 @@ pub(super) enum Command {
         /// Print the files instead of writing them
         #[arg(long)]
         print: bool,
-        /// Write the files, and start nothing
+        /// Write the files, but start nothing
         #[arg(long)]
         no_start: bool,
     },
-    /// Stop to listen and remove the service's files
+    /// Stop listening and remove the service's files
     Uninstall {
         #[command(flatten)]
         named: Named,
     },
-    /// Say whether the service is installed and listens; exit code 1 when it is not
+    /// Show whether the service is installed and listens; exit code 1 if it is not
     Status {
         #[command(flatten)]
         named: Named,
@@ -43,12 +43,12 @@ pub(super) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Named {
-    /// What the service is called: one for each home
+    /// The name of the service, one for each home
     #[arg(long, value_name = "NAME", default_value = "herma", value_parser = name)]
     name: String,
 }
 
-/// Letters, digits and hyphens: the name becomes a file's.
+/// Checks a name. It becomes the name of a file, so it has letters, digits and hyphens.
 fn name(text: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     if !text.is_empty() && text.len() <= 64 && text.chars().all(plain) {
@@ -58,7 +58,7 @@ fn name(text: &str) -> Result<String, String> {
     }
 }
 
-/// A file of a service, and what belongs into it.
+/// A file of a service, and its content.
 struct UnitFile {
     path: PathBuf,
     text: String,
@@ -89,7 +89,7 @@ fn files(context: &CliContext<'_>, name: &str) -> Result<Vec<UnitFile>, Failure>
     })
 }
 
-/// Refuses a path that can't stand in a unit: it would add lines to it, or be another one.
+/// Refuses a path that can't be in a unit file: it would add lines to it, or mean another path.
 fn nameable(path: &Path) -> Result<(), Failure> {
     let words = match path.to_str() {
         None => "it is no UTF-8",
@@ -99,7 +99,7 @@ fn nameable(path: &Path) -> Result<(), Failure> {
     Err(Failure::File(format!("{path:?} can't be named to a service manager: {words}")))
 }
 
-/// Where the service manager looks for a user's files.
+/// Returns the folder of the service manager for a user's files.
 fn folder() -> Result<PathBuf, Failure> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = set("HOME").ok_or_else(|| Failure::File("HOME is not set".into()))?;
@@ -110,7 +110,7 @@ fn folder() -> Result<PathBuf, Failure> {
     })
 }
 
-/// The program as the service manager must name it.
+/// Returns the absolute path of the program, which the service manager needs.
 fn absolute(program: &Path) -> Result<PathBuf, Failure> {
     let found = match program.components().count() {
         1 => std::env::var_os("PATH").and_then(|folders| {
@@ -199,7 +199,7 @@ fn uninstall(context: &CliContext<'_>, name: &str) -> Result<(), Failure> {
         out::show(context.common, &json!({ "removed": [] }), |_| "there is no such service".into())?;
         return Err(Failure::No);
     }
-    // One that does not run needs no stopping.
+    // If the service doesn't run, stopping it fails, which is no error.
     let stopped = if cfg!(target_os = "macos") {
         manager(
             "launchctl",

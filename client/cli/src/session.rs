@@ -16,9 +16,9 @@ use herma_base::{CliContext, Failure};
 pub(super) enum Command {
     /// Open a session: freeze both stores for it, or resume it
     Open(life::Open),
-    /// Print the blocks that were frozen for a session
+    /// Print the frozen blocks of a session
     Snapshot(life::Named),
-    /// Freeze both stores anew for a session, and print the blocks
+    /// Freeze both stores again for a session, and print the blocks
     #[command(
         after_help = "The session sees what was written since it was opened; its prompt cache is lost.\n\nExample:\n  herma session refresh my-session"
     )]
@@ -27,25 +27,25 @@ pub(super) enum Command {
     Close(life::Close),
     /// List the sessions, newest first
     List(list::Arguments),
-    /// Show what there is of a session, or its list at a generation
+    /// Show a session, or its list at a generation
     Show(row::Show),
     /// Print the newest session of a chain of compressions
     #[command(
         after_help = "It is the session itself when it was not compressed, or is unknown.\n\nExample:\n  herma session tip my-session"
     )]
     Tip(life::Named),
-    /// Print the session to go on with: itself, or its first descendant with messages
+    /// Print the session to continue: itself, or its first descendant with messages
     #[command(after_help = "Example:\n  herma session resume-target my-session")]
     ResumeTarget(life::Named),
     /// Print the title for the continuation of a session
     NextTitle(chain::NextTitle),
-    /// Keep messages of a session, so that recall finds them
+    /// Archive messages of a session, so that recall finds them
     Append(append::Arguments),
-    /// Lock a session for a compression; exit code 1 when another has it
+    /// Lock a session for a compression; exit code 1 if another holder has the lock
     Lock(lock::Lock),
-    /// Release a lock; exit code 1 when it was not the holder's
+    /// Release a lock; exit code 1 if the holder did not have it
     Unlock(lock::Unlock),
-    /// Print who has the lock of a session; exit code 1 when nobody does
+    /// Print the holder of a session's lock; exit code 1 if there is none
     LockHolder(life::Named),
     /// Remove sessions for good, with their messages and outputs
     Rm(remove::Arguments),

@@ -1,18 +1,18 @@
-//! One call for each of several names, and what became of them.
+//! Makes one call for each of several names, and collects the results.
 
 use herma_base::{Common, Failure, out};
 use herma_client::ClientError;
 use herma_client::protocol::RpcError;
 use serde::Serialize;
 
-/// What became of the names.
+/// The results of the calls.
 #[derive(Debug)]
 pub(crate) struct Several<T> {
     done: Vec<(String, T)>,
     failed: Vec<(String, RpcError)>,
 }
 
-/// Something that was done, for programs.
+/// The result of a call, for programs.
 #[derive(Debug, Serialize)]
 struct Done<'a, T> {
     name: &'a str,
@@ -20,7 +20,7 @@ struct Done<'a, T> {
     result: &'a T,
 }
 
-/// Something that was refused, for programs.
+/// The refusal of a call, for programs.
 #[derive(Debug, Serialize)]
 struct Failed<'a> {
     name: &'a str,
@@ -28,7 +28,7 @@ struct Failed<'a> {
     message: &'a str,
 }
 
-/// All of it, for programs.
+/// All results, for programs.
 #[derive(Debug, Serialize)]
 struct Told<'a, T> {
     removed: Vec<Done<'a, T>>,
@@ -36,8 +36,7 @@ struct Told<'a, T> {
 }
 
 impl<T: Serialize> Several<T> {
-    /// Calls for each name. What the daemon refuses does not stop the others; a
-    /// connection that breaks does.
+    /// Makes a call for each name. If the daemon refuses one, the others still follow. A broken connection ends it.
     pub(crate) fn call(
         names: &[String],
         mut call: impl FnMut(&str) -> Result<T, ClientError>,
@@ -53,10 +52,10 @@ impl<T: Serialize> Several<T> {
         Ok(several)
     }
 
-    /// Tells what was removed, a line each, and then what was not.
+    /// Prints the removed names, a line each, and then the refused ones.
     ///
     /// # Errors
-    /// [`Failure::No`] when a name was refused.
+    /// [`Failure::No`] if a name was refused.
     pub(crate) fn tell(&self, common: &Common, line: impl Fn(&str, &T) -> String) -> Result<(), Failure> {
         if common.json {
             out::json(&self.told())?;

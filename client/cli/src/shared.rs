@@ -1,4 +1,4 @@
-//! `herma shared …`: one memory on several hosts.
+//! `herma shared …`: a memory that several hosts share.
 
 mod transfer;
 
@@ -14,35 +14,35 @@ use herma_client::protocol::shared::{
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(super) enum Command {
-    /// Show what this host shares, and how the database is
+    /// Show what this host shares, and the state of the database
     #[command(after_help = "Fails with code 1 while something is in the way.\n\nExample:\n  herma shared status")]
     Status,
-    /// Make the tables of the database, or bring them up to date
+    /// Create the tables of the database, or update them
     #[command(
         after_help = "The owner's password is read from standard input with --password-stdin, never from an argument.\n\nExamples:\n  herma shared init\n  herma shared init --print --role agents | psql postgres://owner@db.example.org/herma\n  pass show db/owner | herma shared init --url postgres://owner@db.example.org/herma --password-stdin --role agents"
     )]
     Init(Init),
-    /// Bring the stores of a profile to the database, entry by entry
+    /// Send the stores of a profile to the database, entry by entry
     #[command(
         after_help = "What is there comes first, then what only this host has, as far as there is room; the rest waits for\n`herma memory approve`. Done again it changes nothing.\n\nExamples:\n  herma shared join\n  herma --profile work shared join"
     )]
     Join,
-    /// Write all that the space has to a file: stores with their history, messages, outputs, sessions
+    /// Write the whole space to a file: stores with their history, messages, outputs, sessions
     #[command(
         after_help = "As of one moment, as lines of JSON, in the clear. Texts of outputs in an object store are not in it. It needs no\nrunning daemon, and goes by the home's configuration.\n\nExamples:\n  herma shared export team.jsonl\n  herma shared export | zstd > team.jsonl.zst"
     )]
     Export(transfer::Export),
-    /// Take what was exported into the space of the configuration, which must be empty
+    /// Import an export into the space of the configuration, which must be empty
     #[command(
         after_help = "All of it or nothing. Hosts that share go on with it once their `shared.url` and `shared.space` name it.\n\nExamples:\n  herma shared import team.jsonl\n  zstd -dc team.jsonl.zst | herma shared import -"
     )]
     Import(transfer::Import),
-    /// Share no more: the stores of a profile stay here as they are
+    /// Stop sharing: the stores of a profile stay here as they are
     #[command(
         after_help = "Take the profile out of `shared.profiles` too, and restart the daemon: until then it can't be written.\n\nExample:\n  herma shared leave --yes"
     )]
     Leave {
-        /// Don't ask
+        /// Don't ask for confirmation
         #[arg(long)]
         yes: bool,
     },
@@ -50,13 +50,13 @@ pub(super) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Init {
-    /// The database as its owner reaches it [default: that of the configuration]
+    /// The database URL of its owner [default: that of the configuration]
     #[arg(long)]
     url: Option<String>,
     /// Read the owner's password from the first line of standard input
     #[arg(long)]
     password_stdin: bool,
-    /// A role that may use the space of the configuration from then on
+    /// A role that may then use the space of the configuration
     #[arg(long)]
     role: Option<String>,
     /// Only print the SQL
@@ -164,7 +164,7 @@ fn row(store: &Store) -> [String; 6] {
     [store.profile.clone(), target.into(), revision, shared, same, queued]
 }
 
-/// What a person has to do something about.
+/// Returns the problems that a person has to solve.
 pub(crate) fn troubles(result: &StatusResult) -> Vec<String> {
     let mut troubles = Vec::new();
     if !result.configured {

@@ -17,7 +17,7 @@ use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use super::watch;
 use app::{After, App};
 
-/// Shortest time between two looks at the keyboard and the events.
+/// The shortest time between two checks of the keyboard and the events.
 const TICK: Duration = Duration::from_millis(100);
 
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ const TICK: Duration = Duration::from_millis(100);
     after_help = "Keys: Tab changes between sessions and stores, the arrows or j and k choose, Enter looks into what is\nchosen, l shows the journal of a store, Esc goes back, ? helps, q ends.\n\nNO_COLOR=1 leaves out colours; bars and marks say the same.\n\nExamples:\n  herma top\n  herma top --every 5"
 )]
 pub(super) struct Arguments {
-    /// Seconds between two looks at the daemon
+    /// The seconds between two updates
     #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=3600))]
     every: u64,
 }
@@ -34,7 +34,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     if !std::io::stdout().is_terminal() {
         return Err(Failure::Usage("herma top needs a terminal; herma status --json is for programs".into()));
     }
-    // What is wrong before it begins is told as by every other command.
+    // If the daemon can't be reached, the error is the same as of every other command.
     drop(context.connect()?);
     let events = events(context);
     let mut terminal = ratatui::init();
@@ -77,8 +77,8 @@ fn view(
     }
 }
 
-/// What happens in the daemon, a line each, as long as somebody listens. A daemon that went
-/// away is waited for.
+/// Returns the events of the daemon, a line each, as long as the receiver exists. If the daemon goes away, waits for a
+/// new one.
 fn events(context: &CliContext<'_>) -> Receiver<String> {
     let (sender, receiver) = channel();
     let place = context.place.clone();

@@ -32,7 +32,7 @@ pub(super) enum Command {
 pub(super) struct Arguments {
     /// A file of JSON lines, or a folder of them
     input: PathBuf,
-    /// What is written; the input's name with the configured suffix (_compressed) when left out
+    /// The output; the input's name with the configured suffix (_compressed) when left out
     output: Option<PathBuf>,
     /// The configuration, in YAML
     #[arg(long, value_name = "FILE")]
@@ -40,25 +40,25 @@ pub(super) struct Arguments {
     /// A tokenizer.json to count tokens with; without it they are estimated by script
     #[arg(long, value_name = "PATH")]
     tokenizer: Option<PathBuf>,
-    /// What writes the summaries: a name that summarizer.chain may have, like extractive; the configured ones when left out
+    /// The summarizer: a name allowed in summarizer.chain, like extractive; the configured ones when left out
     #[arg(long, value_name = "NAME")]
     summarizer: Option<String>,
-    /// Trajectories that are worked on at one time; processing.num_workers (4) when left out
+    /// The number of trajectories compressed at the same time; processing.num_workers (4) when left out
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
     jobs: Option<u64>,
-    /// Take only this part of the lines, 0 to 1
+    /// Use only this part of the lines, 0 to 1
     #[arg(long, value_name = "FRACTION", value_parser = fraction)]
     sample: Option<f64>,
-    /// Which lines a sample takes; the same seed takes the same ones
+    /// The seed of the sample; the same seed selects the same lines
     #[arg(long, value_name = "N", default_value_t = 42, requires = "sample")]
     seed: u64,
-    /// Where the metrics go, as JSON; metrics.output_file (compression_metrics.json) beside the output when left out
+    /// The JSON file for the metrics; metrics.output_file (compression_metrics.json) next to the output when left out
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     metrics: Option<PathBuf>,
-    /// Begin anew, whatever is there already
+    /// Begin again, even if there is output already
     #[arg(long, conflicts_with = "dry_run")]
     force: bool,
-    /// Say what would be done, and write nothing
+    /// Show what would be done, and write nothing
     #[arg(long)]
     dry_run: bool,
 }

@@ -9,10 +9,10 @@ use herma_client::protocol::session::usage::{By, UsageParams, UsageResult, Usage
 
 use super::moment;
 
-/// Chars of a key in the table.
+/// The most chars of a key in the table.
 const KEY: usize = 48;
 
-/// What makes a row.
+/// The grouping of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Per {
     /// A session
@@ -25,22 +25,22 @@ pub(super) enum Per {
     Day,
 }
 
-// Shows what calls of models used, in tokens.
+// Shows the usage of model calls, in tokens.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "`prompt` is all that was sent; `cached` is the part of it that was read from a prompt cache; `total` is prompt and output. The bars compare the totals. Agents report their calls with context.record_usage, hooks from the transcript of the session.\n\nWith --savings: costs are in tokens of plain input, where a token that is read from a prompt cache counts 0.1, one that is written into it 1.25, and one of an answer 5. `added` is in the window because of herma, `instead of` is what the agent itself would have there. docs/usage.md says how each part is counted.\n\nExamples:\n  herma usage\n  herma usage --since 7d --by day\n  herma usage --by session --since 2026-11-01\n  herma usage --session my-session --json\n  herma usage --savings --since 7d"
 )]
 pub(super) struct Arguments {
-    /// Only calls since then: 7d, 12h, 2026-11-20 or Unix seconds
+    /// Only calls from this time on: 7d, 12h, 2026-11-20 or Unix seconds
     #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
     since: Option<f64>,
-    /// What makes a row [default: model; session with --savings]
+    /// The grouping of rows [default: model; session with --savings]
     #[arg(long, value_enum)]
     by: Option<Per>,
-    /// Only of this session
+    /// Only calls of this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// What herma added to windows and took away, and whether that saved tokens or cost more
+    /// Show what herma added to windows and removed, and whether that saved tokens or cost more
     #[arg(long)]
     savings: bool,
 }
@@ -62,7 +62,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     out::show(context.common, &result, |result| table(result, by, Ink::of_environment()))
 }
 
-/// The name of what makes a row.
+/// Returns the name of the grouping.
 const fn name(by: By) -> &'static str {
     match by {
         By::Session => "session",

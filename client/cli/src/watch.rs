@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::memory;
 use crate::output;
 
-// Prints a line for each change of a store, each compression, and each output or session that goes.
+// Prints a line for each change of a store or a memory file, each compression, and each removed output or session.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "It goes on until ^C, or until the daemon goes away: exit code 3. With --profile, only changes of that profile's stores. --timeout does not count while it waits.\n\nExamples:\n  herma watch\n  herma watch --json | while read -r event; do echo \"$event\"; done"
@@ -45,11 +45,11 @@ pub(super) fn run(context: &CliContext<'_>) -> Result<(), Failure> {
     }
 }
 
-/// Topics that came with updates, the newest first.
+/// The topics that came with updates, the newest first.
 const NEWER: [Topic; 2] = [Topic::FilesChanged, Topic::SessionExpired];
 
-/// Asks to be told of these. A daemon that was started before an update does not know what came with it,
-/// and tells of all the rest.
+/// Subscribes to topics. A daemon from before an update doesn't know that update's topics, so these are left out one by
+/// one.
 pub(super) fn subscribe(client: &mut Client, topics: &[Topic]) -> Result<(), ClientError> {
     let mut topics = topics.to_vec();
     let mut newer = NEWER.into_iter();
@@ -64,7 +64,7 @@ pub(super) fn subscribe(client: &mut Client, topics: &[Topic]) -> Result<(), Cli
     }
 }
 
-/// What to be told of; no output and no compression belongs to a profile.
+/// Returns the topics of a profile. Outputs and compressions belong to no profile.
 const fn topics(profile: Option<&str>) -> &'static [Topic] {
     match profile {
         None => &Topic::ALL,
@@ -104,7 +104,7 @@ fn progressed(progress: &CompressionProgress) -> String {
     format!("compression of {session}  {}, {:.0} %", phase(*of), done * 100.0)
 }
 
-/// What a compression does, in words.
+/// Describes a phase of a compression.
 pub(super) const fn phase(phase: Phase) -> &'static str {
     match phase {
         Phase::Prune => "pruning",
@@ -139,7 +139,7 @@ fn files_change(changed: &FilesChanged) -> String {
     format!("{profile}/files  {}: {first}{more}", came(*revision, *cause, session.as_deref()))
 }
 
-/// How a revision came about.
+/// Describes the cause of a revision.
 fn came(revision: u64, cause: Cause, session: Option<&str>) -> String {
     let cause = match cause {
         Cause::Write => "written",

@@ -28,7 +28,7 @@ const TAIL: u64 = 1 << 18;
 pub(super) struct Found {
     /// The version of the agent. `None` if it is not installed as a package.
     pub(super) host: Option<String>,
-    /// The version of the Python interpreter, as it reports it.
+    /// The path of the Python interpreter, as it reports it.
     pub(super) python: String,
     /// The reason why the probe found nothing else.
     pub(super) error: Option<String>,

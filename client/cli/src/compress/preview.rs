@@ -1,4 +1,4 @@
-//! `herma compress --preview`: the list of before and after, as a diff.
+//! `herma compress --preview`: a diff of the list before and after.
 
 use herma_client::protocol::Json;
 use herma_client::protocol::context::Preview;
@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 
 use super::out;
 
-/// Chars of a message that are shown in its line.
+/// The most chars of a message that its line shows.
 const TEXT: usize = 100;
 
-/// Messages in a row of one fate that are shown one by one; of more the first and the last.
+/// The most messages of the same kind in a row that are all shown. Of more, only the first and the last are shown.
 const ROW: usize = 6;
 
-/// The diff: a line for each message of the list, `-` before those that leave, `~` before those that
-/// become shorter, `+` before what is new.
+/// Returns the diff: a line for each message, `-` before a removed one, `~` before a shortened one, `+` before a new
+/// one.
 pub(super) fn shown(preview: &Preview, input: &[Json]) -> String {
     if let Some(reason) = &preview.reason {
         return format!("nothing would change: {reason}\n");
@@ -81,8 +81,8 @@ fn indented(text: &mut String, content: &str) {
     }
 }
 
-/// Whether a message has the handoff in front of what it was: where the roles of its neighbours leave no
-/// place for a message of its own.
+/// Returns whether the handoff is joined to this message. That happens if the roles of the neighbours don't allow a
+/// separate message.
 fn is_joined(preview: &Preview, message: &Json) -> bool {
     let handoff = preview.handoff.trim();
     !handoff.is_empty() && Message::of(message).content.contains(handoff)
@@ -93,14 +93,14 @@ fn line(at: usize, message: &Json) -> String {
     format!("[{at}] {role}: {}", out::cut(&content, TEXT))
 }
 
-/// What is shown of a message.
+/// The role of a message, and its text as shown.
 struct Message {
     role: String,
     content: String,
 }
 
 impl Message {
-    /// Fields with what an item says, calls or answers, in the forms of all providers.
+    /// The fields with the text, the calls or the answer of an item, in the formats of all providers.
     const FIELDS: [&str; 10] = [
         "content",
         "parts",
@@ -118,7 +118,7 @@ impl Message {
         let read: Option<Map<String, Value>> = serde_json::from_str(message.get()).ok();
         let Some(fields) = read else { return Self { role: "?".into(), content: message.get().to_owned() } };
         let text = |name: &str| fields.get(name).and_then(Value::as_str);
-        // The speaker's name isn't what is said.
+        // The speaker's name is not part of the text.
         let is_said = |name: &&&str| **name != "name" || text("role").is_none();
         let said = Self::FIELDS.iter().filter(is_said).filter_map(|name| fields.get(*name)).map(shown_value);
         let said: Vec<String> = said.filter(|text| !text.is_empty()).collect();
@@ -126,7 +126,7 @@ impl Message {
     }
 }
 
-/// A text, the texts of parts, or what else a value is, as JSON.
+/// Returns a text, the texts of parts, or any other value as JSON.
 fn shown_value(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

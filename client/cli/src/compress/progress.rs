@@ -1,4 +1,4 @@
-//! How far a compression is, on a terminal.
+//! The progress of a compression on a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -13,14 +13,13 @@ use herma_client::protocol::notification::{CompressionProgress, Topic};
 
 use crate::watch;
 
-/// Tells of the phases of a compression until it is dropped; tells nothing where standard
-/// error is no terminal.
+/// Prints the phases of a compression until it is dropped. It prints nothing if standard error is not a terminal.
 pub(super) struct Progress {
     is_over: Option<Arc<AtomicBool>>,
 }
 
 impl Progress {
-    /// Listens on a connection of its own. One that can't be had is no reason to stop.
+    /// Listens on its own connection. If it can't connect, it prints nothing.
     pub(super) fn start(context: &CliContext<'_>, id: &str) -> Self {
         let is_seen = std::io::stderr().is_terminal() && !context.common.json;
         let listening = is_seen.then(|| context.connect().ok()).flatten().and_then(subscribed);

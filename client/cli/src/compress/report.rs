@@ -1,19 +1,19 @@
-//! What a compression would do, and what it did, for people.
+//! Reports of planned and finished compressions, for people.
 
 use herma_client::protocol::context::{PlanResult, Report, ScoredMessage, Superseded};
 
 use super::out;
 
-/// Chars of a quotation that is shown.
+/// The most chars of a quotation that are shown.
 const QUOTATION: usize = 100;
 
-/// Messages of a plan that are named with their scores.
+/// The most messages of a plan that are listed with their scores.
 const MOST_SCORED: usize = 5;
 
-/// Old outputs of a plan that are named.
+/// The most old outputs of a plan that are listed.
 const MOST_OLD: usize = 10;
 
-/// What would be done.
+/// Describes a plan.
 pub(super) fn planned(plan: &PlanResult) -> String {
     let middle = plan.end.saturating_sub(plan.start);
     let total = u64::try_from(plan.messages.len()).unwrap_or(u64::MAX);
@@ -29,7 +29,7 @@ pub(super) fn planned(plan: &PlanResult) -> String {
     ])
 }
 
-/// Outputs that may be discarded: how many, what they take, and where they stand.
+/// Describes the outputs that may be discarded: their number, their tokens, and their positions.
 fn old(superseded: &[Superseded]) -> String {
     let positions: Vec<String> = superseded.iter().take(MOST_OLD).map(|old| old.index.to_string()).collect();
     let more = if superseded.len() > MOST_OLD { ", …" } else { "" };
@@ -40,7 +40,7 @@ fn old(superseded: &[Superseded]) -> String {
     }
 }
 
-/// The messages that are worth most to what comes after them.
+/// Lists the messages with the highest scores, which later messages need most.
 fn most(scores: &[ScoredMessage]) -> String {
     let mut best: Vec<&ScoredMessage> = scores.iter().collect();
     best.sort_by_key(|message| std::cmp::Reverse(message.score));
@@ -50,7 +50,7 @@ fn most(scores: &[ScoredMessage]) -> String {
 fn scored<'a>(messages: impl Iterator<Item = &'a ScoredMessage>) -> String {
     let told = messages.map(|message| {
         if message.reasons.is_empty() {
-            // A call that stays with its results.
+            // A call that stays because its results stay.
             message.index.to_string()
         } else {
             let why = message.reasons.join(", ").replace('_', " ");
@@ -60,7 +60,7 @@ fn scored<'a>(messages: impl Iterator<Item = &'a ScoredMessage>) -> String {
     told.collect::<Vec<_>>().join("; ")
 }
 
-/// What was done.
+/// Describes a finished compression.
 pub(super) fn reported(report: &Report) -> String {
     if !report.compressed {
         return out::columns(&refusal(report));

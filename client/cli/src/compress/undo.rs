@@ -4,18 +4,18 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::Json;
 use herma_client::protocol::context::undo::{UndoParams, UndoResult};
 
-/// What becomes of the answer.
+/// The form in which the result is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Show {
-    /// What was done, for people.
+    /// The report for people.
     Report,
-    /// The list as a JSON list; what was done goes to standard error.
+    /// The list as JSON. The report goes to standard error.
     List,
-    /// The list, one message a line; what was done goes to standard error.
+    /// The list, one message per line. The report goes to standard error.
     Lines,
 }
 
-/// Brings a list back, or only looks at it, and shows it.
+/// Restores a list, or only reads it, and prints it.
 pub(crate) fn run(context: &CliContext<'_>, params: UndoParams, show: Show) -> Result<(), Failure> {
     let is_look = params.dry_run == Some(true);
     let result = context.connect()?.context_undo(params)?;

@@ -9,7 +9,7 @@ use herma_client::protocol::context::cache_control::{CacheControlParams, Ttl};
 
 use crate::compress;
 
-/// How long the cache is to live.
+/// The lifetime of the cache.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Lifetime {
     /// Five minutes
@@ -27,10 +27,10 @@ enum Lifetime {
 pub(crate) struct Arguments {
     /// The conversation; - for standard input
     file: PathBuf,
-    /// How long the cache is to live
+    /// The lifetime of the cache
     #[arg(long, value_enum, default_value = "5m")]
     ttl: Lifetime,
-    /// The endpoint takes marks on tool messages
+    /// The endpoint accepts marks on tool messages
     #[arg(long)]
     native: bool,
 }

@@ -11,7 +11,7 @@ pub(crate) struct Arguments {
     /// The session's id
     #[arg(long, value_name = "ID")]
     session: String,
-    /// Tokens of the prompt
+    /// The tokens of the prompt
     #[arg(long)]
     tokens: Option<u64>,
 }

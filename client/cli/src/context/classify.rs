@@ -8,15 +8,15 @@ use herma_client::protocol::context::provider_error::{ClassifyErrorParams, Class
     after_help = "With a session, a window that the text names is remembered for its model at its endpoint.\n\nExamples:\n  herma context classify \"prompt is too long: 208310 tokens > 200000 maximum\" --current 200000\n  curl … | herma context classify - --status 400 --session trip --json"
 )]
 pub(crate) struct Arguments {
-    /// What the provider said; - for standard input
+    /// The provider's error text; - for standard input
     text: String,
     /// The HTTP status
     #[arg(long, value_parser = clap::value_parser!(u16).range(100..=599))]
     status: Option<u16>,
-    /// The window that you believed in, in tokens
+    /// The window that you assumed, in tokens
     #[arg(long, value_name = "TOKENS")]
     current: Option<u64>,
-    /// The session whose model gave the error
+    /// The session whose model returned the error
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 }

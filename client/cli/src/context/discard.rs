@@ -4,7 +4,7 @@ use clap::Args;
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::context::discard::{DiscardParams, DiscardResult};
 
-// Outputs that the agent is done with.
+// Outputs that the agent no longer needs.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Nothing changes at once: the next compression leaves a line of each, and keeps the whole in the archive.\n\nExamples:\n  herma context discard my-session --position 14 --position 18\n  herma context discard my-session --handle out_20261121_5f2a --reason \"the logs are read\"\n  herma context discard my-session --call src/pool.rs"
@@ -12,16 +12,16 @@ use herma_client::protocol::context::discard::{DiscardParams, DiscardResult};
 pub(crate) struct Arguments {
     /// The session's id
     session: String,
-    /// An output, or a call with its outputs, at this position of what was appended to the session
+    /// The position of an output, or of a call with its outputs, among the messages appended to the session
     #[arg(long = "position", value_name = "N", required_unless_present_any = ["handles", "calls"])]
     positions: Vec<u64>,
     /// Outputs that name this handle
     #[arg(long = "handle", value_name = "HANDLE")]
     handles: Vec<String>,
-    /// Outputs of calls that name this: a path, a command
+    /// Outputs of calls that contain this text: a path, a command
     #[arg(long = "call", value_name = "TEXT")]
     calls: Vec<String>,
-    /// Why, up to 200 chars
+    /// The reason, up to 200 chars
     #[arg(long)]
     reason: Option<String>,
 }

@@ -16,14 +16,14 @@ use super::super::compress;
 pub(crate) struct Arguments {
     /// The session's id
     session: String,
-    /// Whether it begins or ends
+    /// Whether the sub-task begins or ends
     action: Action,
-    /// What it is about, up to 120 chars
+    /// The title of the sub-task, up to 120 chars
     title: String,
-    /// What came of it, up to 300 chars
+    /// The result of the sub-task, up to 300 chars
     #[arg(long)]
     outcome: Option<String>,
-    /// The list as it is now, of a session that nothing was appended to; - for standard input
+    /// The current list of a session without appended messages; - for standard input
     #[arg(long, value_name = "FILE")]
     list: Option<PathBuf>,
 }

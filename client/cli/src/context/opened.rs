@@ -9,7 +9,7 @@ use herma_client::protocol::context::opened::{FoldParams, FoldResult, OpenParams
 
 use super::super::compress;
 
-// A part of the conversation that is wanted in the list again.
+// Inserts the messages of a node into the list again.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The messages of the node stand beside the handoff then, word for word, until `herma context fold` or the next compression takes them out. `herma recall --describe SESSION` shows the nodes of a session; `herma recall --expand NODE` reads one without changing the list.\n\nExamples:\n  herma context open my-session nod_9a3c41f0b2de_7\n  herma context open my-session nod_9a3c41f0b2de_7 --list now.json --messages > with.json"
@@ -19,15 +19,15 @@ pub(crate) struct Open {
     session: String,
     /// The node
     node: String,
-    /// The list as it is now, of a session that nothing was appended to; - for standard input
+    /// The current list of a session without appended messages; - for standard input
     #[arg(long, value_name = "FILE")]
     list: Option<PathBuf>,
-    /// Print the list with the messages in it
+    /// Print the list with the inserted messages
     #[arg(long, requires = "list")]
     messages: bool,
 }
 
-// What is to leave the list again.
+// Removes inserted messages from the list.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  herma context fold my-session\n  herma context fold my-session nod_9a3c41f0b2de_7 --list with.json --messages > without.json"
@@ -35,9 +35,9 @@ pub(crate) struct Open {
 pub(crate) struct Fold {
     /// The session's id
     session: String,
-    /// The node; all that are open when it is left out
+    /// The node; all open ones when left out
     node: Option<String>,
-    /// The list as it is now, of a session that nothing was appended to; - for standard input
+    /// The current list of a session without appended messages; - for standard input
     #[arg(long, value_name = "FILE")]
     list: Option<PathBuf>,
     /// Print the list without the messages
@@ -68,7 +68,7 @@ pub(super) fn fold(context: &CliContext<'_>, arguments: &Fold) -> Result<(), Fai
         return out::show(context.common, &result, folded);
     };
     out::error(folded(&result).trim_end_matches('\n'));
-    // From the end, so that the positions before stay those that were told.
+    // Removes from the end, so that the earlier positions stay valid.
     for &(from, to) in result.remove.iter().rev() {
         let (from, to) = (place(from, &list), place(to, &list));
         list.drain(from.min(to)..to);

@@ -9,10 +9,10 @@ use herma_client::protocol::context::pins::{Pin, PinParams, PinsParams, PinsResu
 
 use super::super::moment;
 
-/// Chars of a message in the table.
+/// The most chars of a message in the table.
 const TEXT: usize = 80;
 
-// A message that is to stay.
+// A message to keep in the list.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The message stays in the list with its pair: a call with its results. It is known by what it says, so it may be anywhere in the list that is compressed.\n\nExamples:\n  herma context pin my-session --position 12\n  herma context pin my-session --handle out_20261121_5f2a --for 2h\n  herma context pin my-session --message plan.json"
@@ -22,19 +22,19 @@ pub(crate) struct Arguments {
     session: String,
     #[command(flatten)]
     which: Which,
-    /// For how long, like 30m, 2h or 7d; until it is unpinned when left out
+    /// How long to keep it, like 30m, 2h or 7d; until it is unpinned when left out
     #[arg(long = "for", value_name = "SPAN", value_parser = moment::coming)]
     until: Option<f64>,
 }
 
-// Which message it is.
+// The message to pin.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct Which {
-    /// The message at this position of what was appended to the session, from 0
+    /// The position of the message among those appended to the session, from 0
     #[arg(long, value_name = "N")]
     position: Option<u64>,
-    /// The newest message of what was appended that names this handle
+    /// The newest appended message that names this handle
     #[arg(long)]
     handle: Option<String>,
     /// A file with the message as JSON; - for standard input

@@ -1,4 +1,4 @@
-//! `herma context status`, and what else shows how a session stands.
+//! `herma context status`, and the parts of a session's state that other commands show.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use herma_client::protocol::session::usage::{Totals, UsageParams};
 use herma_client::{Client, ClientError};
 use serde::Serialize;
 
-/// How a session stands.
+/// The state of a session.
 #[derive(Debug, Serialize)]
 struct Shown {
     #[serde(flatten)]
@@ -20,33 +20,33 @@ struct Shown {
     cache: Option<Cache>,
 }
 
-/// What stands for the messages that left a session's list, where its engine makes a map of them.
+/// The summary nodes that replace removed messages in a session's list, if its engine makes a map.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Map {
-    /// Parts that stand in the list.
+    /// The nodes in the list.
     parts: usize,
-    /// How often four of them became one, at the most.
+    /// The most times that four nodes became one.
     depth: u32,
-    /// Messages that they stand for.
+    /// The messages that the nodes replace.
     messages: u64,
-    /// Their tokens.
+    /// The tokens of those messages.
     tokens: u64,
-    /// How many parts each summarizer wrote.
+    /// The number of nodes that each summarizer wrote.
     writers: BTreeMap<String, usize>,
 }
 
-/// What the calls of a session's model took from the prompt cache of its provider.
+/// The prompt cache use of a session's model calls.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Cache {
-    /// Calls that were told.
+    /// The number of reported calls.
     calls: u64,
-    /// Tokens of their prompts.
+    /// The tokens of their prompts.
     prompt_tokens: u64,
-    /// Those that were read from the cache.
+    /// The tokens read from the cache.
     read_tokens: u64,
-    /// Those that were written to it.
+    /// The tokens written to the cache.
     written_tokens: u64,
-    /// Percent of the prompts that were read from it.
+    /// The percentage of prompt tokens read from the cache.
     read_percent: f64,
 }
 
@@ -62,19 +62,20 @@ pub(super) fn run(context: &CliContext<'_>, id: &str) -> Result<(), Failure> {
     })
 }
 
-/// The map of a session; none where it has none, or there is no archive.
+/// Returns the map of a session, or `None` if it has none or the archive can't be read.
 pub(crate) fn map(client: &mut Client, id: &str) -> Result<Option<Map>, ClientError> {
     let described = kept(client.recall_describe(DescribeParams { session: id.to_owned() }))?;
     Ok(described.and_then(|described| Map::of(&described.map)))
 }
 
-/// What a session's calls took from the cache; none where no call was told, or there is no archive.
+/// Returns the cache use of a session's calls, or `None` if no call was reported or the archive can't be read.
 pub(crate) fn cache(client: &mut Client, id: &str) -> Result<Option<Cache>, ClientError> {
     let params = UsageParams { session: Some(id.to_owned()), ..UsageParams::default() };
     Ok(kept(client.session_usage(params))?.and_then(|used| Cache::of(&used.total)))
 }
 
-/// What the archive has; it may have nothing of a session, or be away.
+/// Returns the answer of the archive. An error of the daemon becomes `None`, because the archive may lack the session
+/// or be unavailable.
 fn kept<T>(answer: Result<T, ClientError>) -> Result<Option<T>, ClientError> {
     match answer {
         Ok(found) => Ok(Some(found)),

@@ -16,10 +16,10 @@ pub(crate) struct Arguments {
     session: String,
     /// The schemas; - for standard input
     file: PathBuf,
-    /// Tokens that the schemas may cost
+    /// The most tokens that the schemas may cost
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u64>,
-    /// A tool that the model asked for just now; may be given several times
+    /// A tool that the model just asked for; can be given several times
     #[arg(long, value_name = "NAME")]
     open: Vec<String>,
 }
@@ -49,7 +49,7 @@ fn schemas(arguments: &Arguments) -> Result<Vec<Json>, Failure> {
     tools.into_iter().map(json).collect()
 }
 
-/// The tools that cost most first.
+/// Returns a table of the tools, the most expensive first.
 fn told(result: &ToolsResult) -> String {
     let mut tools: Vec<_> = result.tools.iter().collect();
     tools.sort_by_key(|tool| std::cmp::Reverse(tool.tokens));

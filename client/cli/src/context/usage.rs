@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     /// The provider
     #[arg(long)]
     provider: Option<String>,
-    /// How the endpoint was spoken to: anthropic_messages, codex_responses, …
+    /// The API of the endpoint: anthropic_messages, codex_responses, …
     #[arg(long, value_name = "MODE")]
     api_mode: Option<String>,
     /// The model; the session's when left out

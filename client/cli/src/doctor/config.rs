@@ -1,4 +1,4 @@
-//! The configuration: whether it can be used, what it changes, and whether what it names is there.
+//! The configuration: whether it is valid, what it changes, and whether the endpoints and files that it names exist.
 
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
@@ -11,10 +11,10 @@ use super::daemon::Running;
 use super::{Finding, disk};
 use crate::config;
 
-/// How long an endpoint may take to let somebody connect.
+/// The timeout for connecting to an endpoint.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What is in force, as `hermad --show-config json` tells it.
+/// The values in force, from `hermad --show-config json`.
 pub(super) struct Configured(Vec<(String, Value)>);
 
 impl Configured {
@@ -23,7 +23,7 @@ impl Configured {
     }
 }
 
-/// Has the daemon's program read the file.
+/// Reads the configuration with the daemon's program.
 pub(super) fn look(context: &CliContext<'_>, findings: &mut Vec<Finding>) -> Option<Configured> {
     let told = match config::ask(context, None, &["--show-config", "json"]) {
         Ok(told) => told,
@@ -52,13 +52,13 @@ pub(super) fn look(context: &CliContext<'_>, findings: &mut Vec<Finding>) -> Opt
     ))
 }
 
-/// Whether the shared database's password is this user's alone.
+/// Checks that only this user can read the shared database's password.
 pub(super) fn password(configured: &Configured) -> Option<Finding> {
     let path = configured.value("shared.password_file")?.as_str()?;
     Some(disk::secret("password", Path::new(path)))
 }
 
-/// Whether the summarizers of the chain can be reached.
+/// Checks whether the summarizers of the chain can be reached.
 pub(super) fn summarizers(configured: &Configured, findings: &mut Vec<Finding>) {
     let chain = configured.value("summarizer.chain").and_then(Value::as_array);
     for name in chain.into_iter().flatten().filter_map(Value::as_str) {
@@ -119,7 +119,7 @@ fn program(name: &str) -> Finding {
     }
 }
 
-/// Whether the file was changed after the daemon read it.
+/// Checks whether the file changed after the daemon read it.
 pub(super) fn is_newer(home: &Path, running: Option<&Running>, findings: &mut Vec<Finding>) {
     let changed = std::fs::metadata(home.join("herma/config.toml")).and_then(|found| found.modified());
     let (Some(running), Ok(changed)) = (running, changed) else { return };

@@ -1,4 +1,4 @@
-//! The daemon, and what it says of its stores, its archive and its outputs.
+//! The daemon, and its reports on its stores, its archive and its outputs.
 
 use herma_base::{CliContext, out};
 use herma_client::protocol::daemon::{HelloParams, JournalState, StatusParams, StatusResult, StoreState, StoreStatus};
@@ -13,18 +13,18 @@ use crate::shared::troubles;
 pub(super) struct Running {
     pub pid: u64,
     pub status: StatusResult,
-    /// What it shares with other hosts; one of an earlier version shares nothing.
+    /// The state of sharing with other hosts. `None` for a daemon of an earlier version, which can't share.
     shared: Option<shared::StatusResult>,
 }
 
 impl Running {
-    /// Bytes that outputs may still take.
+    /// Returns the bytes that outputs may still take.
     pub(super) fn room_needed(&self) -> Option<u64> {
         self.status.outputs.quota.checked_sub(self.status.outputs.bytes)
     }
 }
 
-/// Asks the daemon; one that does not run is started, unless that is not wanted.
+/// Connects to the daemon, and starts it if none runs and the options allow it.
 pub(super) fn look(context: &CliContext<'_>, findings: &mut Vec<Finding>) -> Option<Running> {
     let asked = context.connect().and_then(|mut client| ask(&mut client));
     let running = match asked {
@@ -70,7 +70,7 @@ fn ask(client: &mut Client) -> Result<(String, Running), ClientError> {
     Ok((version, Running { pid: hello.pid.into(), status, shared }))
 }
 
-/// What is shared with other hosts. Reads go on whatever is in the way.
+/// Checks the sharing with other hosts. Reads work despite any trouble.
 fn sharing(status: &shared::StatusResult) -> Finding {
     let host = status.host.as_deref().unwrap_or_default();
     let database = status.database.as_deref().unwrap_or("a database");

@@ -1,4 +1,4 @@
-//! Folders, files and the room on the disk.
+//! Folders, files and the free space on the disk.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -7,16 +7,16 @@ use herma_base::out;
 
 use super::{Finding, word};
 
-/// Bytes below which the next write may fail.
+/// With fewer free bytes, the next write may fail.
 const VERY_LITTLE: u64 = 64 << 20;
 
 /// The daemon's own files in its folder.
 const FILES: [&str; 5] = ["archive.db", "archive.db-appends", "hermad.lock", "hermad.log", "outputs.jsonl"];
 
-/// Permission bits of everybody but the owner.
+/// The permission bits of everybody except the owner.
 const OTHERS: u32 = 0o077;
 
-/// The home, the daemon's folder in it, and what lies there.
+/// Checks the home, the daemon's folder in it, and the files there.
 pub(super) fn folders(home: &Path, socket: &Path) -> Vec<Finding> {
     let own = home.join("herma");
     let mut findings = Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn folders(home: &Path, socket: &Path) -> Vec<Finding> {
     findings
 }
 
-/// Whether something else stands where the daemon has a file: a link, a pipe, a folder.
+/// Checks that a file of the daemon is a regular file, not a link, a pipe or a folder.
 fn regular(path: &Path) -> Option<Finding> {
     let found = std::fs::symlink_metadata(path).ok().filter(|found| !found.is_file())?;
     let what = if found.is_symlink() { "a link" } else { "no regular file" };
@@ -53,7 +53,7 @@ fn regular(path: &Path) -> Option<Finding> {
     Some(Finding::error("file", format!("{} is {what}, and is not used", path.display()), advice))
 }
 
-/// Whether nobody else can use what is there; nothing of what is not.
+/// Checks that only this user can use a path. Returns `None` if it doesn't exist.
 fn private(check: &'static str, path: &Path, mode: u32) -> Option<Finding> {
     let found = std::fs::metadata(path).ok()?;
     let others = found.mode() & OTHERS;
@@ -67,7 +67,7 @@ fn private(check: &'static str, path: &Path, mode: u32) -> Option<Finding> {
     })
 }
 
-/// Whether others can read a file with a secret. A group may read what belongs to root and is for this user.
+/// Checks that others can't read a file with a secret. If root owns the file, its group may read it.
 pub(super) fn secret(check: &'static str, path: &Path) -> Finding {
     match std::fs::metadata(path) {
         Err(error) => Finding::error(check, format!("{}: {error}", path.display()), "correct its path or its rights"),
@@ -90,7 +90,7 @@ fn is_own(found: &std::fs::Metadata) -> bool {
     found.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// What is left on the home's disk, beside what outputs may still take.
+/// Checks the free space on the home's disk against the space that outputs may still take.
 pub(super) fn space(home: &Path, needed: Option<u64>, findings: &mut Vec<Finding>) {
     let nearest = home.ancestors().find(|folder| folder.is_dir());
     let Some(system) = nearest.and_then(|folder| rustix::fs::statvfs(folder).ok()) else { return };

@@ -1,4 +1,4 @@
-//! Who holds the locks of the home.
+//! The holders of the home's locks.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use rustix::io::Errno;
 use super::Finding;
 use crate::orphans;
 
-/// Where Linux tells of the locks on files.
+/// The file in which Linux lists the locks on files.
 const LOCKS: &str = "/proc/locks";
 
-/// How often the table is read for one lock: it comes in pieces, and what others do between two of
-/// them can hide a line.
+/// How often the table is read for one lock. The table is read in pieces, and changes between two of them can hide a
+/// line.
 const LOOKS: usize = 20;
 
-/// The lock files of a home: the daemon's own, and those of the stores of each profile.
+/// Returns the lock files of a home: the daemon's own, and those of the stores of each profile.
 fn files(home: &Path) -> Vec<PathBuf> {
     let mut folders = vec![home.join("memories")];
     let profiles = std::fs::read_dir(home.join("profiles")).into_iter().flatten().flatten();
@@ -25,7 +25,7 @@ fn files(home: &Path) -> Vec<PathBuf> {
     std::iter::once(home.join("herma/hermad.lock")).chain(stores).filter(|path| path.exists()).collect()
 }
 
-/// Tells of locks that somebody else than the daemon holds, and of daemons without one.
+/// Reports locks that another process than the daemon holds, and daemons without a lock.
 pub(super) fn look(home: &Path, daemon: Option<u64>, findings: &mut Vec<Finding>) {
     findings.extend(orphans::find(home).into_iter().map(|pid| {
         let words = format!("the daemon {pid} serves this home too, but its lock file was removed");
@@ -54,14 +54,14 @@ pub(super) fn look(home: &Path, daemon: Option<u64>, findings: &mut Vec<Finding>
     }
 }
 
-/// Whether somebody has the lock of a file.
+/// Returns whether a process holds the lock of a file.
 fn is_held(path: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Ok(file) = rustix::fs::open(path, flags, Mode::empty()) else { return false };
     flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
 }
 
-/// The process that holds the lock of a file: `1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF`.
+/// Returns the process that holds the lock of a file. A line is like `1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF`.
 fn holder(table: &str, inode: u64) -> Option<u64> {
     table.lines().find_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();

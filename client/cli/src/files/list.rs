@@ -9,7 +9,7 @@ use herma_client::protocol::files::{File, ListParams, ListResult, Usage};
     after_help = "The files lie in <home>/herma/files/<profile>/ and may be edited there.\n\nExamples:\n  herma files list\n  herma files list notes/\n  herma files list --json"
 )]
 pub(crate) struct Arguments {
-    /// Only this file, or what is in this folder
+    /// Only this file, or the files in this folder
     path: Option<String>,
 }
 

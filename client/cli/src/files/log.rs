@@ -5,13 +5,13 @@ use herma_client::protocol::files::{LogFile, LogParams, LogResult, LogRow};
 
 use crate::memory::{Step, steps, who};
 
-/// Changes when nothing else is said.
+/// The default number of changes.
 const LIMIT: u64 = 20;
 
-/// Most changes that one call gives.
+/// The most changes that one call returns.
 const MOST: u64 = 1000;
 
-/// Files of a change that its row names.
+/// The most files that the row of a change names.
 const NAMED: usize = 3;
 
 #[derive(Debug, clap::Args)]
@@ -21,16 +21,16 @@ const NAMED: usize = 3;
 pub(crate) struct Arguments {
     /// Only changes of this file, or in this folder
     path: Option<String>,
-    /// Changes at most
+    /// The most changes to list
     #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = clap::value_parser!(u64).range(1..=MOST))]
     limit: u64,
-    /// Only changes that made a revision below this one
+    /// Only changes with a revision below this one
     #[arg(long, value_name = "REVISION")]
     before: Option<u64>,
-    /// The lines that each change took out and put in
+    /// Show the lines that each change removed and added
     #[arg(long)]
     diff: bool,
-    /// Texts although the guard blocks them
+    /// Show texts even if the guard blocks them
     #[arg(long)]
     raw: bool,
 }
@@ -73,7 +73,7 @@ fn table(rows: &[LogRow]) -> String {
     out::table(["revision", "time", "action", "who", "files"], &rows)
 }
 
-/// A file, and what became of its size.
+/// Describes a file and its change of size.
 fn summary(file: &LogFile) -> String {
     match (file.bytes_before, file.bytes_after) {
         (None, Some(after)) => format!("+{} ({})", file.path, out::size(after)),
@@ -82,7 +82,7 @@ fn summary(file: &LogFile) -> String {
     }
 }
 
-/// A change with its lines.
+/// Describes a change with its lines.
 fn changed(row: &LogRow) -> String {
     let head = format!("revision {}, {}, {}", row.revision, row.action, out::local_time(row.time));
     let lines =

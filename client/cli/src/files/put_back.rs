@@ -8,7 +8,7 @@ use herma_client::protocol::files::{ChangeResult, RestoreParams, UndoParams};
     after_help = "What is taken back becomes a new revision, so that a second undo brings the change back; `herma files restore` goes further. A change of several files is taken back as a whole.\n\nExamples:\n  herma files undo\n  herma files undo notes.md"
 )]
 pub(crate) struct Undo {
-    /// The newest change of this file, or in this folder; of all files when left out
+    /// Undo the newest change of this file, or in this folder; of all files when left out
     path: Option<String>,
     #[command(flatten)]
     writing: Writing,
@@ -21,7 +21,7 @@ pub(crate) struct Undo {
 pub(crate) struct Restore {
     /// The revision
     revision: u64,
-    /// Only this file, or what is in this folder; all files when left out
+    /// Only this file, or the files in this folder; all files when left out
     path: Option<String>,
     #[command(flatten)]
     writing: Writing,
@@ -32,7 +32,7 @@ struct Writing {
     /// Refuse unless the file, or all of them, are at this revision
     #[arg(long, value_name = "N")]
     expected_revision: Option<u64>,
-    /// Who writes
+    /// The name of the writer
     #[arg(long, value_name = "NAME", default_value = "cli")]
     agent: String,
 }

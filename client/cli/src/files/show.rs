@@ -10,10 +10,10 @@ use herma_client::protocol::files::ReadParams;
 pub(crate) struct Arguments {
     /// The file: notes.md or /memories/notes.md
     path: String,
-    /// As it was at this revision
+    /// Print the file at this revision
     #[arg(long, value_name = "N")]
     revision: Option<u64>,
-    /// Although the guard blocks it
+    /// Print the file even if the guard blocks it
     #[arg(long)]
     raw: bool,
 }

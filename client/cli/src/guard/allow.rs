@@ -1,4 +1,4 @@
-//! `herma guard allow` and `herma guard block`: what the configuration says of a finding.
+//! `herma guard allow` and `herma guard block`: the configured treatment of a finding.
 
 use std::io::Write;
 
@@ -10,14 +10,14 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use crate::config;
 
-/// Has the guard treat a finding in this way; without one it keeps it out, as it does by itself.
+/// Sets the guard's treatment of a finding. `None` restores the default, which is to block.
 pub(super) fn run(context: &CliContext<'_>, id: &str, treatment: Option<&str>) -> Result<(), Failure> {
     owner::check(&context.place.home)?;
     let folder = context.place.home.join("herma");
     let path = folder.join("config.toml");
     let unusable = |words: String| Failure::File(format!("{}: {words}", path.display()));
     let file = SettingsFile::read(&path).map_err(unusable)?;
-    // The checked text always names the finding, so that a misspelled name is reported by `block` too.
+    // The checked text always names the finding, so `block` also reports a misspelled name.
     check(context, &changed(&file.text, id, Some(treatment.unwrap_or("block"))).map_err(unusable)?)?;
     let new = changed(&file.text, id, treatment).map_err(unusable)?;
     let mut backup = None;
@@ -41,7 +41,7 @@ pub(super) fn run(context: &CliContext<'_>, id: &str, treatment: Option<&str>) -
     })
 }
 
-/// The configuration with another treatment of a finding; all else stays as it is written.
+/// Returns the configuration with another treatment of a finding. Everything else stays as it is.
 fn changed(text: &str, id: &str, treatment: Option<&str>) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
     let known = document.get("guard").and_then(|guard| guard.get("severity"));
@@ -64,7 +64,7 @@ fn changed(text: &str, id: &str, treatment: Option<&str>) -> Result<String, Stri
     Ok(document.to_string())
 }
 
-/// Has the daemon's program read the new text before it is kept: it knows the names.
+/// Checks the new text with the daemon's program before it is saved, because that program knows the names.
 fn check(context: &CliContext<'_>, text: &str) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::File(format!("a temporary file: {error}"));
     let mut file = NamedTempFile::new().map_err(failed)?;

@@ -1,4 +1,4 @@
-//! The database of an agent of the Hermes family, `state.db`, also while the agent writes it.
+//! The database of an agent of the Hermes family, `state.db`. The agent may write it at the same time.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -13,16 +13,16 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
 use super::sink::{Sink, Taken};
 
-/// How long the agent may hold the database.
+/// How long the agent may lock the database.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// Seconds between two rows that are written by one compaction: the agent adds a millionth to each.
+/// The most seconds between two rows that one compaction wrote. The agent adds a millionth to each.
 const AT_ONCE: f64 = 0.001;
 
-/// Bytes of the longest value that is read.
+/// The largest value in bytes that is read.
 const VALUE: i32 = 256 << 20;
 
-/// How often a session is read anew because what was imported of it is no more the same.
+/// How often a session is read again because its imported messages have changed.
 const TRIES: usize = 4;
 
 pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u64)) -> Result<bool, Failure> {
@@ -30,7 +30,7 @@ pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u
     let database = Database::open(path).map_err(failed)?;
     let mut is_whole = true;
     for session in database.sessions().map_err(failed)? {
-        // One that can't be kept keeps no other one away.
+        // If a session can't be imported, the others still are.
         match one(path, &database, &session, sink) {
             Err(Failure::File(words)) => {
                 sink.report.problem(words);
@@ -76,7 +76,7 @@ fn one(path: &Path, database: &Database, session: &Kept, sink: &mut Sink<'_>) ->
 
 struct Database {
     connection: Connection,
-    /// Columns of the two tables; older versions have fewer.
+    /// The columns of the two tables. Older versions have fewer.
     sessions: HashSet<String>,
     messages: HashSet<String>,
 }
@@ -84,7 +84,7 @@ struct Database {
 /// A session of the database.
 struct Kept {
     id: String,
-    /// Its newest message.
+    /// The id of its newest message.
     last_row: i64,
     transcript: Session,
 }
@@ -94,7 +94,7 @@ impl Database {
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         connection.busy_timeout(BUSY)?;
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE)?;
-        // A view can compute for ever, and call any function.
+        // A view can compute forever and call any function.
         connection.pragma_update(None, "trusted_schema", false)?;
         for name in ["sessions", "messages"] {
             let kind = "SELECT type FROM sqlite_schema WHERE name = ?1";
@@ -111,7 +111,7 @@ impl Database {
         Ok(Self { connection, sessions, messages })
     }
 
-    /// The sessions that have messages, the oldest first.
+    /// Returns the sessions with messages, the oldest first.
     fn sessions(&self) -> rusqlite::Result<Vec<Kept>> {
         let column = |name: &str| if self.sessions.contains(name) { format!("sessions.{name}") } else { "NULL".into() };
         let [title, model, parent, cwd] = ["title", "model", "parent_session_id", "cwd"].map(column);
@@ -132,8 +132,8 @@ impl Database {
         kept.collect()
     }
 
-    /// The messages of a session from behind a row to another one. What its user took back is left out, and what a
-    /// compaction wrote a second time: at the same time as before, or right behind another row.
+    /// Reads the messages of a session in a range of rows. It skips messages that the user undid, and messages that a
+    /// compaction wrote again: at the same time as before, or right after another row.
     fn messages(
         &self,
         session: &str,
@@ -190,7 +190,7 @@ impl Database {
     }
 }
 
-/// A text that may be missing, or of another type than it should be.
+/// Returns a column as text. It may be missing or have another type.
 fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
     Ok(match row.get_ref(at)? {
         ValueRef::Null => None,

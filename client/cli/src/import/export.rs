@@ -1,4 +1,4 @@
-//! An export of ChatGPT: a list of conversations, each read by itself.
+//! An export of ChatGPT: a list of conversations, each parsed separately.
 
 use std::cell::Cell;
 use std::fmt;
@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use super::mended::Mended;
 use super::sink::{Sink, Taken};
 
-/// How a folder of zipped files begins.
+/// The first bytes of a ZIP file.
 const ZIP: &[u8] = b"PK\x03\x04";
 
 pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u64)) -> Result<bool, Failure> {
@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u
     let (mut stopped, mut is_whole) = (None, true);
     let mut each = |conversation: &RawValue| {
         let taken = match one(path, conversation, sink) {
-            // One that can't be kept keeps no other one away.
+            // If a conversation can't be imported, the others still are.
             Err(Failure::File(words)) => {
                 sink.report.problem(words);
                 is_whole = false;
@@ -61,10 +61,10 @@ fn check_zip(source: &mut impl io::BufRead) -> Result<(), String> {
     }
 }
 
-/// Takes in a conversation.
+/// Imports a conversation.
 fn one(path: &Path, conversation: &RawValue, sink: &mut Sink<'_>) -> Result<(), Failure> {
     let mut tally = Tally::default();
-    // One that is nested too deep, or has a number that none can be, hides no other one.
+    // A conversation that can't be parsed, such as one with too deep nesting or an impossible number, is skipped.
     let conversation: Value = serde_json::from_str(conversation.get()).unwrap_or_default();
     let read = |tally: &mut Tally| chatgpt::read(&conversation, tally);
     match read(&mut tally) {
@@ -82,7 +82,7 @@ fn one(path: &Path, conversation: &RawValue, sink: &mut Sink<'_>) -> Result<(), 
     Ok(())
 }
 
-/// A source that says how much was read of it.
+/// A source that counts the bytes read from it.
 struct Counted<'a> {
     source: Box<dyn Read>,
     read: &'a Cell<u64>,
@@ -96,7 +96,7 @@ impl Read for Counted<'_> {
     }
 }
 
-/// Gives each item of a list away as it is read, as long as that says true.
+/// Passes each item of a list to a function as it is read, as long as the function returns true.
 struct Each<'a>(&'a mut dyn FnMut(&RawValue) -> bool);
 
 impl<'de> DeserializeSeed<'de> for Each<'_> {

@@ -1,4 +1,4 @@
-//! Where programs keep their conversations.
+//! Finds the files in which programs keep their conversations.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use super::record::Stamp;
 use super::report::Report;
 use super::source::{Format, Source};
 
-/// How deep folders are looked through.
+/// The most folder levels that are searched.
 const DEPTH: usize = 16;
 
-/// Standard input.
+/// The name for standard input.
 const INPUT: &str = "-";
 
-/// What is read.
+/// The files to read.
 #[derive(Debug)]
 pub(super) struct Files {
     program: &'static Source,
@@ -23,14 +23,14 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// What was named, or where the program keeps them.
+    /// Returns the named file or folder, or else the program's own folders.
     pub(super) fn find(program: &'static Source, named: Option<&Path>, home: &Path) -> Result<Self, Failure> {
         let roots = match named {
             Some(path) if path == Path::new(INPUT) && matches!(program.format, Format::Export) => vec![path.to_owned()],
             Some(path) => vec![std::path::absolute(path).map_err(|error| failed(path, &error))?],
             None => (program.roots)(home)?,
         };
-        // Of the folders that a program may have, one is enough.
+        // Of the folders that a program may have, at least one must exist.
         if !roots.iter().any(|root| root == Path::new(INPUT) || root.exists()) {
             let root = roots.first().map(|root| root.display().to_string()).unwrap_or_default();
             return Err(Failure::File(format!("{root}: there is nothing; say where {} keeps its files", program.name)));
@@ -38,12 +38,12 @@ impl Files {
         Ok(Self { program, roots })
     }
 
-    /// Whether standard input is read.
+    /// Returns whether standard input is read.
     pub(super) fn is_input(&self) -> bool {
         self.roots.iter().any(|root| root == Path::new(INPUT))
     }
 
-    /// The files that are there now, by name, each as it looks. A folder that can't be read is a problem.
+    /// Returns the current files by name, each with its stamp. A folder that can't be read is reported as a problem.
     pub(super) fn all(&self, report: &mut Report) -> Result<Vec<(PathBuf, Stamp)>, Failure> {
         let mut found = Vec::new();
         for root in self.roots.iter().filter(|root| self.is_input() || root.exists()) {
@@ -62,7 +62,7 @@ impl Files {
             return found.push((path.to_owned(), Stamp::default()));
         }
         let is_root = self.roots.iter().any(|root| root == path);
-        // A link may lead anywhere, also back; one that was named is meant.
+        // A link may lead anywhere, even back. Only a named link is followed.
         let looked = if is_root { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
         match looked {
             Err(error) => report.problem(format!("{}: {error}", path.display())),

@@ -1,4 +1,4 @@
-//! Files of JSON lines, to which programs add.
+//! Files of JSON lines that only grow.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -13,40 +13,41 @@ use herma_transcripts::{Transcript, UNFINISHED, is_blank, is_complete};
 use super::sink::{Sink, Taken};
 use crate::lines;
 
-/// Bytes of a line that is read; a longer one is left out.
+/// The longest line in bytes. A longer one is skipped.
 const LINE: u64 = 64 << 20;
 
-/// Bytes before the place where reading goes on that are compared.
+/// The bytes before the read position that are compared.
 const TAIL: usize = 64;
 
-/// Files that stay open while they are watched.
+/// The most files that stay open while they are watched.
 const OPEN: usize = 64;
 
-/// How often a file is read from its beginning because what was imported of it is no more the same.
+/// How often a file is read from its beginning because its imported messages have changed.
 const TRIES: usize = 16;
 
-/// Reads files of lines, and goes on where it was.
+/// Reads files of lines, and continues where it stopped.
 #[derive(Debug, Default)]
 pub(super) struct Follower {
-    /// Those that grew.
+    /// Readers of files that grew since they were first read.
     open: HashMap<PathBuf, Followed>,
-    /// Those that were read once.
+    /// Files that were read once.
     seen: HashSet<PathBuf>,
 }
 
-/// A file as far as it was read.
+/// A file and its read position.
 #[derive(Debug)]
 struct Followed {
     inode: u64,
-    /// Bytes that were read.
+    /// The read position in bytes.
     end: u64,
-    /// The last of them, by which it is seen that another file took their place.
+    /// The last bytes before `end`. They differ if another file replaced this one.
     tail: Vec<u8>,
     reader: Box<dyn Transcript>,
 }
 
 impl Follower {
-    /// Takes in what is new in a file; `seen` is told bytes of it, and messages of the whole run.
+    /// Imports the new lines of a file. Calls `seen` with the bytes read in this file and the messages of the whole
+    /// run.
     pub(super) fn read(
         &mut self,
         path: &Path,
@@ -71,14 +72,14 @@ impl Follower {
         Err(Failure::File(format!("{}: it changes while it is read; try again later", path.display())))
     }
 
-    /// Keeps the reader of a file that grows: one that was read twice.
+    /// Keeps the reader of a file that grows, which is one that was read twice.
     fn keep(&mut self, path: &Path, followed: Followed, has_grown: bool) {
         if !has_grown {
             self.seen.insert(path.to_owned());
             return;
         }
         if self.open.len() >= OPEN {
-            // Any of them: those that still grow come back.
+            // Any file is closed. If it still grows, it is opened again.
             let other = self.open.keys().next().cloned();
             drop(other.and_then(|path| self.open.remove(&path)));
         }
@@ -87,7 +88,7 @@ impl Follower {
 }
 
 impl Followed {
-    /// A file of which nothing was read.
+    /// Creates a reader of a file from its beginning.
     fn new(path: &Path, reader: fn(&str) -> Box<dyn Transcript>) -> Self {
         let name = path.file_stem().and_then(OsStr::to_str).unwrap_or("unnamed");
         Self { inode: 0, end: 0, tail: Vec::new(), reader: reader(name) }
@@ -118,7 +119,7 @@ impl Followed {
             seen(self.end, sink.report.messages());
         }
         let mut left_out = self.reader.ignored();
-        // A watched file may get the rest of the line.
+        // The rest of the line may still be written to a watched file.
         if !sink.is_watching() && !is_blank(&String::from_utf8_lossy(&line)) {
             left_out.add(UNFINISHED);
         }
@@ -131,7 +132,7 @@ impl Followed {
         Ok(Taken::Well)
     }
 
-    /// Reads a line; false at the end. A last line is read once it is whole.
+    /// Reads a line, and returns false at the end. An incomplete last line is read once it is complete.
     fn line(&mut self, source: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
         line.clear();
         let read = source.take(LINE + 1).read_until(b'\n', line)? as u64;

@@ -1,21 +1,22 @@
-//! JSON text in which halves of characters are replaced: JavaScript writes `\ud83d` alone, which is no character.
+//! Replaces lone surrogates in JSON text. JavaScript writes `\ud83d` alone, which is not a character.
 
 use std::io::{self, Read};
 
-/// Bytes that are read at one time.
+/// The bytes read at one time.
 const PART: usize = 64 << 10;
 
-/// Bytes of the escapes of both halves of a character.
+/// The bytes of the escapes of a surrogate pair.
 const BOTH: usize = 12;
 
-/// What stands for a half: it has as many bytes.
+/// The replacement of a lone surrogate. It has the same length.
 const UNKNOWN: &[u8; 4] = b"fffd";
 
-/// Reads a source, and mends it. A backslash stands in strings only, so that nothing else need be known.
+/// Reads a source and replaces lone surrogates. Backslashes occur only in strings, so the rest of the JSON need not be
+/// parsed.
 pub(super) struct Mended<R> {
     source: R,
     bytes: Vec<u8>,
-    /// Where what was not given away yet begins, and where what was looked at ends.
+    /// The ends of the bytes that were already returned, and of those that were already checked.
     given: usize,
     looked: usize,
     is_over: bool,
@@ -26,7 +27,7 @@ impl<R: Read> Mended<R> {
         Self { source, bytes: Vec::new(), given: 0, looked: 0, is_over: false }
     }
 
-    /// Reads more, and looks through it.
+    /// Reads more bytes, and checks them.
     fn fill(&mut self) -> io::Result<()> {
         self.bytes.drain(..self.given);
         self.looked -= self.given;
@@ -53,7 +54,7 @@ impl<R: Read> Mended<R> {
     }
 }
 
-/// Mends the escape at the beginning; how many bytes need not be looked at again.
+/// Replaces a lone surrogate at the beginning. Returns how many bytes are then checked.
 fn mend(escape: &mut [u8]) -> usize {
     let half = |at: usize| {
         let escape = escape.get(at..at + 6)?;

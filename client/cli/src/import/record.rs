@@ -1,6 +1,6 @@
-//! What was imported before, so that a file is not read for nothing, and what somebody removed stays removed.
+//! The record of earlier imports. With it, unchanged files are not read again, and removed sessions stay removed.
 //!
-//! Nothing depends on it but that: without it everything is read again, and the daemon knows what it has.
+//! Nothing else depends on it. Without it all files are read again, and the daemon knows which messages it has.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -13,36 +13,36 @@ use serde::{Deserialize, Serialize};
 
 use super::source::Source;
 
-/// Time between two records of a long run.
+/// The time between two writes of the record in a long run.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Bytes of the record that are read at most.
+/// The most bytes of the record that are read.
 const LARGEST: u64 = 256 << 20;
 
-/// The record of one program's files.
+/// The record of the files of one program.
 #[derive(Debug)]
 pub(super) struct Record {
     path: PathBuf,
     kept: Kept,
     is_changed: bool,
     saved: Instant,
-    /// Nothing is put on disk.
+    /// Whether the record is never written to disk.
     is_dry: bool,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Kept {
-    /// By their paths, as far as these are text.
+    /// The files by their paths, if these are text.
     files: BTreeMap<String, Stamp>,
     sessions: BTreeMap<String, Known>,
 }
 
-/// How a file looked when it was read.
+/// The size and time of a file when it was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     pub(super) bytes: u64,
-    /// When it was changed, in nanoseconds since 1970.
+    /// The time of the last change, in nanoseconds since 1970.
     changed: i128,
 }
 
@@ -53,37 +53,37 @@ impl Stamp {
     }
 }
 
-/// What was imported of a session.
+/// The imported part of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Known {
-    /// Its messages that the daemon has.
+    /// The number of its messages that the daemon has.
     pub(super) messages: u64,
-    /// The hash of the last of them; empty where it is not known.
+    /// The hash of the last of them. Empty if unknown.
     pub(super) last: String,
-    /// How often it was rewritten, from 0.
+    /// How often the session was rewritten, from 0.
     pub(super) rewritten: u32,
-    /// The profile that it was imported into; none for that of the command.
+    /// The profile that it was imported into. `None` means the profile of the command.
     pub(super) profile: Option<String>,
-    /// The title that was told.
+    /// The title that was sent to the daemon.
     pub(super) title: Option<String>,
     /// The last row of a database that was read.
     pub(super) row: i64,
-    /// It is no more in the archive: nobody wants it.
+    /// It was removed from the archive, and is not imported again.
     pub(super) removed: bool,
-    /// The agent itself keeps it in herma.
+    /// The agent itself sends it to herma.
     pub(super) live: bool,
 }
 
 impl Record {
-    /// That of a home; with `again` as if nothing had been read. One that `is_dry` is never put on disk.
+    /// Opens the record of a home. With `again` it is empty. With `is_dry` it is never written to disk.
     pub(super) fn open(home: &Path, program: &Source, again: bool, is_dry: bool) -> Self {
         let path = home.join("herma").join("imports").join(format!("{}.json", program.name));
         let kept = match std::fs::metadata(&path) {
             Ok(metadata) if metadata.len() <= LARGEST => std::fs::read(&path).unwrap_or_default(),
             _ => Vec::new(),
         };
-        // One that can't be read is as none.
+        // A record that can't be parsed counts as empty.
         let mut kept: Kept = serde_json::from_slice(&kept).unwrap_or_default();
         if again {
             kept = Kept::default();
@@ -91,20 +91,20 @@ impl Record {
         Self { path, kept, is_changed: false, saved: Instant::now(), is_dry }
     }
 
-    /// Whether a file was read when it looked as it does now.
+    /// Returns whether a file was read in its current state.
     pub(super) fn has_seen(&self, path: &Path, stamp: &Stamp) -> bool {
         path.to_str().and_then(|path| self.kept.files.get(path)) == Some(stamp)
     }
 
     pub(super) fn saw(&mut self, path: &Path, stamp: Stamp) {
-        // One whose path is no text is read each time.
+        // A file whose path is not text is read each time.
         if let Some(path) = path.to_str() {
             self.kept.files.insert(path.to_owned(), stamp);
             self.is_changed = true;
         }
     }
 
-    /// What is known of a session; none when it was never seen.
+    /// Returns the record of a session, or `None` if it was never seen.
     pub(super) fn session(&self, id: &str) -> Option<&Known> {
         self.kept.sessions.get(id)
     }
@@ -114,12 +114,12 @@ impl Record {
         self.is_changed = true;
     }
 
-    /// Puts it on disk, if that was not done for a while.
+    /// Writes the record to disk if the last write is some time ago.
     pub(super) fn save_sometimes(&mut self) -> Result<(), Failure> {
         if self.saved.elapsed() < PAUSE { Ok(()) } else { self.save() }
     }
 
-    /// Puts it on disk.
+    /// Writes the record to disk.
     pub(super) fn save(&mut self) -> Result<(), Failure> {
         if !std::mem::take(&mut self.is_changed) || self.is_dry {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What came of an import.
+//! The result of an import.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,23 +9,23 @@ use serde::{Serialize, Serializer};
 
 use super::source::Source;
 
-/// Problems that are told as they happen, and that stand in the report.
+/// The most problems that are printed as they happen, and that the report contains.
 const TOLD: usize = 20;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Report {
     program: &'static str,
     dry_run: bool,
     files: Files,
     sessions: Sessions,
-    /// Messages that were added.
+    /// The number of added messages.
     messages: u64,
-    /// What was read and is no part of a conversation, by what it was.
+    /// The number of skipped records, by kind.
     left_out: BTreeMap<String, u64>,
     /// The first problems.
     problems: Vec<String>,
-    /// All of them.
+    /// The number of all problems.
     failed: u64,
     seconds: f64,
 }
@@ -33,21 +33,21 @@ pub(super) struct Report {
 #[derive(Debug, Default, Serialize)]
 struct Files {
     seen: u64,
-    /// Those that look as they did when they were read before.
+    /// Files that are unchanged since they were read before.
     unchanged: u64,
 }
 
-/// Sessions by what became of them.
+/// The sessions by the result of their import.
 #[derive(Debug, Default, Serialize)]
 struct Sessions {
     #[serde(serialize_with = "count")]
     new: BTreeSet<String>,
     #[serde(serialize_with = "count")]
     grown: BTreeSet<String>,
-    /// Those that somebody removed from herma.
+    /// Sessions that were removed from herma.
     #[serde(serialize_with = "count")]
     removed: BTreeSet<String>,
-    /// Those that their agent keeps in herma by itself.
+    /// Sessions that their agent itself sends to herma.
     #[serde(serialize_with = "count")]
     live: BTreeSet<String>,
 }
@@ -66,7 +66,7 @@ impl Report {
         self.files.unchanged += u64::from(is_unchanged);
     }
 
-    /// Messages of a session were added.
+    /// Counts the messages that were added to a session.
     pub(super) fn session(&mut self, id: &str, is_new: bool, messages: u64) {
         if messages == 0 {
             return;
@@ -98,7 +98,7 @@ impl Report {
         }
     }
 
-    /// Tells of something that could not be read; the run goes on.
+    /// Reports something that could not be read. The run continues.
     pub(super) fn problem(&mut self, words: String) {
         self.failed += 1;
         if self.problems.len() < TOLD && !self.problems.contains(&words) {
@@ -115,7 +115,7 @@ impl Report {
         self.seconds = time.as_secs_f64();
     }
 
-    /// For people.
+    /// Returns the report for people.
     pub(super) fn text(&self) -> String {
         let count =
             |count: u64, noun: &str| format!("{} {noun}{}", out::thousands(count), if count == 1 { "" } else { "s" });

@@ -1,4 +1,4 @@
-//! Gives what was read to the daemon.
+//! Sends imported messages to the daemon.
 
 mod growth;
 mod names;
@@ -22,34 +22,34 @@ use super::Arguments;
 use super::record::{Known, Record};
 use super::report::Report;
 
-/// Bytes of messages in one request, unless one alone has more.
+/// The most bytes of messages in one request, unless a single message is larger.
 const BYTES: usize = 4 << 20;
 
-/// How often a daemon that has too much to do is asked again, and the pause between two times.
+/// How often a request is sent to a busy daemon, and the pause between two attempts.
 const ASKED: u32 = 40;
 /// See [`ASKED`].
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// The reason why a session that was imported ended.
+/// The reason with which an imported session ends.
 const IMPORTED: &str = "imported";
 
-/// What became of messages that were read.
+/// Whether messages that were read continue the imported session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// They are kept, or need not be.
+    /// They are imported, or need no import.
     Well,
-    /// They don't go on where the session ended: the file is to be read from its beginning.
+    /// They don't continue the imported session, so the file must be read from its beginning.
     ReadAgain,
 }
 
-/// Where messages go.
+/// The receiver of messages.
 pub(super) struct Sink<'a> {
     context: &'a CliContext<'a>,
     arguments: &'a Arguments,
     /// A connection for each profile.
     clients: HashMap<Option<String>, Client>,
     asking: Option<Client>,
-    /// Sessions that a dry run would have made or added to.
+    /// The sessions that a dry run would have created or extended.
     imagined: HashSet<String>,
     pub(super) record: Record,
     pub(super) report: Report,
@@ -83,13 +83,13 @@ impl<'a> Sink<'a> {
         self.arguments.watch
     }
 
-    /// What is known of a session; where nothing is, the daemon is asked whether it has it.
+    /// Returns the record of a session. If there is none, asks the daemon.
     pub(super) fn known(&mut self, id: &str) -> Result<Known, Failure> {
         if let Some(known) = self.record.session(id) {
             return Ok(known.clone());
         }
         let mut known = self.ask(id, id)?;
-        // Of a session that was rewritten the newest one counts, also when the older ones were removed.
+        // Of a rewritten session the newest version counts, even if the older ones were removed.
         let mut version = 1;
         loop {
             let next = self.ask(id, &name(id, version))?;
@@ -103,14 +103,14 @@ impl<'a> Sink<'a> {
         Ok(known)
     }
 
-    /// Notes up to which row of a database a session was read.
+    /// Records the last row of a database that was read for a session.
     pub(super) fn read_to(&mut self, id: &str, row: i64) -> Result<(), Failure> {
         let known = self.known(id)?;
         self.record.know(id, Known { row, ..known });
         Ok(())
     }
 
-    /// Whether an agent itself keeps the session in herma, by its own name.
+    /// Returns whether an agent itself sends the session to herma, under its own name.
     pub(super) fn is_live(&mut self, own: &str) -> Result<bool, Failure> {
         let params = ShowParams { session: own.to_owned() };
         match self.asking()?.session_show(params) {
@@ -120,13 +120,13 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Whether what was imported of a session is still in the archive.
+    /// Returns whether the imported session is still in the archive.
     fn is_there(&mut self, id: &str, known: &Known) -> Result<bool, Failure> {
         let name = name(id, known.rewritten);
         Ok(self.imagined.contains(&name) || self.ask(id, &name)?.messages > 0)
     }
 
-    /// Notes that its agent keeps a session in herma, so that nobody asks for it again.
+    /// Records that its agent sends the session to herma, so that the daemon is not asked again.
     pub(super) fn is_known_live(&mut self, id: &str) -> Result<(), Failure> {
         let known = self.known(id)?;
         self.record.know(id, Known { live: true, ..known });
@@ -147,7 +147,8 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Takes the messages of a session that was read from a file, if there are many, or `all` of them.
+    /// Imports the messages of a session that were read from a file, if there are many. With `all` it imports them in
+    /// any case.
     pub(super) fn take(&mut self, path: &Path, transcript: &mut Session, all: bool) -> Result<Taken, Failure> {
         if !all && transcript.waiting() < BYTES {
             return Ok(Taken::Well);
@@ -167,7 +168,7 @@ impl<'a> Sink<'a> {
         }
         let is_shorter = all && first + (said.len() as u64) < known.messages && first + (said.len() as u64) > 0;
         if is_shorter || rewrote(&known, first, &said) {
-            // What somebody removed does not come back under another name.
+            // A session that the user removed must not return under another name.
             if !self.is_there(&transcript.id, &known)? {
                 self.report.removed(&transcript.id);
                 self.record.know(&transcript.id, Known { removed: true, ..known });
@@ -178,7 +179,7 @@ impl<'a> Sink<'a> {
             self.record.know(&transcript.id, known);
             return Ok(Taken::ReadAgain);
         }
-        // A run that sends nothing is told by nobody else that the session was removed.
+        // A dry run sends nothing, so it must ask whether the session was removed.
         if self.arguments.dry_run && known.messages > 0 && !self.is_there(&transcript.id, &known)? {
             self.report.removed(&transcript.id);
             return Ok(Taken::Well);
@@ -199,7 +200,7 @@ impl<'a> Sink<'a> {
         Ok(taken)
     }
 
-    /// Sends messages that follow what is known, and notes that they are.
+    /// Sends messages that continue the imported session, and records them.
     fn send(&mut self, path: &Path, transcript: &Session, new: &[Said], known: &mut Known) -> Result<Taken, Failure> {
         let mut rest = new;
         loop {
@@ -258,18 +259,18 @@ impl<'a> Sink<'a> {
         self.client(profile.as_ref())?.session_import(params).map(drop)
     }
 
-    /// What follows from a refusal.
+    /// Handles a refusal of the daemon.
     fn refused(&mut self, id: &str, path: &Path, error: RpcError, known: &mut Known) -> Result<Taken, Failure> {
         let details = error.details.as_ref().and_then(|details| serde_json::from_str(details.get()).ok());
         let position = details.as_ref().and_then(|details: &serde_json::Value| details.get("position")?.as_u64());
         match (error.kind, position) {
-            // Nothing is there of what was: it was removed.
+            // The daemon has no message of the session, so it was removed.
             (ErrorKind::Conflict, Some(0)) => {
                 known.removed = true;
                 self.report.removed(id);
                 Ok(Taken::Well)
             }
-            // An older archive was put back.
+            // An older archive was restored.
             (ErrorKind::Conflict, Some(position)) => {
                 (known.messages, known.last, known.row) = (position, String::new(), 0);
                 Ok(Taken::ReadAgain)
@@ -285,7 +286,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// A connection that asks for sessions of all profiles.
+    /// Returns the connection for questions about sessions of all profiles.
     fn asking(&mut self) -> Result<&mut Client, ClientError> {
         if self.asking.is_none() {
             self.asking = Some(self.context.connect()?.with_profile(None));
@@ -293,7 +294,7 @@ impl<'a> Sink<'a> {
         self.asking.as_mut().ok_or(ClientError::NoHome)
     }
 
-    /// The connection for a profile. One that a rule names is made where it is not there.
+    /// Returns the connection for a profile. A profile that a rule names is created if it is missing.
     fn client(&mut self, profile: Option<&String>) -> Result<&mut Client, ClientError> {
         let profile = profile.or(self.context.common.profile.as_ref());
         if !self.clients.contains_key(&profile.cloned()) {
@@ -306,13 +307,13 @@ impl<'a> Sink<'a> {
         self.clients.get_mut(&profile.cloned()).ok_or(ClientError::NoHome)
     }
 
-    /// Forgets the connections, so that new ones are made.
+    /// Drops the connections, so that new ones are made.
     pub(super) fn disconnect(&mut self) {
         self.clients.clear();
         self.asking = None;
     }
 
-    /// The profile of a folder: of the rules that hold for it the one with the longest folder.
+    /// Returns the profile of a folder. Of the matching rules, the one with the longest folder counts.
     fn profile(&self, cwd: Option<&str>) -> Option<String> {
         profile(&self.arguments.profile_for, cwd?)
     }

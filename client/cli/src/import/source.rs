@@ -1,4 +1,4 @@
-//! The programs whose conversations can be imported: a row for each.
+//! The list of programs whose conversations can be imported.
 
 use std::path::{Path, PathBuf};
 
@@ -9,30 +9,31 @@ use herma_transcripts::{Transcript, claude_code, codex};
 /// A program that keeps conversations.
 #[derive(Debug)]
 pub(super) struct Source {
-    /// Its name in commands, and before the ids of its sessions.
+    /// Its name in commands, which also prefixes the ids of its sessions.
     pub(super) name: &'static str,
     /// Its name for people.
     title: &'static str,
-    /// Returns where it keeps its files if no path is given. The argument is herma's home.
+    /// Returns the files or folders that are read if no path is given. The argument is herma's home.
     pub(super) roots: fn(&Path) -> Result<Vec<PathBuf>, Failure>,
-    /// Whether a file of that name in such a folder is one of its files.
+    /// Returns whether a file with this name in such a folder belongs to the program.
     pub(super) has_file: fn(&str) -> bool,
-    /// What is in these files.
+    /// The format of the files.
     pub(super) format: Format,
 }
 
-/// What is in a file.
+/// The format of a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Format {
-    /// Lines of JSON, to which the program adds. Returns the reader of a file of that name, without its ending.
+    /// JSON lines that the program appends. The function returns the reader of a file, given its name without the
+    /// extension.
     Lines(fn(&str) -> Box<dyn Transcript>),
     /// The SQLite database of an agent of the Hermes family.
     Database,
-    /// A JSON list of ChatGPT's conversations, which may come on standard input.
+    /// A JSON list of ChatGPT conversations. It may be read from standard input.
     Export,
 }
 
-/// All of them.
+/// All programs.
 static SOURCES: [Source; 4] = [
     Source {
         name: "claude-code",
@@ -78,14 +79,14 @@ impl Source {
             .try_map(|name| SOURCES.iter().find(|source| source.name == name).ok_or("there is no such program"))
     }
 
-    /// The source of that name.
+    /// Returns the source with a name.
     #[cfg(test)]
     pub(super) fn named(name: &str) -> &'static Self {
         SOURCES.iter().find(|source| source.name == name).unwrap()
     }
 }
 
-/// The folder that a variable names, or that folder in the user's home.
+/// Returns the folder that a variable names, or the folder with this name in the user's home.
 fn folder(variable: &str, name: &str) -> Result<PathBuf, Failure> {
     let of = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
     of(variable)

@@ -1,4 +1,4 @@
-//! Taking in what is written, as it is.
+//! Imports messages as they are written.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use herma_client::ClientError;
 
 use super::Import;
 
-/// The pause between two looks.
+/// The pause between two runs.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The pause after the daemon went away.
+/// The pause after the daemon became unreachable.
 const AWAY: Duration = Duration::from_secs(5);
 
-/// Looks again and again, until somebody ends the program.
+/// Imports again and again, until the program is ended.
 pub(super) fn run(import: &mut Import<'_>) -> Result<(), Failure> {
     out::note(
         import.sink.common(),

@@ -7,16 +7,16 @@ use herma_client::protocol::memory::{
 
 use super::{log, name, write};
 
-/// Above the columns of a table of writes.
+/// The column headings of a table of writes.
 const HEAD: [&str; 6] = ["id", "store", "time", "action", "who", "what"];
 
-/// Chars of a summary in the table.
+/// The most chars of a summary in the table.
 const SUMMARY: usize = 100;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  herma memory pending\n  herma memory pending --full")]
 pub(crate) struct Pending {
-    /// Print each write as it was asked for
+    /// Print each write in full
     #[arg(long)]
     full: bool,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Pending {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  herma memory queued --full")]
 pub(crate) struct Queued {
-    /// Print each write as it was asked for
+    /// Print each write in full
     #[arg(long)]
     full: bool,
 }
@@ -35,10 +35,10 @@ pub(crate) struct Queued {
 )]
 #[group(required = true, multiple = false)]
 pub(crate) struct Chosen {
-    /// Their ids
+    /// The ids of the writes
     #[arg(value_name = "ID")]
     ids: Vec<String>,
-    /// All that wait
+    /// All waiting writes
     #[arg(long)]
     all: bool,
 }

@@ -1,4 +1,4 @@
-//! A change of a store, shown to people.
+//! Shows a change of a store to people.
 
 use std::collections::HashSet;
 
@@ -6,18 +6,18 @@ use herma_base::out;
 
 use super::steps::{Step, steps};
 
-/// Chars of an entry in a line that sums a change up.
+/// The most chars of an entry in a summary line.
 const CUT: usize = 48;
 
-/// Entries in such a line; the others are counted.
+/// The most entries in such a line. The others are only counted.
 const SHOWN: usize = 3;
 
 /// A change, entry by entry.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Change<'a> {
-    /// What is there no more, or moved, and what is new, in their order.
+    /// The removed or moved entries and the new ones, in their order.
     pub(super) steps: Vec<Step<'a>>,
-    /// How many entries are as they were.
+    /// The number of unchanged entries.
     pub(super) unchanged: usize,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Change<'a> {
         self.steps.iter().filter_map(|step| if let Step::Remove(entry) = step { Some(*entry) } else { None }).collect()
     }
 
-    /// One line: the first entries, cut, and how many more.
+    /// Returns one line with the first entries, cut, and the number of the others.
     pub(super) fn summary(&self) -> String {
         let (added, removed) = (self.added(), self.removed());
         let before: HashSet<&str> = removed.iter().copied().collect();
@@ -52,7 +52,7 @@ impl<'a> Change<'a> {
         parts.join("  ")
     }
 
-    /// A line for each line of a changed entry, and how many did not change.
+    /// Returns a line for each line of a changed entry, and the number of unchanged entries.
     pub(super) fn lines(&self) -> String {
         let mut text = String::new();
         for step in &self.steps {

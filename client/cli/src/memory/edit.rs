@@ -20,13 +20,13 @@ use super::{Store, entries, name};
 pub(crate) struct Arguments {
     /// The store
     store: Store,
-    /// The file may be left without an entry, which empties the store
+    /// Allow a file without entries, which empties the store
     #[arg(long)]
     allow_empty: bool,
-    /// Go ahead although an entry is longer than the whole limit
+    /// Continue even if an entry is longer than the whole limit
     #[arg(long)]
     allow_drift: bool,
-    /// Who writes
+    /// The name of the writer
     #[arg(long, value_name = "NAME", default_value = "cli")]
     agent: String,
 }
@@ -46,20 +46,20 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     let opened = editor::open(draft.path());
     let edited = match (opened, draft.text()) {
         (Ok(()), Ok(edited)) => edited,
-        // Nothing was written into it.
+        // The user changed nothing, so the file is not kept.
         (Err(failure), Ok(edited)) if edited == text => return Err(failure),
         (Err(failure), _) | (Ok(()), Err(failure)) => return Err(kept(context, draft, target, failure)),
     };
     match apply(context, arguments, &view, &edited) {
         Ok(()) => Ok(()),
-        // It is done; only nobody read the result.
+        // The write is done. Only its result could not be printed.
         Err(Failure::Closed) => Err(Failure::Closed),
         Err(failure) if edited.trim().is_empty() => Err(failure),
         Err(failure) => Err(kept(context, draft, target, failure)),
     }
 }
 
-/// Applies the edited text; what was refused or could not be asked is a failure.
+/// Applies the edited text. Returns an error if the daemon refused the write or could not be reached.
 fn apply(context: &CliContext<'_>, arguments: &Arguments, view: &StoreView, edited: &str) -> Result<(), Failure> {
     let target = arguments.store.into();
     let wanted = entries::split(edited);
@@ -99,7 +99,7 @@ fn apply(context: &CliContext<'_>, arguments: &Arguments, view: &StoreView, edit
     Ok(())
 }
 
-/// A conflict, in the words of somebody who edited a file.
+/// Words a conflict for a user who edited a file.
 fn overtaken(error: ClientError, target: Target) -> ClientError {
     match error {
         ClientError::Rpc(mut error) if error.kind == ErrorKind::Conflict => {
@@ -111,7 +111,7 @@ fn overtaken(error: ClientError, target: Target) -> ClientError {
     }
 }
 
-/// Keeps the user's text and says where it is.
+/// Keeps the user's text and prints its path.
 fn kept(context: &CliContext<'_>, draft: Draft, target: Target, failure: Failure) -> Failure {
     let path = draft.keep();
     out::note(context.common, &advice(context, &path, target));

@@ -1,4 +1,4 @@
-//! A text in the user's editor.
+//! Opens a text in the user's editor.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::Permissions;
@@ -10,10 +10,10 @@ use std::process::{Command, ExitStatus};
 use herma_base::Failure;
 use tempfile::{Builder, TempDir};
 
-/// What opens a text when nothing else is named.
+/// The default editor.
 const EDITOR: &str = "vi";
 
-/// A text in a private file, which goes away with this unless it is kept.
+/// A text in a private file. The file is removed together with this value unless it is kept.
 #[derive(Debug)]
 pub(super) struct Draft {
     folder: TempDir,
@@ -21,8 +21,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Writes the text into a file of that name (`.md` is added) in a folder of
-    /// its own.
+    /// Writes the text into a file of that name (`.md` is appended) in a new folder.
     pub(super) fn new(name: &str, text: &str) -> Result<Self, Failure> {
         let failed = |error: io::Error| {
             let place = std::env::temp_dir();
@@ -33,12 +32,12 @@ impl Draft {
         let named = Builder::new().prefix(name).suffix(".md").rand_bytes(0).tempfile_in(folder.path());
         let mut file = named.map_err(failed)?;
         file.write_all(text.as_bytes()).map_err(failed)?;
-        // The folder removes it: an editor may put another file in its place.
+        // The folder removes the file, because an editor may replace it with another one.
         let (_, path) = file.keep().map_err(|error| failed(error.error))?;
         Ok(Self { folder, path })
     }
 
-    /// The text as it is now.
+    /// Returns the current text.
     pub(super) fn text(&self) -> Result<String, Failure> {
         std::fs::read_to_string(&self.path).map_err(|error| Failure::File(format!("{}: {error}", self.path.display())))
     }
@@ -47,14 +46,14 @@ impl Draft {
         &self.path
     }
 
-    /// Leaves the file where it is.
+    /// Keeps the file where it is.
     pub(super) fn keep(self) -> PathBuf {
         drop(self.folder.keep());
         self.path
     }
 }
 
-/// Opens a file in the editor that the environment names, and waits for its end.
+/// Opens a file in the editor that the environment names, and waits until it ends.
 pub(super) fn open(path: &Path) -> Result<(), Failure> {
     let editor = chosen(std::env::var_os("VISUAL"), std::env::var_os("EDITOR"));
     match command(&editor, path).status() {
@@ -72,8 +71,8 @@ fn chosen(visual: Option<OsString>, editor: Option<OsString>) -> OsString {
     named.unwrap_or_else(|| EDITOR.into())
 }
 
-/// A program by its whole path, spaces and all; else a command with arguments,
-/// as a shell reads it.
+/// Returns the command to run. If the editor is the path of a file, spaces belong to it; otherwise a shell parses it as
+/// a command with arguments.
 fn command(editor: &OsStr, path: &Path) -> Command {
     if Path::new(editor).is_file() {
         let mut command = Command::new(editor);

@@ -1,4 +1,4 @@
-//! The plain file of a store: entries with a line that is only `§` between them.
+//! The plain file of a store: entries separated by lines with only `§`.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,10 @@ const DELIMITER: &str = "§";
 /// Chars that end a line.
 const BREAKS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
 
-/// Chars that nobody sees.
+/// Invisible chars.
 const WITHOUT_WIDTH: [char; 5] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}'];
 
-/// The text of these entries, with a newline at its end; nothing for none.
+/// Returns the text of entries, with a final newline. Without entries it is empty.
 pub(super) fn join(entries: &[String]) -> String {
     if entries.is_empty() {
         return String::new();
@@ -19,8 +19,8 @@ pub(super) fn join(entries: &[String]) -> String {
     format!("{}\n", entries.join(&format!("\n{DELIMITER}\n")))
 }
 
-/// The entries of a text. Every line that is `§` between blanks ends one, as the daemon reads a store, so that no entry
-/// holds such a line.
+/// Returns the entries of a text. Every line with only `§` and blanks ends an entry, the same as in the daemon, so no
+/// entry contains such a line.
 pub(super) fn split(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.split_inclusive(BREAKS).collect();
     clean(lines.split(|line| is_delimiter(line)).map(<[&str]>::concat).collect())
@@ -30,8 +30,8 @@ fn is_delimiter(line: &str) -> bool {
     line.trim_matches(|char: char| char.is_whitespace() || WITHOUT_WIDTH.contains(&char)) == DELIMITER
 }
 
-/// Entries as a store holds them: trimmed, without a byte order mark before them, with LF line ends,
-/// none empty, none twice.
+/// Returns entries in the form of a store: trimmed, without a leading byte order mark, with LF line ends, without empty
+/// and repeated ones.
 pub(super) fn clean(entries: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     let normal = entries.iter().map(|entry| trimmed(&with_line_feeds(entry)).to_owned());

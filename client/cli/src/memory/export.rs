@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Store, entries, list};
 
-/// How entries stand in a file.
+/// The format of an exported file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// A JSON object with both stores
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-/// The JSON file. A store that isn't named is left alone by an import.
+/// The JSON file. An import leaves a store alone if the file doesn't name it.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct File {
     /// MEMORY.md.
@@ -43,9 +43,9 @@ pub(super) struct File {
 /// One store in the JSON file.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stored {
-    /// Its entries as they are.
+    /// The entries, unchanged.
     pub(super) entries: Vec<String>,
-    /// The revision that was exported; an import does not look at it.
+    /// The exported revision. An import ignores it.
     #[serde(default)]
     pub(super) revision: u64,
 }

@@ -23,44 +23,44 @@ use super::{Store, entries, name};
 pub(crate) struct Arguments {
     /// The file; - for standard input
     file: PathBuf,
-    /// The store; those that the file names when left out
+    /// The store; all stores in the file when left out
     store: Option<Store>,
-    /// Take out what the file doesn't have
+    /// Remove entries that are not in the file
     #[arg(long)]
     replace: bool,
-    /// Say what would be done, and do nothing
+    /// Show what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
-    /// The file's format; found out when left out
+    /// The file's format; detected when left out
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Go ahead although an entry is longer than the whole limit
+    /// Continue even if an entry is longer than the whole limit
     #[arg(long)]
     allow_drift: bool,
-    /// Who writes
+    /// The name of the writer
     #[arg(long, value_name = "NAME", default_value = "cli")]
     agent: String,
 }
 
-/// Bytes of a file with the entries of two stores: what one request may have.
+/// The most bytes of a file, the same as of one request.
 const LONGEST: u64 = limits::FRAME as u64;
 
-/// What an import does to a store.
+/// The change that an import makes to a store.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Plan {
     target: Target,
     added: Vec<String>,
     removed: Vec<String>,
-    /// How many of the file's entries are in the store already.
+    /// The number of the file's entries that are already in the store.
     there: usize,
 }
 
-/// What it came to.
+/// The result of an import.
 #[derive(Debug, Serialize)]
 struct Imported {
     #[serde(flatten)]
     plan: Plan,
-    /// Null when there was nothing to do, or it was not to be done.
+    /// `None` if there was nothing to do, or in a dry run.
     result: Option<WriteResult>,
 }
 
@@ -89,7 +89,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
             break;
         }
     }
-    // All of it is done by now: nobody may be there to read it.
+    // The changes are done by now, even if standard output is closed.
     if !done.is_empty() {
         out::show(context.common, &done, |done| {
             done.iter().map(|imported| told(context, arguments, imported)).collect::<Vec<_>>().join("\n")
@@ -118,8 +118,7 @@ fn import(
             allow_empty: Some(arguments.replace),
             session: None,
             agent: Some(arguments.agent.clone()),
-            // What others add meanwhile does no harm, unless the store is to be
-            // exactly what the file says.
+            // Additions of others in the meantime do no harm, unless the store must be exactly like the file.
             expected_revision: arguments.replace.then_some(view.revision),
             allow_drift: Some(arguments.allow_drift),
         })
@@ -127,7 +126,7 @@ fn import(
     Ok(Imported { plan, result: Some(result.map_err(|error| overtaken(error, target))?) })
 }
 
-/// A conflict, in the words of somebody who imports a file.
+/// Words a conflict for a user who imports a file.
 fn overtaken(error: ClientError, target: Target) -> ClientError {
     match error {
         ClientError::Rpc(mut error) if error.kind == ErrorKind::Conflict => {
@@ -139,7 +138,7 @@ fn overtaken(error: ClientError, target: Target) -> ClientError {
     }
 }
 
-/// What the name of a file says about its format, else its first character.
+/// Returns the format by the file's extension, or else by its first character.
 fn format_of(file: &Path, text: &str) -> Format {
     match file.extension().and_then(|extension| extension.to_str()) {
         Some("json") => Format::Json,
@@ -149,7 +148,7 @@ fn format_of(file: &Path, text: &str) -> Format {
     }
 }
 
-/// The entries that a file has for each store.
+/// Returns the entries of a file for each store.
 fn read(text: &str, format: Format, store: Option<Store>) -> Result<Vec<(Target, Vec<String>)>, String> {
     let one_store = || store.map(Target::from).ok_or("name the store that it is for, memory or user".to_owned());
     if text.trim().is_empty() {
@@ -181,7 +180,7 @@ fn read(text: &str, format: Format, store: Option<Store>) -> Result<Vec<(Target,
     }
 }
 
-/// Entries as a store holds them.
+/// Returns entries in the form of a store, or an error if one can't be an entry.
 fn checked(list: Vec<String>) -> Result<Vec<String>, String> {
     let entries = entries::clean(list);
     match entries.iter().find(|entry| entries::split(entry).as_slice() != std::slice::from_ref(*entry)) {
@@ -229,7 +228,7 @@ fn counts(plan: &Plan, would: &str) -> String {
     )
 }
 
-/// What holds for every file: its entries are read again as they were, from both formats.
+/// Checks a property of every file: entries that are written in either format are read again unchanged.
 #[cfg(feature = "fuzzing")]
 #[allow(clippy::missing_panics_doc, reason = "a panic is the finding")]
 pub fn import_holds(text: &str) {

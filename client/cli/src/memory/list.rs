@@ -14,7 +14,7 @@ use super::{Store, write};
 pub(crate) struct List {
     /// One store; both when left out
     store: Option<Store>,
-    /// Show entries that the guard blocks as they are
+    /// Show entries even if the guard blocks them
     #[arg(long)]
     raw: bool,
 }
@@ -30,7 +30,7 @@ pub(super) fn schema(context: &CliContext<'_>) -> Result<(), Failure> {
     out::show(context.common, &result, |result| format!("{}\n\n{}", result.tool.get(), result.guidance))
 }
 
-/// Calls `memory.list`; a profile that doesn't exist is told with how to make it.
+/// Calls `memory.list`. The error for a missing profile includes the command that creates it.
 pub(super) fn ask(
     context: &CliContext<'_>,
     client: &mut Client,
@@ -49,12 +49,12 @@ fn with_advice(error: ClientError, profile: Option<&str>) -> ClientError {
     }
 }
 
-/// Whether entries that the guard blocks are shown as they are.
+/// Whether entries that the guard blocks are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entries {
-    /// They are.
+    /// They are shown.
     Raw,
-    /// A placeholder stands for them.
+    /// A placeholder is shown instead.
     Guarded,
 }
 
@@ -64,7 +64,7 @@ impl From<bool> for Entries {
     }
 }
 
-/// One store as it is now.
+/// Returns the current content of a store.
 pub(super) fn view(
     context: &CliContext<'_>,
     client: &mut Client,
@@ -89,12 +89,12 @@ fn shown(common: &Common, result: &ListResult) -> String {
     parts.join("\n")
 }
 
-/// Seconds after which it is said when a shared store was the same as the others'.
+/// The age in seconds from which the output shows when a shared store was last in sync.
 const STALE: f64 = 10.0;
 
 fn store(name: &str, view: &StoreView) -> String {
     let over = if view.over_limit { ", over its limit" } else { "" };
-    // A look a second is ordinary.
+    // The daemon compares every second, so a small age is normal.
     let stale = match view.stale_s {
         Some(age) if age < 0.0 => ", not compared with the shared one yet".to_owned(),
         Some(age) if age >= STALE => format!(", as it was shared {age:.0} s ago"),
@@ -103,7 +103,7 @@ fn store(name: &str, view: &StoreView) -> String {
     format!("{name}  [{}, revision {}{over}{stale}]\n{}", view.usage, view.revision, numbered(&view.entries))
 }
 
-/// Entries with their numbers.
+/// Returns the entries with their numbers.
 pub(super) fn numbered(entries: &[String]) -> String {
     if entries.is_empty() {
         return "  (no entries)\n".into();

@@ -6,10 +6,10 @@ use herma_client::protocol::memory::{LogParams, LogResult, LogRow};
 use super::change::Change;
 use super::{Store, name, write};
 
-/// Rows when nothing else is said.
+/// The default number of rows.
 const LIMIT: u64 = 20;
 
-/// Most rows that one call gives.
+/// The most rows that one call returns.
 const MOST: u64 = 1000;
 
 #[derive(Debug, clap::Args)]
@@ -19,13 +19,13 @@ const MOST: u64 = 1000;
 pub(crate) struct Arguments {
     /// One store; both when left out
     store: Option<Store>,
-    /// Rows at most
+    /// The most rows to list
     #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = clap::value_parser!(u64).range(1..=MOST))]
     limit: u64,
-    /// Only changes that made a revision below this one
+    /// Only changes with a revision below this one
     #[arg(long, value_name = "REVISION")]
     before: Option<u64>,
-    /// Show entries that the guard blocks as they are
+    /// Show entries even if the guard blocks them
     #[arg(long)]
     raw: bool,
 }
@@ -72,7 +72,7 @@ fn table(result: &LogResult, store: Option<Store>) -> String {
     out::table(["store", "revision", "time", "action", "who", "change"], &rows)
 }
 
-/// Who wrote: the agent and the session, as far as they were named.
+/// Returns the writer: the agent and the session, as far as they are known.
 pub(crate) fn who(agent: &Option<String>, session: &Option<String>) -> String {
     match (agent, session) {
         (Some(agent), Some(session)) => out::cut(&format!("{agent}/{session}"), WHO),
@@ -82,7 +82,7 @@ pub(crate) fn who(agent: &Option<String>, session: &Option<String>) -> String {
     }
 }
 
-/// With the host, where a store is shared.
+/// Adds the host if the store is shared.
 fn at(who: &str, host: &Option<String>) -> String {
     match host {
         Some(host) => format!("{who}@{host}"),
@@ -90,10 +90,10 @@ fn at(who: &str, host: &Option<String>) -> String {
     }
 }
 
-/// Chars of a name in a table.
+/// The most chars of a name in a table.
 const WHO: usize = 32;
 
-/// What must be known beside the rows.
+/// Returns the notes for people that follow the rows.
 fn notes(common: &Common, result: &LogResult, store: Option<Store>) -> Vec<String> {
     let mut notes = Vec::new();
     if result.more {

@@ -1,4 +1,4 @@
-//! The operations of a batch that make one list of entries out of another.
+//! The operations of a batch that change one list of entries into another.
 
 use std::collections::HashSet;
 
@@ -6,14 +6,12 @@ use herma_client::protocol::memory::{Action, HOST_BOUND, Operation, WriteResult}
 
 use super::steps::{Step, steps};
 
-/// The operations that turn the old list into one with the entries of the new
-/// one. Both lists hold no entry twice.
+/// Returns the operations that change the old list into one with the entries of the new one. Neither list has an entry
+/// twice.
 ///
-/// Where a run of entries changed, its old entries are replaced in place by what
-/// is new there, as far as there are as many; other new entries are added, and
-/// additions stand at the end of the store. Removals come first and additions
-/// last, so that no text is in the store twice meanwhile: a store drops the
-/// second.
+/// In a changed run, new entries replace old ones in place, as far as there are old ones. The other new entries are
+/// added, and an addition goes to the end of the store. Removals come first and additions last, so that no text is in
+/// the store twice in between. A store would drop the second one.
 pub(super) fn operations(old: &[String], new: &[String]) -> Vec<Operation> {
     let mut found = Found { known: old.iter().map(String::as_str).collect(), ..Found::default() };
     for step in steps(old, new) {
@@ -27,8 +25,9 @@ pub(super) fn operations(old: &[String], new: &[String]) -> Vec<Operation> {
     [found.removals, found.replacements, found.additions].concat()
 }
 
-/// Has operations done in one batch; of a store that several hosts share those on entries of this host before the others, for one batch can't have
-/// both: they have no revision that the others could be behind. Gives the last result, or the first that is no success.
+/// Runs operations in one batch, or in two if several hosts share the store and some entries are bound to this host.
+/// Those come first, because one batch can't contain both kinds: they have no revision that the others could conflict
+/// with. Returns the last result, or the first that is not a success.
 pub(super) fn in_turn<E>(
     operations: Vec<Operation>,
     is_shared: bool,
@@ -48,7 +47,7 @@ fn parted(operations: Vec<Operation>, is_shared: bool) -> (Vec<Operation>, Vec<O
     operations.into_iter().partition(|one| is_shared && (is_bound(&one.content) || is_bound(&one.old_text)))
 }
 
-/// What was found on the way, with the run of changed entries that it is in.
+/// The operations found so far, and the current run of changed entries.
 #[derive(Debug, Default)]
 struct Found<'a> {
     known: HashSet<&'a str>,
@@ -63,9 +62,8 @@ impl Found<'_> {
     fn end_of_run(&mut self) {
         let mut gone = std::mem::take(&mut self.gone);
         for content in self.come.drain(..) {
-            // What only moved is never put in another's place: it would stand
-            // there beside itself for a moment.
-            // Nor is what is for one host in the place of what is shared, or the other way.
+            // A moved entry never replaces another one, because it would be in the store twice for a moment. A
+            // host-bound entry and a shared entry never replace each other.
             let is_alike = |gone: &&str| gone.starts_with(HOST_BOUND) == content.starts_with(HOST_BOUND);
             let place = if self.known.contains(content) {
                 None
@@ -83,7 +81,7 @@ impl Found<'_> {
     }
 }
 
-/// The operations that take these entries out and append those.
+/// Returns the operations that remove and append entries.
 pub(super) fn removals_and_additions(removed: &[String], added: &[String]) -> Vec<Operation> {
     let removals = removed.iter().map(|entry| operation(Action::Remove, None, Some(entry)));
     removals.chain(added.iter().map(|entry| operation(Action::Add, Some(entry), None))).collect()
@@ -93,8 +91,7 @@ fn operation(action: Action, content: Option<&str>, old_text: Option<&str>) -> O
     Operation { action, content: content.map(str::to_owned), old_text: old_text.map(str::to_owned) }
 }
 
-/// The list that a store would hold after these operations, if each `old_text`
-/// is a whole entry.
+/// Returns the list of a store after these operations, if each `old_text` is a whole entry.
 pub(super) fn applied(old: &[String], operations: &[Operation]) -> Vec<String> {
     let mut entries = old.to_vec();
     for operation in operations {
@@ -148,8 +145,7 @@ mod tests {
             ("a b", "b a", "-a +a", "b a"),
             ("a b", "", "-a -b", ""),
             ("", "a b", "+a +b", "a b"),
-            // A swap round an entry that stays: both texts are known, none is put
-            // in the other's place.
+            // Two entries are swapped around one that stays. Both texts are known, so neither replaces the other.
             ("x m y", "y m x", "-x -m +m +x", "y m x"),
             ("x m n y", "y m n x", "-x -y +y +x", "m n y x"),
             ("x m n z", "w m n x", "-z x>w +x", "w m n x"),
@@ -199,7 +195,7 @@ mod tests {
             after.sort();
             expected.sort();
             prop_assert_eq!(after, expected);
-            // Every removal and replacement names an entry that is there then.
+            // Every removal and replacement names an entry that exists at that point.
             for count in 0..operations.len() {
                 let meanwhile = applied(&old, &operations[..count]);
                 let named = operations[count].old_text.clone();

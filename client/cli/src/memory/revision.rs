@@ -1,4 +1,4 @@
-//! `herma memory show`, `herma memory diff`: stores as they were.
+//! `herma memory show`, `herma memory diff`: stores at earlier revisions.
 
 use herma_base::{CliContext, Failure, out};
 use herma_client::Client;
@@ -9,7 +9,7 @@ use super::change::Change;
 use super::list::{self, Entries};
 use super::{Store, name};
 
-/// Rows that are read at one time on the way to the oldest.
+/// The rows read at one time in the search for the oldest.
 const PAGE: u64 = 200;
 
 #[derive(Debug, clap::Args)]
@@ -19,7 +19,7 @@ pub(crate) struct Show {
     store: Store,
     /// The revision
     revision: u64,
-    /// Show entries that the guard blocks as they are
+    /// Show entries even if the guard blocks them
     #[arg(long)]
     raw: bool,
 }
@@ -31,11 +31,11 @@ pub(crate) struct Show {
 pub(crate) struct Diff {
     /// The store
     store: Store,
-    /// The revision to begin at
+    /// The first revision
     from: Option<u64>,
-    /// The revision to end at; the newest when left out
+    /// The last revision; the newest when left out
     to: Option<u64>,
-    /// Show entries that the guard blocks as they are
+    /// Show entries even if the guard blocks them
     #[arg(long)]
     raw: bool,
 }
@@ -48,7 +48,7 @@ struct Held {
     entries: Vec<String>,
 }
 
-/// What lies between two revisions.
+/// The difference between two revisions.
 #[derive(Debug, Serialize)]
 struct Difference<'a> {
     target: Target,
@@ -91,7 +91,7 @@ pub(super) fn diff(context: &CliContext<'_>, arguments: &Diff) -> Result<(), Fai
     out::changes(&format!("{head}{}", change.lines()))
 }
 
-/// What is known of a store's past.
+/// The history of a store.
 struct Past<'a> {
     context: &'a CliContext<'a>,
     client: Client,
@@ -108,7 +108,7 @@ impl<'a> Past<'a> {
         Ok(Self { context, client, target, entries, newest: view.revision, now: view.entries })
     }
 
-    /// The store as it was at a revision.
+    /// Returns the store at a revision.
     fn at(&mut self, revision: u64) -> Result<Held, Failure> {
         let name = name(self.target);
         if revision > self.newest {
@@ -143,7 +143,7 @@ impl<'a> Past<'a> {
         }
     }
 
-    /// The store before and after its newest change.
+    /// Returns the store before and after its newest change.
     fn newest_change(&mut self) -> Result<(Held, Held), Failure> {
         match self.rows(None, 1)?.rows.into_iter().next() {
             Some(row) => {

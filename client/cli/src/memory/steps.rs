@@ -1,22 +1,22 @@
-//! The way from one list of entries to another, entry by entry.
+//! The difference between two lists of entries, entry by entry.
 
 use herma_base::diff::{DiffOp, DiffTag, changes};
 
-/// What happens to an entry.
+/// A step from the old list to the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step<'a> {
-    /// It is in both lists.
+    /// The entry is in both lists.
     Keep(&'a str),
-    /// It is only in the old one, or stood elsewhere there.
+    /// The entry is only in the old list, or was at another position there.
     Remove(&'a str),
-    /// It is only in the new one, or stands elsewhere now.
+    /// The entry is only in the new list, or is at another position now.
     Add(&'a str),
 }
 
-/// Returns the shortest way from the old list to the new one. Entries that both have in the same order are kept. Where a run
-/// of entries changed, removals come before additions.
+/// Returns the shortest way from the old list to the new one. Entries that both have in the same order are kept. In a
+/// changed run, removals come before additions.
 pub(crate) fn steps<'a>(old: &'a [String], new: &'a [String]) -> Vec<Step<'a>> {
-    // From the end: of two entries that change places the later one is kept, because a store adds at its end.
+    // Starts at the end: of two entries that change places the later one is kept, because a store adds at its end.
     let reversed = |list: &'a [String]| list.iter().rev().map(String::as_str).collect::<Vec<_>>();
     let (old, new) = (reversed(old), reversed(new));
     let steps = |change: DiffOp| {

@@ -26,7 +26,7 @@ pub(crate) struct Undo {
 pub(crate) struct Restore {
     /// The store
     store: Store,
-    /// The revision whose text is put back
+    /// The revision to restore
     revision: u64,
     #[command(flatten)]
     writing: Writing,
@@ -55,7 +55,7 @@ pub(super) fn restore(context: &CliContext<'_>, arguments: &Restore) -> Result<(
     tell(context, client, arguments.store, &result)
 }
 
-/// Prints the result and, for people, what it changed.
+/// Prints the result and, for people, the change.
 fn tell(context: &CliContext<'_>, mut client: Client, store: Store, result: &WriteResult) -> Result<(), Failure> {
     let revision = match result.revision {
         Some(revision) if result.success && !context.common.json => revision,
@@ -67,7 +67,7 @@ fn tell(context: &CliContext<'_>, mut client: Client, store: Store, result: &Wri
         before: Some(revision.saturating_add(1)),
         ..LogParams::default()
     };
-    // It is done: a log that can't be read must not look like a failure.
+    // The write is done, so an unreadable log must not look like a failure.
     let rows = client.memory_log(params).map(|log| log.rows).unwrap_or_default();
     let row = rows.into_iter().find(|row| row.revision == revision);
     let lines = row.map(|row| Change::between(&row.before, &row.after).lines()).unwrap_or_default();

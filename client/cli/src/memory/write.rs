@@ -1,5 +1,4 @@
-//! What writes have in common, and the plain ones: add, replace, remove, batch
-//! and a model's call.
+//! The common parts of writes, and the simple ones: add, replace, remove, batch and a model's call.
 
 use std::path::{Path, PathBuf};
 
@@ -12,13 +11,13 @@ use herma_client::protocol::memory::{
 
 use super::Store;
 
-// What every write takes.
+// The options of every write.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Writing {
     /// Refuse unless the store is at this revision
     #[arg(long, value_name = "REVISION")]
     pub(super) expected_revision: Option<u64>,
-    /// Who writes
+    /// The name of the writer
     #[arg(long, value_name = "NAME", default_value = "cli")]
     pub(super) agent: String,
 }
@@ -32,7 +31,7 @@ pub(crate) struct Add {
     store: Store,
     /// The entry; - for standard input
     content: String,
-    /// It is for this machine only: it begins with [host-bound], and never goes to others that share the store
+    /// Bind the entry to this machine: it begins with [host-bound], and is never shared with other hosts
     #[arg(long)]
     host_bound: bool,
     #[command(flatten)]
@@ -48,7 +47,7 @@ pub(crate) struct Replace {
     old_text: String,
     /// The new text; - for standard input
     content: String,
-    /// Go ahead although an entry is longer than the whole limit
+    /// Continue even if an entry is longer than the whole limit
     #[arg(long)]
     allow_drift: bool,
     #[command(flatten)]
@@ -62,7 +61,7 @@ pub(crate) struct Remove {
     store: Store,
     /// The entry, or a part of it that no other entry has
     old_text: String,
-    /// Go ahead although an entry is longer than the whole limit
+    /// Continue even if an entry is longer than the whole limit
     #[arg(long)]
     allow_drift: bool,
     #[command(flatten)]
@@ -78,10 +77,10 @@ pub(crate) struct Batch {
     store: Store,
     /// A file with a JSON list of operations; - for standard input
     file: PathBuf,
-    /// The operations may leave the store empty
+    /// Allow operations that leave the store empty
     #[arg(long)]
     allow_empty: bool,
-    /// Go ahead although an entry is longer than the whole limit
+    /// Continue even if an entry is longer than the whole limit
     #[arg(long)]
     allow_drift: bool,
     #[command(flatten)]
@@ -93,7 +92,7 @@ pub(crate) struct Batch {
     after_help = "Example:\n  herma memory tool '{\"action\":\"add\",\"target\":\"user\",\"content\":\"likes tea\"}'"
 )]
 pub(crate) struct Tool {
-    /// The arguments that the model gave, as JSON
+    /// The arguments of the model's call, as JSON
     arguments: String,
 }
 
@@ -162,13 +161,13 @@ fn read_operations(file: &Path) -> Result<Vec<Operation>, Failure> {
     serde_json::from_str(&text).map_err(|error| Failure::File(format!("{}: {error}", file.display())))
 }
 
-/// Prints what a write came to; a refused one is a failure.
+/// Prints the result of a write. A refused write is an error.
 pub(super) fn conclude(context: &CliContext<'_>, result: &WriteResult) -> Result<(), Failure> {
     out::show(context.common, result, |result| written(context.common, result))?;
     if result.success { Ok(()) } else { Err(Failure::Refused) }
 }
 
-/// What a write came to, in words.
+/// Describes the result of a write.
 pub(super) fn written(common: &Common, result: &WriteResult) -> String {
     let mut lines = Vec::new();
     lines.extend(result.message.clone());
@@ -198,7 +197,7 @@ fn warning(finding: &Finding) -> String {
     format!("warning: {} at chars {} to {}", finding.id, finding.start, finding.end)
 }
 
-/// That writes wait for approval, when some do.
+/// Returns a note if writes wait for approval.
 pub(super) fn waiting(common: &Common, count: Option<u64>) -> Option<String> {
     let count = count.filter(|count| *count > 0)?;
     let (writes, wait) = if count == 1 { ("write", "waits") } else { ("writes", "wait") };

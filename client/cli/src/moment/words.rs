@@ -1,17 +1,17 @@
-//! Days as people name them: yesterday, last tuesday, 3 weeks ago, march 2026.
+//! Parses days by their names: yesterday, last tuesday, 3 weeks ago, march 2026.
 //!
-//! Pure. Such a word means the moment at which its day, week, month or year begins.
+//! No I/O. A name means the beginning of its day, week, month or year.
 
 use jiff::civil::{Date, Weekday};
 use jiff::{Span, ToSpan};
 
-/// Months, by the letters that tell them apart.
+/// The first letters of the months' names, which identify them.
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// Chars that a shortened name has at least.
+/// The least chars of an abbreviated name.
 const SHORT: usize = 3;
 
-/// The day at which it begins; none where the words are others.
+/// Returns the first day of the named time, or `None` if the words have another form.
 pub(super) fn day(text: &str, today: Date) -> Option<Date> {
     let text = text.to_lowercase();
     let words: Vec<&str> =
@@ -33,7 +33,7 @@ pub(super) fn day(text: &str, today: Date) -> Option<Date> {
     }
 }
 
-/// So many days, weeks, months or years back; `a` is one.
+/// Returns the day that many days, weeks, months or years ago; `a` means one.
 fn back(count: &str, unit: &str, today: Date) -> Option<Date> {
     let count = match count {
         "a" | "an" | "one" => 1,
@@ -52,7 +52,7 @@ fn span(count: i64, unit: &str) -> Option<Span> {
     }
 }
 
-/// The first day of the week, month or year that a day is in.
+/// Returns the first day of the week, month or year of a day.
 fn begin(unit: &str, day: Date) -> Option<Date> {
     match unit {
         "week" => day.checked_sub(i64::from(day.weekday().to_monday_zero_offset()).days()).ok(),
@@ -62,12 +62,12 @@ fn begin(unit: &str, day: Date) -> Option<Date> {
     }
 }
 
-/// The last such day before today.
+/// Returns the last such weekday before today.
 fn before(weekday: Weekday, today: Date) -> Option<Date> {
     today.nth_weekday(-1, weekday).ok()
 }
 
-/// The last such month that has begun.
+/// Returns the last such month that has begun.
 fn latest(month: i8, today: Date) -> Option<Date> {
     let year = if month <= today.month() { today.year() } else { today.year().checked_sub(1)? };
     Date::new(year, month, 1).ok()

@@ -9,17 +9,17 @@ use herma_client::protocol::value::{Content, Size};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  cargo build 2>&1 | herma output admit my-session --tool terminal --id call_1 -")]
 pub(crate) struct Arguments {
-    /// The session's id; one that is not there is opened
+    /// The session's id; a missing session is opened
     session: String,
     /// The file with the result; - for standard input
     file: PathBuf,
-    /// The tool that gave it
+    /// The tool that returned it
     #[arg(long, default_value = "terminal")]
     tool: String,
     /// The call's id
     #[arg(long)]
     id: String,
-    /// Spill what is longer, in chars; `inf` for never
+    /// Spill a longer result, in chars; `inf` for never
     #[arg(long, value_name = "CHARS", value_parser = size)]
     threshold: Option<Size>,
 }

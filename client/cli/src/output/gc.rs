@@ -11,7 +11,7 @@ use crate::output::list;
     after_help = "The daemon does it by itself in the course of time; `ttl` and `quota` under [output] in the configuration say what is too old and too much.\n\nExamples:\n  herma output gc --dry-run\n  herma output gc"
 )]
 pub(crate) struct Arguments {
-    /// Only say what would go
+    /// Only show what would be removed
     #[arg(long)]
     dry_run: bool,
 }
@@ -22,7 +22,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     out::show(context.common, &result, |result| told(result, way))
 }
 
-/// Whether it was done.
+/// Whether the outputs were removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Went,

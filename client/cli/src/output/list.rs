@@ -5,16 +5,16 @@ use herma_base::{CliContext, Failure};
 use herma_client::protocol::output::shelf::{ListParams, ListResult, Reason, Row, State};
 use herma_client::{Client, ClientError};
 
-/// Rows when nothing else is said.
+/// The default number of rows.
 const LIMIT: u64 = 100;
 
-/// Most rows that one call gives.
+/// The most rows that one call returns.
 const MOST: u64 = 100_000;
 
-/// How much more is asked for when too many of the rows are expired.
+/// The factor for asking again if too many of the rows are expired.
 const GROWTH: u64 = 10;
 
-/// Chars of a name in the table.
+/// The most chars of a name in the table.
 const NAME: usize = 32;
 
 #[derive(Debug, clap::Args)]
@@ -22,13 +22,13 @@ const NAME: usize = 32;
     after_help = "The table has what is kept, and with --expired also what is gone; --json has both.\n\nExamples:\n  herma output list\n  herma output list --session my-session --limit 20\n  herma output list --expired"
 )]
 pub(crate) struct Arguments {
-    /// Only of this session
+    /// Only outputs of this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Rows at most
+    /// The most rows to list
     #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = clap::value_parser!(u64).range(1..=MOST))]
     limit: u64,
-    /// Also outputs that are gone
+    /// Also list removed outputs
     #[arg(long)]
     expired: bool,
 }
@@ -53,8 +53,8 @@ fn ask(client: &mut Client, arguments: &Arguments, limit: u64) -> Result<ListRes
     client.output_list(ListParams { session: arguments.session.clone(), limit: Some(limit) })
 }
 
-/// The rows to show, and one more when there are more. The daemon counts expired
-/// ones too, so that it may have to be asked for more of them.
+/// Returns the rows to show, plus one if there are more. The daemon also counts expired rows, so more rows may have to
+/// be requested.
 fn rows(
     arguments: &Arguments,
     mut ask: impl FnMut(u64) -> Result<ListResult, ClientError>,
@@ -99,12 +99,12 @@ fn table(rows: &[Row]) -> String {
     out::sided(["handle", "session", "tool", "id", "size", "chars", "when", "state"], sides, &rows)
 }
 
-/// A name in a table, which must not be empty.
+/// Returns a name for a table, with a placeholder for an empty one.
 pub(super) fn named(name: &str) -> String {
     if name.is_empty() { "-".into() } else { out::cut(name, NAME) }
 }
 
-/// Why an output went, in a word or two.
+/// Returns the reason why an output was removed, in a word or two.
 pub(crate) const fn reason(reason: Reason) -> &'static str {
     match reason {
         Reason::Ttl => "too old",
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn expired_rows_do_not_push_kept_ones_out() {
-        // 30 expired ones are newer than 5 kept ones.
+        // 30 expired rows are newer than 5 kept ones.
         let shelf: Vec<Row> =
             std::iter::repeat_n(row(State::Expired), 30).chain(std::iter::repeat_n(row(State::Kept), 5)).collect();
         for (limit, expired, shown, asked) in [

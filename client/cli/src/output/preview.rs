@@ -9,10 +9,10 @@ use herma_client::protocol::output::PreviewParams;
 pub(crate) struct Arguments {
     /// The file with the text; - for standard input
     file: PathBuf,
-    /// Chars of the head
+    /// The chars of the head
     #[arg(long, default_value_t = 1500)]
     max: u64,
-    /// Chars of the tail
+    /// The chars of the tail
     #[arg(long, default_value_t = 0)]
     tail: u64,
 }

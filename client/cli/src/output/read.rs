@@ -4,12 +4,12 @@ use clap::ValueEnum;
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::output::{Next, ReadParams, ReadResult, View};
 
-/// How to show an output.
+/// The form in which an output is shown.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Shown {
-    /// As it is
+    /// Unchanged
     Raw,
-    /// JSON, indented
+    /// Indented JSON
     Json,
 }
 
@@ -20,25 +20,25 @@ pub(crate) enum Shown {
 pub(crate) struct Arguments {
     /// Its handle or its path
     output: String,
-    /// First line, from 1
+    /// The first line, from 1
     #[arg(long)]
     line: Option<u64>,
-    /// How many lines
+    /// The number of lines
     #[arg(long)]
     lines: Option<u64>,
-    /// First char, from 0
+    /// The first char, from 0
     #[arg(long, conflicts_with_all = ["line", "lines"])]
     offset: Option<u64>,
-    /// How many chars
+    /// The number of chars
     #[arg(long, conflicts_with_all = ["line", "lines"])]
     limit: Option<u64>,
-    /// That many last lines
+    /// The number of last lines
     #[arg(long, conflicts_with_all = ["line", "lines", "offset", "limit"])]
     tail: Option<u64>,
-    /// How to show it
+    /// The form in which it is shown
     #[arg(long, value_enum, default_value = "raw")]
     view: Shown,
-    /// Send its bytes to the terminal as they are; without it control characters are shown there
+    /// Send the bytes to the terminal unchanged, instead of making control characters visible
     #[arg(long)]
     raw: bool,
 }
@@ -62,7 +62,7 @@ impl Arguments {
     }
 }
 
-/// The text goes to standard output, where the next page begins to standard error.
+/// Prints the text to standard output, and the beginning of the next page to standard error.
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let result = context.connect()?.output_read(arguments.params())?;
     if context.common.json {

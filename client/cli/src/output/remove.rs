@@ -10,7 +10,7 @@ use crate::several::Several;
     after_help = "Reading one says from then on that it was removed. One that can't be removed does not stop the others; the exit code is 1 then.\n\nExample:\n  herma output rm out_1f2e… out_3a4b…"
 )]
 pub(crate) struct Arguments {
-    /// Their handles
+    /// The handles of the outputs
     #[arg(required = true, value_name = "HANDLE")]
     handles: Vec<String>,
 }

@@ -6,10 +6,10 @@ use herma_base::out::{self, Mark};
 use herma_base::{CliContext, Failure};
 use herma_client::protocol::output::search::SearchParams;
 
-/// Matches when nothing else is said.
+/// The default number of matches.
 const LIMIT: u64 = 50;
 
-/// Most matches that one call gives.
+/// The most matches that one call returns.
 const MOST: u64 = 1000;
 
 /// Most lines of context.
@@ -20,9 +20,9 @@ const CONTEXT: u64 = 20;
     after_help = "Prints `handle:line:text` for each line that matches and `handle-line-text` for those round it, as grep does; of a line beyond 2,000 chars only the part around the match, with […] behind. The exit code is 1 when no line matches.\n\nExamples:\n  herma output search \"connection refused\"\n  herma output search -C 3 --session my-session panicked\n  herma output search --regex \"error\\[E[0-9]+\\]\" --output out_1f2e…\n  herma output read out_1f2e…:120"
 )]
 pub(crate) struct Arguments {
-    /// What to look for, exactly as it is
+    /// The text to search for, exactly as it is
     query: String,
-    /// Take it as a regular expression
+    /// Use it as a regular expression
     #[arg(long)]
     regex: bool,
     /// Only in the outputs of this session
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// Lines to show before and after each match
     #[arg(short = 'C', long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=CONTEXT))]
     context: u64,
-    /// Matches at most
+    /// The most matches to print
     #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = clap::value_parser!(u64).range(1..=MOST))]
     limit: u64,
 }

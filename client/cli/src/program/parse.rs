@@ -1,5 +1,5 @@
-//! Reads the arguments. Of the forty commands only the one that is asked for is put together: all of
-//! them take longer than most commands do.
+//! Parses the arguments. Of the forty commands only the requested one is built, because building all takes longer than
+//! most commands run.
 
 use std::ffi::OsString;
 
@@ -9,16 +9,16 @@ use herma_base::Common;
 
 use super::{Arguments, Command};
 
-/// The program's arguments.
+/// Returns the program's arguments.
 ///
 /// # Errors
-/// What is wrong with them, or the help or version that was asked for.
+/// The arguments are wrong, or they ask for the help or the version.
 pub(super) fn arguments(version: &'static str) -> Result<Arguments, clap::Error> {
     read(std::env::args_os().collect(), version)
 }
 
-/// Whatever the one command doesn't make of them is left to all: an error names the nearest command,
-/// and a name may have been an option's value.
+/// Parses with the one command first. If that fails, parses with all commands: the error then suggests the nearest
+/// command, and a command's name may have been the value of an option.
 fn read(arguments: Vec<OsString>, version: &'static str) -> Result<Arguments, clap::Error> {
     match command_alone(&arguments, version) {
         Err(error) if error.kind() != ErrorKind::DisplayVersion => {
@@ -29,7 +29,7 @@ fn read(arguments: Vec<OsString>, version: &'static str) -> Result<Arguments, cl
     }
 }
 
-/// The arguments as those of the first command among them, or of none.
+/// Parses the arguments with only the first command among them, or with none.
 fn command_alone(arguments: &[OsString], version: &'static str) -> Result<Arguments, clap::Error> {
     let program = Common::augment_args(clap::Command::new("herma"))
         .version(version)
@@ -42,7 +42,7 @@ fn command_alone(arguments: &[OsString], version: &'static str) -> Result<Argume
     Arguments::from_arg_matches(&program.try_get_matches_from(arguments)?)
 }
 
-/// The first command that is named among the arguments.
+/// Returns the first command that the arguments name.
 fn named(arguments: &[OsString]) -> Option<clap::Command> {
     let names = || arguments.iter().skip(1).filter(|argument| !argument.as_encoded_bytes().starts_with(b"-"));
     names().next()?;
@@ -116,14 +116,14 @@ mod tests {
         Arguments::command().debug_assert();
     }
 
-    /// A doc comment on a struct of arguments took the place of what the help says of the command: `herma memory add
-    /// --help` began with "What every write takes", and so did five others.
+    /// A doc comment on a struct of arguments replaced the description of the command: `herma memory add --help` began
+    /// with the comment of the write options, and so did five others.
     #[test]
     fn every_command_is_described_by_words_of_its_own() {
         fn collect(command: &clap::Command, path: &str, found: &mut Vec<(String, String)>) {
             for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
                 let path = format!("{path} {}", inner.get_name());
-                // The first line of its help is its line in the list of its parent.
+                // The first line of its help is also its line in the list of its parent.
                 let (about, long) = (inner.get_about(), inner.get_long_about());
                 let begins =
                     long.is_none_or(|long| about.is_some_and(|about| long.to_string().starts_with(&about.to_string())));
@@ -139,7 +139,7 @@ mod tests {
         assert!(found.len() > 80, "{}", found.len());
         found.sort();
         for (about, path) in &found {
-            // A command is an order: "Show", not "Shows", "A list" or "What".
+            // A command's description is imperative: "Show", not "Shows", "A list" or "What".
             let first = about.split(' ').next().unwrap_or_default();
             let is_order =
                 !first.is_empty() && !first.ends_with('s') && !["A", "What", "Which", "Whether"].contains(&first);

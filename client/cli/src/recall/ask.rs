@@ -26,7 +26,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     if result.answer.is_none() && result.evidence.is_empty() { Err(Failure::No) } else { Ok(()) }
 }
 
-/// The answer, and below it what shows it.
+/// Returns the answer, followed by its evidence.
 fn told(result: &AskResult) -> String {
     let mut text = String::new();
     if let Some(answer) = &result.answer {

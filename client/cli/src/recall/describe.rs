@@ -4,7 +4,7 @@ use herma_base::out::{self, Side};
 use herma_base::{CliContext, Failure};
 use herma_client::protocol::recall::{Compression, DescribeParams, DescribeResult, Node};
 
-/// Chars of a summary in the table.
+/// The most chars of a summary in the table.
 const SUMMARY: usize = 60;
 
 pub(super) fn run(context: &CliContext<'_>, id: &str) -> Result<(), Failure> {
@@ -20,12 +20,12 @@ fn told(id: &str, result: &DescribeResult) -> String {
     }
 }
 
-/// The nodes whose messages stand in the list again.
+/// Lists the nodes whose messages are in the list again.
 fn open(nodes: &[String]) -> String {
     if nodes.is_empty() { String::new() } else { format!("\nopen in the list: {}\n", nodes.join(", ")) }
 }
 
-/// The parts of a conversation that stand in its list, oldest first.
+/// Lists the nodes of a conversation that are in its list, oldest first.
 fn map(nodes: &[Node]) -> String {
     let cells = |node: &Node| {
         [
@@ -61,7 +61,7 @@ fn table(compressions: &[Compression]) -> String {
     out::sided(["generation", "time", "handle", "messages", "chars", "summary"], sides, &rows)
 }
 
-/// What became of it, or the summary.
+/// Returns the undo of a compression, or its summary.
 fn story(compression: &Compression) -> String {
     match (compression.back_to, compression.undone) {
         (Some(generation), _) => format!("an undo, back to generation {generation}"),

@@ -21,7 +21,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, handle: &str)
     Ok(())
 }
 
-/// The items under their handles, with an empty line between them.
+/// Returns the items after their handles, with an empty line between them.
 fn items(result: &ExpandResult) -> String {
     let told = |item: &Item| {
         let role = item.role.as_deref().map_or(String::new(), |role| format!("  {role}"));

@@ -36,7 +36,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     if result.hits.is_empty() { Err(Failure::No) } else { Ok(()) }
 }
 
-/// Two lines for each hit: what it is, and the text round it.
+/// Returns two lines for each hit: its origin, and the text around it.
 fn told(hits: &[Hit], mark: Mark) -> Marked {
     let mut text = Marked::new(mark);
     for hit in hits {
@@ -49,7 +49,7 @@ fn told(hits: &[Hit], mark: Mark) -> Marked {
         let role = hit.role.as_deref().unwrap_or("-");
         let host = hit.host.as_ref().map(|host| format!("  on {host}")).unwrap_or_default();
         text.push(&format!("{}  {kind}  {session}  {role}  {}{host}\n    ", hit.handle, out::local_time(hit.time)));
-        // Char for char, so that the hit stays where it is.
+        // Each char is replaced by one char, so that the positions of the hit stay valid.
         text.push_found(&hit.snippet.replace(['\n', '\r', '\t'], " "), hit.start, hit.end);
         text.push("\n");
     }

@@ -5,7 +5,7 @@ use herma_client::protocol::recall::{Attribute, Entity, StateParams};
 
 use super::Arguments;
 
-/// Chars of what is known of an entity in the table.
+/// The most chars of an entity's values in the table.
 const KNOWN: usize = 100;
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, id: &str) -> Result<(), Failure> {

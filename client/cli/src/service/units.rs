@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-/// What tells a file of herma's from one that somebody wrote.
+/// The text that identifies herma's files.
 pub(super) const MARK: &str = "Written by `herma service install`";
 
-/// What a service is made for.
+/// The properties of a service.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Service<'a> {
-    /// Names its files.
+    /// The name of its files.
     pub name: &'a str,
     pub program: &'a Path,
     pub home: &'a Path,
@@ -16,7 +16,7 @@ pub(super) struct Service<'a> {
 }
 
 impl Service<'_> {
-    /// systemd's unit of the socket: it listens before the daemon runs.
+    /// Returns systemd's socket unit. The socket listens before the daemon runs.
     pub(super) fn socket_unit(&self) -> String {
         format!(
             "# {MARK}; `herma service uninstall` removes it.\n\
@@ -34,8 +34,8 @@ impl Service<'_> {
         )
     }
 
-    /// systemd's unit of the daemon. It may write wherever its user may but for the system's own
-    /// folders: stores can be links to anywhere. What it starts (a summarizer) runs under the same
+    /// Returns systemd's service unit. The daemon may write wherever its user may, except in the system's folders,
+    /// because stores can be links to anywhere. Programs that it starts, such as a summarizer, run under the same
     /// rules.
     pub(super) fn service_unit(&self) -> String {
         format!(
@@ -68,7 +68,7 @@ impl Service<'_> {
         )
     }
 
-    /// launchd's description, for macOS.
+    /// Returns launchd's property list, for macOS.
     pub(super) fn launchd(&self) -> String {
         let arguments = [self.program, Path::new("--home"), self.home, Path::new("--socket"), self.socket];
         let arguments: String =
@@ -89,24 +89,24 @@ impl Service<'_> {
         )
     }
 
-    /// How launchd calls it.
+    /// Returns launchd's name for the service.
     pub(super) fn label(&self) -> String {
         format!("dev.{}.daemon", self.name)
     }
 }
 
-/// A path in a unit, where a percent sign begins a specifier.
+/// Escapes a path for a unit, where a percent sign begins a specifier.
 fn specifier(path: &Path) -> String {
     path.display().to_string().replace('%', "%%")
 }
 
-/// A path as a word of a command line in a unit.
+/// Quotes a path as a word of a command line in a unit.
 fn word(path: &Path) -> String {
     let text = specifier(path).replace('\\', "\\\\").replace('"', "\\\"").replace('$', "$$");
     format!("\"{text}\"")
 }
 
-/// A path within XML.
+/// Escapes a path for XML.
 fn escaped(path: &Path) -> String {
     path.display().to_string().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -12,14 +12,14 @@ use crate::compress;
     after_help = "The file holds a JSON list of chat messages, an object with `messages`, or one message a line. Messages that are kept already are passed over: the whole list can be given again when it has grown. A gap, or a generation that is not the session's, is refused.\n\nExamples:\n  herma session append my-session conversation.json\n  tail -n 2 messages.jsonl | herma session append my-session - --position 40"
 )]
 pub(crate) struct Arguments {
-    /// The session's id; one that is not there is opened
+    /// The session's id; a missing session is opened
     session: String,
     /// The messages; - for standard input
     file: PathBuf,
-    /// The generation that the list belongs to: how often it was compressed in place
+    /// The generation of the list: how often it was compressed in place
     #[arg(long, value_name = "N", default_value_t = 0)]
     generation: u64,
-    /// Place of the first message in the session's list, from 0
+    /// The position of the first message in the session's list, from 0
     #[arg(long, value_name = "N", default_value_t = 0)]
     position: u64,
 }

@@ -9,13 +9,13 @@ use serde_json::json;
 pub(crate) struct Open {
     /// The session's id
     session: String,
-    /// Which agent
+    /// The name of the agent
     #[arg(long)]
     agent: Option<String>,
-    /// The session that this one came out of
+    /// The parent of the session
     #[arg(long)]
     parent: Option<String>,
-    /// A title
+    /// The title of the session
     #[arg(long)]
     title: Option<String>,
     /// The model in use
@@ -24,12 +24,12 @@ pub(crate) struct Open {
     /// The model's window in tokens
     #[arg(long, value_name = "TOKENS")]
     context_length: Option<u64>,
-    /// Bring nothing that is said in it, and none of its outputs, to other hosts
+    /// Share no messages and outputs of the session with other hosts
     #[arg(long)]
     host_bound: bool,
 }
 
-// A session and nothing else.
+// The id of a session and nothing else.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Named {
     /// The session's id
@@ -40,7 +40,7 @@ pub(crate) struct Named {
 pub(crate) struct Close {
     /// The session's id
     session: String,
-    /// Why
+    /// The reason
     #[arg(long)]
     reason: Option<String>,
 }

@@ -7,13 +7,13 @@ use herma_client::protocol::session::chain::{ListParams, ListResult, Row};
 use super::row;
 use crate::moment;
 
-/// Rows when nothing else is said.
+/// The default number of rows.
 const LIMIT: u64 = 50;
 
-/// Most rows that one call gives.
+/// The most rows that one call returns.
 const MOST: u64 = 1000;
 
-/// Chars of a name, and of a title, in the table.
+/// The most chars of a name, and of a title, in the table.
 const NAME: usize = 32;
 const TITLE: usize = 48;
 
@@ -22,13 +22,13 @@ const TITLE: usize = 48;
     after_help = "A chain of compressions is one row: its newest session. Without --profile the sessions of all profiles are listed.\n\nExamples:\n  herma session list\n  herma session list --before 7d --limit 20\n  herma session list --raw        # every session as it is"
 )]
 pub(crate) struct Arguments {
-    /// Rows at most
+    /// The most rows to list
     #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = clap::value_parser!(u64).range(1..=MOST))]
     limit: u64,
-    /// Only what began before then: 7d, 12h, 2026-11-20 or Unix seconds
+    /// Only sessions that began before this time: 7d, 12h, 2026-11-20 or Unix seconds
     #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
     before: Option<f64>,
-    /// Every session, also those inside of chains
+    /// List every session, also those inside chains
     #[arg(long)]
     raw: bool,
 }
@@ -43,7 +43,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     Ok(())
 }
 
-/// Where the next page begins, when this one is full.
+/// Returns the command for the next page if this one is full.
 fn older(common: &Common, result: &ListResult, arguments: &Arguments) -> Option<String> {
     let last = result.sessions.last().filter(|_| u64::try_from(result.sessions.len()) == Ok(arguments.limit))?;
     let raw = if arguments.raw { " --raw" } else { "" };

@@ -12,10 +12,10 @@ use super::life::Named;
 pub(crate) struct Lock {
     /// The session's id
     session: String,
-    /// Who wants it
+    /// The name of the new holder
     holder: String,
     /// Seconds after which it ends by itself
-    // 0 would end it with this very command.
+    // With 0 the lock would end at once.
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..))]
     ttl: u32,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Lock {
 pub(crate) struct Unlock {
     /// The session's id
     session: String,
-    /// Who has it
+    /// The name of the holder
     holder: String,
 }
 

@@ -12,10 +12,10 @@ use crate::several::Several;
     after_help = "What is removed is gone for good, also from recall. On a terminal it asks first; where nobody can be asked --yes is needed (exit code 2 without it). One that can't be removed does not stop the others; the exit code is 1 then.\n\nExamples:\n  herma session rm old-session\n  herma session rm one two three --yes"
 )]
 pub(crate) struct Arguments {
-    /// Their ids
+    /// The ids of the sessions
     #[arg(required = true, value_name = "SESSION")]
     sessions: Vec<String>,
-    /// Don't ask
+    /// Don't ask for confirmation
     #[arg(long, short)]
     yes: bool,
 }

@@ -6,7 +6,7 @@ use herma_client::protocol::session::chain::{Row, ShowParams};
 
 use crate::compress::undo;
 
-/// Chars of what the user first said.
+/// The most chars of the user's first message.
 const PREVIEW: usize = 100;
 
 #[derive(Debug, clap::Args)]
@@ -16,7 +16,7 @@ const PREVIEW: usize = 100;
 pub(crate) struct Show {
     /// The session's id
     session: String,
-    /// Print the list as it was at this generation; the newest five before this one are known
+    /// Print the list at this generation; the newest five before the current one are available
     #[arg(long, value_name = "N")]
     generation: Option<u64>,
 }
@@ -32,7 +32,7 @@ pub(super) fn show(context: &CliContext<'_>, arguments: &Show) -> Result<(), Fai
     out::show(context.common, &result, fields)
 }
 
-/// Open, or how it ended.
+/// Returns `open`, or how the session ended.
 pub(super) fn state(row: &Row) -> String {
     match (&row.end_reason, row.ended_at) {
         (Some(reason), _) => reason.clone(),

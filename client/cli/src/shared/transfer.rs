@@ -1,4 +1,5 @@
-//! `herma shared export` and `herma shared import`, which the daemon's program does by itself: it has the way to the database.
+//! `herma shared export` and `herma shared import`. The daemon's program does the work, because it can reach the
+//! database.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,28 +13,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::config;
 
-/// Bytes at the end of an export that its last line is looked for in.
+/// The bytes at the end of an export that are searched for its last line.
 const TAIL: u64 = 4_096;
 
-/// What names standard input or output in the place of a file.
+/// The name for standard input or output.
 const STANDARD: &str = "-";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Export {
-    /// Where to; standard output when absent or `-`
+    /// The file to write; standard output when left out or `-`
     file: Option<PathBuf>,
-    /// Put it in the place of a file that is there
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
-    /// What `herma shared export` wrote; `-` for standard input
+    /// A file that `herma shared export` wrote; `-` for standard input
     file: PathBuf,
 }
 
-/// How many rows of each table.
+/// The number of rows of each table.
 #[derive(Debug, Serialize, Deserialize)]
 struct Rows {
     rows: BTreeMap<String, u64>,
@@ -74,7 +75,7 @@ pub(super) fn import(context: &CliContext<'_>, arguments: &Import) -> Result<(),
     out::show(context.common, &rows, |rows| format!("imported\n{}", table(rows)))
 }
 
-/// The last line of an export, which tells how many rows it has.
+/// Returns the last line of an export, which has its numbers of rows.
 fn last(file: &mut File) -> std::io::Result<Rows> {
     let length = file.seek(SeekFrom::End(0))?;
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;

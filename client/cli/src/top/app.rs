@@ -1,4 +1,4 @@
-//! What is shown, and what keys do to it: no terminal, no daemon.
+//! The state of the view, and the effect of keys. It uses no terminal and no daemon.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
@@ -8,22 +8,22 @@ use herma_client::protocol::memory::Target;
 use herma_client::protocol::session::chain::Row;
 use ratatui::crossterm::event::{KeyCode, KeyModifiers};
 
-/// Events that are kept to be shown.
+/// The most events that are kept.
 const EVENTS: usize = 200;
 
-/// Lines that a page key moves by.
+/// The lines that a page key moves by.
 const PAGE: usize = 10;
 
-/// One look at the daemon.
+/// The state of the daemon at one moment.
 pub(super) struct Overview {
     pub server: String,
     pub home: String,
     pub status: StatusResult,
-    /// Sessions, those that did something last first, with how full their windows are.
+    /// The sessions, the most recently active first, with the share of their windows that is full.
     pub sessions: Vec<(Row, Option<f64>)>,
 }
 
-/// What can be looked into.
+/// A view of one thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
     Session(String),
@@ -31,14 +31,14 @@ pub(super) enum Place {
     Journal { profile: String, target: Target },
 }
 
-/// Which table the arrows move in.
+/// The table in which the arrow keys move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Focus {
     Sessions,
     Stores,
 }
 
-/// What follows a key.
+/// The action that follows a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum After {
     Nothing,
@@ -49,18 +49,18 @@ pub(super) enum After {
 pub(super) struct App {
     pub colours: bool,
     pub focus: Focus,
-    /// The chosen row of each table.
+    /// The selected row of each table.
     pub session: usize,
     pub store: usize,
     pub overview: Option<Overview>,
-    /// Why the last look saw nothing.
+    /// The reason why the last update failed.
     pub lost: Option<String>,
-    /// Requests in a second since the look before, in all and by method.
+    /// The requests per second since the update before, in total and by method.
     pub rates: BTreeMap<String, f64>,
     pub rate: f64,
     pub events: VecDeque<String>,
     pub help: bool,
-    /// What was looked into, outermost first, and the lines of the innermost.
+    /// The opened views, outermost first, and the lines of the innermost.
     pub path: Vec<Place>,
     pub lines: Vec<String>,
     pub scrolled: usize,
@@ -87,7 +87,7 @@ impl App {
         }
     }
 
-    /// Takes a look at the daemon, or why there was none.
+    /// Sets the state of the daemon, or the reason why it is missing.
     pub(super) fn looked(&mut self, look: Result<Overview, String>) {
         match look {
             Ok(overview) => {
@@ -104,19 +104,19 @@ impl App {
         }
     }
 
-    /// Takes the lines of what is looked into.
+    /// Sets the lines of the innermost view.
     pub(super) fn detail(&mut self, lines: Result<Vec<String>, String>) {
         self.lines = lines.unwrap_or_else(|words| vec![words]);
         self.scrolled = self.scrolled.min(self.lines.len().saturating_sub(1));
     }
 
-    /// Takes an event.
+    /// Adds an event.
     pub(super) fn told(&mut self, event: String) {
         self.events.push_front(event);
         self.events.truncate(EVENTS);
     }
 
-    /// What is looked into, if anything is.
+    /// Returns the innermost view, if there is one.
     pub(super) fn inside(&self) -> Option<&Place> {
         self.path.last()
     }
@@ -181,7 +181,7 @@ impl App {
         After::LooksAgain
     }
 
-    /// What the chosen row stands for.
+    /// Returns the view of the selected row.
     fn chosen(&self) -> Option<Place> {
         let overview = self.overview.as_ref()?;
         match self.focus {

@@ -1,4 +1,4 @@
-//! The picture: from 80 by 24 cells on, and something sensible below that.
+//! Draws the view. It is made for at least 80 by 24 cells, and still usable with fewer.
 
 use herma_base::out;
 use herma_client::protocol::daemon::{StatusResult, StoreState};
@@ -15,7 +15,7 @@ use super::app::{App, Focus, Overview, Place};
 /// Cells of a bar.
 const BAR: usize = 10;
 
-/// A share from which on a bar stands out, and one from which on it alarms.
+/// The shares from which a bar is highlighted, and from which it shows an alarm.
 const HIGH: f64 = 0.75;
 const FULL: f64 = 0.9;
 
@@ -233,7 +233,7 @@ const fn target(target: Target) -> &'static str {
     }
 }
 
-/// A text of somebody else in one line, with what a terminal would do made visible.
+/// Returns foreign text as one line, with control characters made visible.
 fn shown(text: &str) -> String {
     visible_line(text).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Asking the daemon for what is shown.
+//! Requests to the daemon for the view.
 
 use std::time::Duration;
 
@@ -14,23 +14,23 @@ use super::app::{Overview, Place};
 use crate::context::status::{Map, cache};
 use crate::memory;
 
-/// How long an answer may take before the daemon counts as busy.
+/// How long an answer may take. After that the daemon counts as busy.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Sessions that are shown, and of those how many are asked how full their windows are.
+/// The most sessions that are listed, and the number of them whose window use is requested.
 const SESSIONS: u64 = 200;
 const MEASURED: usize = 20;
 
-/// Changes that a journal shows.
+/// The most changes that a journal shows.
 const CHANGES: u64 = 200;
 
-/// A connection that is made anew when it breaks.
+/// A connection that is made again when it breaks.
 pub(super) struct Link {
     home: Home,
     client: Option<Client>,
 }
 
-/// A connection to a daemon that runs; none is started by looking.
+/// Connects to a running daemon. Starts none.
 pub(super) fn connected(home: &Home) -> Result<Client, ClientError> {
     let mut client = connect(home, Codec::Bincode)?;
     client.set_timeout(Some(PATIENCE))?;
@@ -49,7 +49,7 @@ impl Link {
         };
         let mut client = client.map_err(|error| error.to_string())?;
         let asked = ask(&mut client);
-        // A refusal leaves the connection as it is; anything else may have broken it.
+        // A refusal leaves the connection usable. Any other error may have broken it.
         if matches!(asked, Ok(_) | Err(ClientError::Rpc(_))) {
             self.client = Some(client);
         }
@@ -73,7 +73,7 @@ impl Link {
         })
     }
 
-    /// The lines of what is looked into.
+    /// Returns the lines of a view.
     pub(super) fn detail(&mut self, place: &Place) -> Result<Vec<String>, String> {
         match place {
             Place::Session(id) => self.ask(|client| session(client, id)),
@@ -85,7 +85,7 @@ impl Link {
     }
 }
 
-/// The share of its window that a session's last prompt filled.
+/// Returns the share of its window that a session's last prompt filled.
 fn pressure(client: &mut Client, id: &str) -> Option<f64> {
     let status = client.context_status(ContextParams { session: id.to_owned() }).ok()?;
     (status.last_prompt_tokens > 0).then_some(status.usage_percent / 100.0)
@@ -139,7 +139,7 @@ fn session(client: &mut Client, id: &str) -> Result<Vec<String>, ClientError> {
     Ok(lines)
 }
 
-/// A part of a map, in a line.
+/// Describes a node of a map in a line.
 fn part(node: &Node) -> String {
     let (first, tokens) = (node.first.saturating_add(1), out::thousands(node.tokens));
     format!("{}  messages {first} to {}, {tokens} tokens, by {}", node.id, node.next, node.writer)

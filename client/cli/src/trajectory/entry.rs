@@ -1,4 +1,4 @@
-//! One line of a file: what it holds, and how it is written with another conversation.
+//! A line of a file: its content, and writing it with another conversation.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use serde_json::value::RawValue;
 /// The member with the turns.
 const CONVERSATIONS: &str = "conversations";
 
-/// The member that tells what was done.
+/// The member with the metrics of a compression.
 const METRICS: &str = "compression_metrics";
 
-/// What a line is.
+/// The content of a line.
 #[derive(Debug)]
 pub(super) enum Entry<'a> {
-    /// Nothing.
+    /// A blank line.
     Blank,
     /// An object without a conversation.
     Other,
@@ -29,12 +29,12 @@ pub(super) enum Entry<'a> {
 pub(super) struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'a> Entry<'a> {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// Says why the line is no entry.
+    /// The reason why the line is not an entry.
     pub(super) fn read(line: &'a str) -> Result<Self, String> {
-        // What some editors put in front of a file is no part of its first line.
+        // Some editors write a byte order mark before the first line.
         let line = line.strip_prefix('\u{feff}').unwrap_or(line);
         if line.trim().is_empty() {
             return Ok(Self::Blank);
@@ -70,7 +70,7 @@ impl<'a> Members<'a> {
         let members = (&mut json).deserialize_map(Object).and_then(|members| json.end().map(|()| members));
         members.map(Self).map_err(|error| {
             let words = error.to_string();
-            // The parser counts lines within this one.
+            // The parser counts lines within this one, so its column is the char of the line.
             words.replacen("line 1 column", "char", 1)
         })
     }
@@ -79,7 +79,7 @@ impl<'a> Members<'a> {
         self.0.iter().rev().find(|(name, _)| name == wanted).map(|(_, value)| *value)
     }
 
-    /// The line with other turns, and with metrics where there are some.
+    /// Returns the line with other turns, and with metrics if given.
     pub(super) fn with(&self, turns: &[Json], metrics: Option<&str>) -> String {
         let turns: Vec<&str> = turns.iter().map(Json::get).collect();
         let turns = format!("[{}]", turns.join(","));
@@ -95,7 +95,7 @@ impl<'a> Members<'a> {
     }
 }
 
-/// What holds for every line: with its own turns it is read again as the same conversation.
+/// Checks a property of every line: written with its own turns, it is read again as the same conversation.
 #[cfg(feature = "fuzzing")]
 #[allow(clippy::missing_panics_doc, reason = "a panic is the finding")]
 pub fn recorded_holds(line: &str) {

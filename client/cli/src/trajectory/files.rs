@@ -1,4 +1,4 @@
-//! Which files are read, and where what comes of them goes.
+//! The files to read, and the files for their output.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use herma_base::Failure;
 use serde::{Deserialize, Serialize};
 
-/// The ending of the files of a folder.
+/// The extension of the files of a folder.
 const ENDING: &str = "jsonl";
 
-/// A file to be read, and the one to be written.
+/// A file to read, and the file to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct File {
     pub(super) input: PathBuf,
@@ -18,11 +18,11 @@ pub(super) struct File {
     pub(super) stamp: Stamp,
 }
 
-/// By what a file is known again.
+/// The properties that identify an unchanged file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     name: String,
-    /// In bytes.
+    /// The size in bytes.
     pub(super) size: u64,
     modified: (i64, i64),
 }
@@ -31,14 +31,14 @@ pub(super) struct Stamp {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Files {
     pub(super) files: Vec<File>,
-    /// The output as it was named: a file, or a folder.
+    /// The named output: a file or a folder.
     pub(super) output: PathBuf,
     /// Whether the output is a folder.
     pub(super) is_folder: bool,
 }
 
 impl Files {
-    /// Finds the files of an input; of a folder all that end in `.jsonl`, by name.
+    /// Finds the files of an input. Of a folder these are all `.jsonl` files, sorted by name.
     pub(super) fn find(input: &Path, output: Option<&Path>, suffix: &str) -> Result<Self, Failure> {
         let about = metadata(input)?;
         let output = output.map_or_else(|| beside(input, suffix, about.is_dir()), Path::to_owned);
@@ -63,12 +63,12 @@ impl Files {
         Ok(())
     }
 
-    /// Bytes of all files.
+    /// Returns the bytes of all files.
     pub(super) fn size(&self) -> u64 {
         self.files.iter().map(|file| file.stamp.size).sum()
     }
 
-    /// Bytes of the files before one of them.
+    /// Returns the bytes of the files before a file.
     pub(super) fn size_before(&self, at: usize) -> u64 {
         self.files.iter().take(at).map(|file| file.stamp.size).sum()
     }
@@ -103,7 +103,7 @@ fn stamp(path: &Path, about: &Metadata) -> Stamp {
     Stamp { name, size: about.len(), modified: (about.mtime(), about.mtime_nsec()) }
 }
 
-/// The input's name with the suffix before its ending.
+/// Returns the input's name with the suffix before its extension.
 fn beside(input: &Path, suffix: &str, is_folder: bool) -> PathBuf {
     let input: PathBuf = input.components().collect();
     let whole = input.file_name().unwrap_or_default().to_string_lossy().into_owned();

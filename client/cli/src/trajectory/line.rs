@@ -1,4 +1,4 @@
-//! What is done with one line: the daemon is asked for a shorter conversation.
+//! Compresses one line: the daemon returns a shorter conversation.
 
 use std::time::Duration;
 
@@ -11,49 +11,49 @@ use herma_client::{Client, ClientError};
 use super::entry::{Entry, Members};
 use super::tokens::Counter;
 
-/// How often a daemon that has too much to do is asked again.
+/// How often a request is sent to a busy daemon.
 const TRIES: u32 = 20;
 
-/// The pause between two of them.
+/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// How all lines are worked on.
+/// The settings for all lines.
 #[derive(Debug)]
 pub(super) struct Manner {
-    /// As it was told by the daemon.
+    /// The configuration in force, from the daemon.
     pub(super) config: Json,
     pub(super) summarizer: Option<String>,
     pub(super) counter: Option<Counter>,
     pub(super) is_dry: bool,
-    /// For one trajectory.
+    /// The timeout for one trajectory.
     pub(super) timeout: Duration,
     pub(super) target: u64,
-    /// Whether compressed ones get their metrics.
+    /// Whether compressed trajectories get their metrics.
     pub(super) tells_metrics: bool,
-    /// Whether those that are still over the target are written.
+    /// Whether trajectories that are still over the target are written.
     pub(super) saves_over_limit: bool,
 }
 
-/// What came of a line.
+/// The result of a line.
 #[derive(Debug)]
 pub(super) enum Done {
-    /// Nothing is written: it is blank, or not in the sample.
+    /// Nothing is written: the line is blank, or not in the sample.
     Nothing,
-    /// It holds no conversation, and is written as it is.
+    /// The line contains no conversation, and is written unchanged.
     Passed,
-    /// A conversation; `line` is what is written where it changed.
+    /// A conversation. `line` is the new line if it changed.
     Trajectory { row: Row, line: Option<String>, planned: u64 },
-    /// The same, but it is still over the target and is not wanted then.
+    /// A conversation that is still over the target, and is not written because of that.
     LeftOut { row: Row },
-    /// It took too long, and is left out.
+    /// The line took too long, and is not written.
     TimedOut { why: String },
-    /// It is longer than any request may be, and is written as it is, from here on in its file.
+    /// The line is longer than the longest request, and is written unchanged. It starts at `start` in its file.
     TooLong { start: u64 },
-    /// It could not be worked on, and is written as it is.
+    /// The line could not be compressed, and is written unchanged.
     Failed { why: String },
 }
 
-/// Works on lines, with a connection of its own.
+/// Compresses lines on its own connection.
 pub(super) struct Worker<'a> {
     context: &'a CliContext<'a>,
     manner: &'a Manner,
@@ -65,10 +65,10 @@ impl<'a> Worker<'a> {
         Self { context, manner, client: None }
     }
 
-    /// Works on a line.
+    /// Compresses a line.
     ///
     /// # Errors
-    /// What ends the whole run: the daemon or the tokenizer is gone.
+    /// The daemon or the tokenizer is gone, which ends the whole run.
     pub(super) fn work(&mut self, line: &[u8]) -> Result<Done, Failure> {
         let failed = |why: String| Ok(Done::Failed { why });
         let Ok(text) = std::str::from_utf8(line) else { return failed("not UTF-8".to_owned()) };
@@ -144,21 +144,21 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// The numbers with the exact count of what is new, where there is a tokenizer.
+/// Returns the row with an exact count of the new turns, if there is a tokenizer.
 fn counted(row: Row, turns: &[Json], manner: &Manner) -> Result<Row, Failure> {
     let Some(counter) = manner.counter.as_ref().filter(|_| row.was_compressed) else { return Ok(row) };
     let tokens = counter.turns(turns)?.iter().sum();
     if tokens <= row.original_tokens {
         return Ok(row.recounted(tokens, manner.target));
     }
-    // The estimate of the summary was too low: it stays as it was.
+    // The estimate of the summary was too low, so the conversation stays unchanged.
     let turns = row.original_turns;
     let original = row.original_tokens;
     let kept = Row { was_compressed: false, compressed_turns: turns, turns_removed: 0, ..row };
     Ok(Row { compression_ratio: 1.0, compression_region: Region::NONE, ..kept.recounted(original, manner.target) })
 }
 
-/// How many turns a plan replaces.
+/// Returns the number of turns that a plan replaces.
 const fn replaced(plan: &Plan) -> u64 {
     if plan.skip.is_some() { 0 } else { plan.until.saturating_sub(plan.start) }
 }

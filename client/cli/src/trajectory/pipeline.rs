@@ -1,4 +1,4 @@
-//! Reads lines, has several worked on at one time, and gives them back in their order.
+//! Reads lines, lets several workers process them, and returns them in their order.
 
 use std::collections::BTreeMap;
 use std::fs::File as Source;
@@ -16,16 +16,16 @@ use super::place::Mark;
 use super::window::Window;
 use crate::lines;
 
-/// Bytes of a line. A longer one could not be sent, and stays as it is.
+/// The longest line in bytes. A longer one could not be sent, and stays unchanged.
 const LINE: u64 = limits::FRAME as u64;
 
-/// Lines under way for each worker: one slow line lets the others go on for a while.
+/// The lines in progress for each worker. With several, one slow line doesn't stop the others at once.
 const UNDER_WAY: usize = 8;
 
-/// How often somebody looks although nothing came.
+/// How often the receiver is called without an item.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// A part of the lines, taken by chance, the same with the same seed.
+/// A random part of the lines. The same seed selects the same lines.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     pub(super) fraction: f64,
@@ -33,7 +33,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// Whether a line is taken.
+    /// Returns whether the sample contains a line.
     #[expect(clippy::cast_precision_loss, reason = "53 bits are kept")]
     fn takes(self, file: usize, line: u64) -> bool {
         let place = (file as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ line;
@@ -46,29 +46,29 @@ impl Sample {
     }
 }
 
-/// What is given back.
+/// An item of the output.
 #[derive(Debug)]
 pub(super) enum Item {
-    /// A line that was worked on, without its end.
+    /// A processed line, without its line break.
     Line {
         file: usize,
-        /// From 1.
+        /// The number of the line, from 1.
         number: u64,
-        /// Behind it, in bytes.
+        /// The position after the line, in bytes.
         end: u64,
         text: Vec<u8>,
         done: Done,
     },
-    /// All lines of a file were given.
+    /// All lines of a file were returned.
     End,
 }
 
-/// What comes next in a run.
+/// The next event of a run.
 #[derive(Debug)]
 pub(super) enum Next {
     /// An item.
     Item(Item),
-    /// Nothing for now.
+    /// There is no item for now.
     Waiting,
 }
 
@@ -85,7 +85,7 @@ enum Work {
 
 type Answer = (u64, Result<Item, Failure>);
 
-/// Runs to the end of all files, from `mark` on; `take` gets what comes, in order.
+/// Processes all files from `mark` to the end. Calls `take` with the events in order.
 pub(super) fn run(
     context: &CliContext<'_>,
     manner: &Manner,
@@ -108,13 +108,13 @@ pub(super) fn run(
         scope.spawn(move || {
             let mut sequence = 0;
             if let Err(failure) = read(files, mark, sample, window, &give, &mut sequence) {
-                // Whoever takes went away first.
+                // The receiver is already gone.
                 drop(tell.send((sequence, Err(failure))));
             }
         });
         let outcome = in_order(&told, window, &mut take);
         window.close();
-        // What is under way is of no use any more; workers see that nobody listens.
+        // Lines in progress are useless now. The workers stop when the receiver is gone.
         drop(told);
         outcome
     })
@@ -142,7 +142,7 @@ fn work(wanted: &Mutex<Receiver<Job>>, tell: &Sender<Answer>, mut worker: Worker
     }
 }
 
-/// Gives the lines out.
+/// Reads the lines and hands them out.
 fn read(
     files: &Files,
     mark: &Mark,
@@ -196,7 +196,7 @@ fn read(
     Ok(())
 }
 
-/// Takes the answers in the order of their questions.
+/// Receives the answers, and passes them on in the order of the lines.
 fn in_order(
     told: &Receiver<Answer>,
     window: &Window,

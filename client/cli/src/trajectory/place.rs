@@ -1,8 +1,7 @@
-//! Where a run writes, so that it can be stopped at any moment and go on.
+//! The output files of a run, which can be stopped at any moment and resumed.
 //!
-//! Lines go to `OUT.partial`, which becomes `OUT` when it is complete. `OUT.progress` has a line
-//! for each time that it was put on record how far the run was; what was written beyond the last
-//! record is cut off when the run goes on.
+//! Lines go to `OUT.partial`, which is renamed to `OUT` when it is complete. `OUT.progress` has a line for each record
+//! of the run's progress. When the run is resumed, output after the last record is cut off.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -17,44 +16,44 @@ use serde::{Deserialize, Serialize};
 
 use super::files::Files;
 
-/// Time between two records.
+/// The time between two records.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Bytes that are read of the records, at their beginning and at their end; one has less.
+/// The bytes that are read at the beginning and at the end of the records. One record is shorter.
 const RECORDS: u64 = 1 << 20;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Mark {
-    /// The file that is being read; their number when all are done.
+    /// The index of the current file, or the number of files when all are done.
     pub(super) file: usize,
-    /// Bytes of it that were read.
+    /// The bytes read from it.
     pub(super) input: u64,
-    /// Lines of it that were read.
+    /// The lines read from it.
     pub(super) line: u64,
-    /// Bytes of its partial output.
+    /// The bytes of its partial output.
     pub(super) output: u64,
-    /// What came of all lines so far.
+    /// The sums of all lines so far.
     pub(super) sums: Sums,
 }
 
-/// What came of all lines.
+/// The sums of the results of all lines.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sums {
-    /// When the run began, in Unix seconds.
+    /// The start of the run, in Unix seconds.
     pub(super) started: f64,
     pub(super) totals: Totals,
-    /// Lines without a conversation.
+    /// The lines without a conversation.
     pub(super) passed: u64,
-    /// Trajectories that are still over the target and were not written.
+    /// The trajectories that are still over the target and were not written.
     pub(super) left_out: u64,
     pub(super) timed_out: u64,
     pub(super) failed: u64,
-    /// Trajectories and turns that a dry run would replace.
+    /// The trajectories and the turns that a dry run would replace.
     pub(super) planned: (u64, u64),
 }
 
-/// The place of a run.
+/// The output files of a run.
 #[derive(Debug)]
 pub(super) struct Place {
     files: Vec<PathBuf>,
@@ -65,8 +64,8 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Makes the place, or finds it again with how far the run was. `identity` says which run it
-    /// is; `is_anew` forgets what is there.
+    /// Creates the files, or opens those of a stopped run and returns its progress. `identity` identifies the run. With
+    /// `is_anew`, earlier output is discarded.
     pub(super) fn open(files: &Files, identity: &str, is_anew: bool) -> Result<(Self, Mark), Failure> {
         if files.is_folder {
             user_file::create_folder(&files.output)?;
@@ -99,12 +98,12 @@ impl Place {
         Ok((place, mark))
     }
 
-    /// Opens the partial output where the mark is.
+    /// Opens the partial output at the mark.
     fn go_on(&mut self, mut mark: Mark, files: &Files) -> Result<Mark, Failure> {
         let Some(output) = self.files.get(mark.file) else { return Ok(mark) };
         let partial = named(output, "partial");
         let size = files.files.get(mark.file).map_or(0, |file| file.stamp.size);
-        // It became the output, and that was not put on record any more.
+        // The partial file was renamed to the output, but the record of that was not written.
         if mark.input == size && mark.input > 0 && !partial.exists() && output.exists() {
             mark = next_file(mark);
             self.record(&mark)?;
@@ -132,7 +131,7 @@ impl Place {
         Ok(())
     }
 
-    /// Writes a line that stands in a file, from here to there, without having all of it in memory.
+    /// Copies a line from a file without reading all of it into memory.
     pub(super) fn copy(&mut self, input: &Path, bytes: Range<u64>, mark: &mut Mark) -> Result<(), Failure> {
         let Some(partial) = &mut self.partial else { return Ok(()) };
         let mut source = File::open(input).map_err(|error| failed(input, &error))?;
@@ -147,7 +146,7 @@ impl Place {
             Ok(_) => source.seek(SeekFrom::Current(-1)).and_then(|_| source.read_exact(&mut last)),
             Err(error) => Err(error),
         };
-        // The last line of a file may have no end; every line of an output has.
+        // The last line of a file may lack a line break. Every line of an output has one.
         let is_ended = last == *b"\n";
         let ended = ended.and_then(|()| if is_ended { Ok(()) } else { partial.write_all(b"\n") });
         ended.map_err(|error| self.failed(mark, &error))?;
@@ -155,7 +154,7 @@ impl Place {
         Ok(())
     }
 
-    /// Puts on record how far the run is, if it is time.
+    /// Records the progress if enough time has passed.
     pub(super) fn mark(&mut self, mark: &Mark) -> Result<(), Failure> {
         if self.marked.elapsed() < PAUSE {
             return Ok(());
@@ -180,7 +179,7 @@ impl Place {
         Ok(())
     }
 
-    /// Forgets the records: the run is complete.
+    /// Removes the records, because the run is complete.
     pub(super) fn close(self) -> Result<(), Failure> {
         Ok(user_file::remove(&self.progress)?)
     }
@@ -206,7 +205,7 @@ fn next_file(mark: Mark) -> Mark {
     Mark { file: mark.file + 1, input: 0, line: 0, output: 0, sums: mark.sums }
 }
 
-/// The identity of the run that left records, and its last whole one.
+/// Returns the identity of the run that left records, and its last complete record.
 fn found(records: &mut File, path: &Path) -> Result<Option<(String, Mark)>, Failure> {
     let (identity, last) = ends(records).map_err(|error| failed(path, &error))?;
     let Some(identity) = identity else { return Ok(None) };
@@ -218,7 +217,7 @@ fn found(records: &mut File, path: &Path) -> Result<Option<(String, Mark)>, Fail
     Ok(Some((identity, mark)))
 }
 
-/// The first line and the last whole one behind it; what stands behind that is cut off.
+/// Returns the first line and the last complete one after it. Anything after that is cut off.
 fn ends(records: &mut File) -> io::Result<(Option<String>, Option<String>)> {
     let mut identity = Vec::new();
     BufReader::new(&mut *records).take(RECORDS).read_until(b'\n', &mut identity)?;
@@ -245,7 +244,7 @@ fn begin(records: &mut File, identity: &str) -> io::Result<()> {
     records.write_all(format!("{identity}\n").as_bytes())
 }
 
-/// A name with an ending more.
+/// Returns a path with an additional extension.
 fn named(path: &Path, ending: &str) -> PathBuf {
     let path: PathBuf = path.components().collect();
     let mut name = path.file_name().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! What a run came to, for people and for programs.
+//! The result of a run, for people and for programs.
 
 use std::path::Path;
 
@@ -8,43 +8,43 @@ use serde::Serialize;
 
 use super::place::Sums;
 
-/// Problems that are told to programs; the aggregate counts all of them.
+/// The most problems that are listed for programs. The aggregate counts all of them.
 pub(super) const PROBLEMS: usize = 100;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Serialize)]
 pub(super) struct Report<'a> {
     pub(super) input: &'a Path,
-    /// `None` of a dry run.
+    /// `None` in a dry run.
     pub(super) output: Option<&'a Path>,
     pub(super) metrics: Option<&'a Path>,
     pub(super) dry_run: bool,
-    /// How tokens were counted: `script`, or the path of the tokenizer.
+    /// The way in which tokens were counted: `script`, or the path of the tokenizer.
     pub(super) counted_by: String,
     pub(super) aggregate: Aggregate,
-    /// Lines without a conversation.
+    /// The lines without a conversation.
     pub(super) passed_through: u64,
-    /// Trajectories that are still over the target and were not written.
+    /// The trajectories that are still over the target and were not written.
     pub(super) over_limit_left_out: u64,
     pub(super) timed_out: u64,
     pub(super) failed: u64,
-    /// Trajectories and turns that would be replaced, of a dry run.
+    /// The trajectories and turns that a dry run would replace.
     pub(super) planned: Option<Planned>,
     pub(super) problems: &'a [Problem],
 }
 
-/// What a dry run would replace.
+/// The trajectories and turns that a dry run would replace.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct Planned {
     pub(super) trajectories: u64,
     pub(super) turns: u64,
 }
 
-/// A line that could not be worked on.
+/// A line that could not be compressed.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Problem {
     pub(super) file: String,
-    /// From 1.
+    /// The number of the line, from 1.
     pub(super) line: u64,
     pub(super) message: String,
 }
@@ -55,7 +55,7 @@ impl Planned {
     }
 }
 
-/// The report as rows.
+/// Returns the report as rows.
 pub(super) fn text(report: &Report<'_>) -> String {
     let Aggregate { summary, tokens, turns, summarization, processing, .. } = &report.aggregate;
     let number = out::thousands;

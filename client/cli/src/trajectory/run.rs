@@ -19,10 +19,10 @@ use super::place::{Mark, Place, Sums};
 use super::report::{self, PROBLEMS, Planned, Problem, Report};
 use super::tokens::Counter;
 
-/// Problems that are told as they happen.
+/// The most problems that are printed as they happen.
 const TOLD: u64 = 20;
 
-/// What the command needs of the configuration in force.
+/// The values in force that the command needs.
 #[derive(Debug, Deserialize)]
 struct InForce {
     compression: Compression,
@@ -114,7 +114,7 @@ pub(super) fn compress(context: &CliContext<'_>, arguments: &Arguments) -> Resul
     if sums.failed + sums.timed_out > 0 { Err(Failure::No) } else { Ok(()) }
 }
 
-/// The configuration with all values in force, as the daemon tells it; it refuses a wrong one.
+/// Returns the configuration in force. The daemon provides it, and refuses a wrong one.
 fn configured(context: &CliContext<'_>, arguments: &Arguments) -> Result<(Json, InForce), Failure> {
     let yaml = arguments.config.as_deref().map(out::read_input).transpose()?;
     let config = yaml.map(|yaml| Json::from_value(&yaml)).transpose();
@@ -130,7 +130,7 @@ fn configured(context: &CliContext<'_>, arguments: &Arguments) -> Result<(Json, 
     Ok((result.config, in_force))
 }
 
-/// Where the metrics go, if anywhere.
+/// Returns the file for the metrics, if they are written.
 fn metrics_file(arguments: &Arguments, metrics: &Metrics, files: &Files) -> Option<PathBuf> {
     if arguments.dry_run {
         return None;
@@ -145,7 +145,7 @@ fn metrics_file(arguments: &Arguments, metrics: &Metrics, files: &Files) -> Opti
     })
 }
 
-/// What makes a run the same as one that was stopped.
+/// Returns the properties that a resumed run must have in common with the stopped one.
 fn identity(arguments: &Arguments, files: &Files, config: &Json) -> String {
     let stamps: Vec<_> = files.files.iter().map(|file| &file.stamp).collect();
     let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -161,14 +161,14 @@ fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
-/// Takes what comes of the lines, in their order.
+/// Receives the results of the lines, in their order.
 struct Taker<'a> {
     common: &'a Common,
     files: &'a Files,
     place: Option<Place>,
     mark: Mark,
     progress: Progress,
-    /// Of this run.
+    /// The lines of this run.
     lines: u64,
     problems: Vec<Problem>,
     told: u64,
@@ -240,7 +240,7 @@ impl<'a> Taker<'a> {
         }
     }
 
-    /// Keeps a line that nobody can work on as it is; it is never in memory as a whole.
+    /// Copies a line that is too long to compress. It is never in memory as a whole.
     fn long_line(&mut self, file: usize, number: u64, bytes: Range<u64>) -> Result<(), Failure> {
         let sums = self.sums();
         sums.totals.add_failed();

@@ -1,5 +1,5 @@
 //! Exact counts with a tokenizer of the user, in processes of `herma-tokens`. That is a Python script, which the wheel
-//! installs; without the wheel, Python runs the copy that this program contains.
+//! installs. Without the wheel, Python runs the copy that this program contains.
 
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use herma_base::Failure;
 use herma_client::protocol::Json;
 use serde::Deserialize;
 
-/// The program that counts.
+/// The program that counts tokens.
 const PROGRAM: &str = "herma-tokens";
 
-/// What runs [`SCRIPT`] if there is no such program.
+/// The interpreter for [`SCRIPT`] if there is no such program.
 const PYTHON: &str = "python3";
 
-/// The text of that program.
+/// The source of that program.
 const SCRIPT: &str = include_str!("../../../python/src/herma/tokens.py");
 
-/// Counts tokens, in as many processes as are asked at one time.
+/// Counts tokens, with one process for each concurrent call.
 #[derive(Debug)]
 pub(super) struct Counter {
     tokenizer: PathBuf,
@@ -30,16 +30,16 @@ impl Counter {
     /// Starts a process that has read the tokenizer.json.
     ///
     /// # Errors
-    /// There is no such program, or the file holds no tokenizer.
+    /// There is no such program, or the file is not a tokenizer.
     pub(super) fn open(tokenizer: &Path) -> Result<Self, Failure> {
         let first = Process::start(tokenizer)?;
         Ok(Self { tokenizer: tokenizer.to_owned(), idle: Mutex::new(vec![first]) })
     }
 
-    /// Tokens of each turn's value.
+    /// Returns the tokens of each turn's value.
     ///
     /// # Errors
-    /// The process is gone.
+    /// The process has ended.
     pub(super) fn turns(&self, turns: &[Json]) -> Result<Vec<u64>, Failure> {
         let texts: Vec<String> = turns.iter().map(value).collect();
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -50,7 +50,7 @@ impl Counter {
     }
 }
 
-/// A process that counts; it ends when its standard input does.
+/// A process that counts. It ends when its standard input ends.
 #[derive(Debug)]
 struct Process {
     child: Child,
@@ -75,7 +75,7 @@ impl Process {
         Ok(process)
     }
 
-    /// The tokens of each text.
+    /// Returns the tokens of each text.
     fn ask(&mut self, texts: &[String]) -> Result<Vec<u64>, Failure> {
         let counts = self.exchange(texts).and_then(|line| serde_json::from_str::<Vec<u64>>(&line).map_err(Error::from));
         match counts {
@@ -97,12 +97,12 @@ impl Process {
         }
     }
 
-    /// What the process said at its end.
+    /// Returns the error message of a process that has ended.
     fn last_words(&mut self, error: &Error) -> Failure {
         drop(self.questions.take());
         let mut words = String::new();
         if let Some(mut errors) = self.child.stderr.take() {
-            // What can't be read is not said.
+            // If this can't be read, the message is empty.
             drop(errors.read_to_string(&mut words));
         }
         match words.trim().strip_prefix("herma-tokens: ") {
@@ -115,7 +115,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         drop(self.questions.take());
-        // One that was killed already has ended too.
+        // A process that was killed has ended too.
         drop(self.child.wait());
     }
 }
@@ -124,7 +124,7 @@ fn spawn(mut command: Command, tokenizer: &Path) -> std::io::Result<Child> {
     command.arg("--").arg(tokenizer).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 
-/// The program next to this one, else the one on the search path.
+/// Returns the program next to this one, or else its name for the search path.
 fn program() -> PathBuf {
     let own = std::env::current_exe().ok().map(|own| own.with_file_name(PROGRAM));
     own.filter(|program| program.is_file()).unwrap_or_else(|| PROGRAM.into())
@@ -134,7 +134,7 @@ fn missing(error: &Error) -> Failure {
     Failure::File(format!("--tokenizer needs {PYTHON} with the package tokenizers: {error}"))
 }
 
-/// What a turn says; what is no string counts as its own text.
+/// Returns the text of a turn. A value that is not a string counts as JSON text.
 fn value(turn: &Json) -> String {
     #[derive(Deserialize)]
     struct Turn {

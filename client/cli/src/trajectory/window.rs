@@ -1,11 +1,11 @@
-//! How much may be under way at one time.
+//! The limit of lines in progress.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Bytes of lines that may be under way; one line always may.
+/// The most bytes of lines in progress. A single line is always allowed.
 const BYTES: usize = 256 << 20;
 
-/// Lines under way: read and not yet written, in whatever order they are done.
+/// The lines in progress: read and not yet written, in any order.
 #[derive(Debug)]
 pub(super) struct Window {
     most: usize,
@@ -21,12 +21,12 @@ struct Held {
 }
 
 impl Window {
-    /// For so many lines.
+    /// Creates a window for so many lines.
     pub(super) fn new(most: usize) -> Self {
         Self { most, held: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Waits until a line may come; false when nothing is to come any more.
+    /// Waits until a line may enter. Returns false if the window is closed.
     pub(super) fn enter(&self, bytes: usize) -> bool {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = |held: &mut Held| {
@@ -38,7 +38,7 @@ impl Window {
         !held.is_closed
     }
 
-    /// A line was written.
+    /// Removes a line that was written.
     pub(super) fn leave(&self, bytes: usize) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.lines = held.lines.saturating_sub(1);
@@ -47,7 +47,7 @@ impl Window {
         self.changed.notify_all();
     }
 
-    /// Nothing is to come any more.
+    /// Closes the window, so that no line may enter.
     pub(super) fn close(&self) {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).is_closed = true;
         self.changed.notify_all();

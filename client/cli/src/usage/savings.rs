@@ -1,4 +1,4 @@
-//! `herma usage --savings`: what herma added to windows and took away, and what that cost.
+//! `herma usage --savings`: the additions to windows, the removals, and their cost.
 
 use herma_base::out::{self, Side};
 use herma_base::{CliContext, Common, Failure};
@@ -58,7 +58,7 @@ fn part_cells(name: &str, part: &Part) -> [String; 5] {
     [name.into(), count, added, removed, signed(part.cost)]
 }
 
-/// The sentence below the tables.
+/// Returns the sentence below the tables.
 fn verdict(total: &Row) -> String {
     let share = percent(total).map(|share| format!(" ({:.1} %)", share.abs())).unwrap_or_default();
     let tokens = out::thousands(total.difference.unsigned_abs());
@@ -70,7 +70,7 @@ fn verdict(total: &Row) -> String {
     }
 }
 
-/// The difference in percent of what the calls would have cost without herma.
+/// Returns the difference in percent of the cost of the calls without herma.
 #[expect(clippy::cast_precision_loss, reason = "a percentage for people")]
 fn percent(row: &Row) -> Option<f64> {
     (row.without_herma > 0).then(|| 100.0 * row.difference as f64 / row.without_herma as f64)

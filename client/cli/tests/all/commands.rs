@@ -1,5 +1,4 @@
-//! Commands against a daemon that is none: what is asked, what is printed, how
-//! it ends.
+//! Commands with a fake daemon: their requests, their output and their exit codes.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 #![allow(clippy::disallowed_methods, reason = "tests put files there as other programs do")]
 
@@ -18,7 +17,7 @@ use std::process::Output;
 
 use fake::Fake;
 
-/// The exit code, standard output and standard error.
+/// Returns the exit code, standard output and standard error.
 fn parts(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))

@@ -1,5 +1,5 @@
-//! The programs `herma` and `hermad`, run as processes. That these tests are here also makes `cargo test --workspace`
-//! build both, which the tests of `herma-tests` need.
+//! The programs `herma` and `hermad`, run as processes. Because these tests are here, `cargo test --workspace` also
+//! builds both programs, which the tests of `herma-tests` need.
 
 mod commands;
 mod herma;

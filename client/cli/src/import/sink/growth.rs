@@ -1,4 +1,4 @@
-//! How what was read goes on from what is known, and how much of it goes into a request. Pure.
+//! Compares read messages with the imported ones, and divides them into requests. No I/O.
 
 use herma_base::kept::{LARGEST, hash};
 use herma_transcripts::Said;
@@ -6,17 +6,17 @@ use herma_transcripts::Said;
 use super::super::record::Known;
 use super::BYTES;
 
-/// Messages in one request at most.
+/// The most messages in one request.
 const MESSAGES: usize = 500;
 
-/// Whether what was read has another message in the place of the last one that is known.
+/// Returns whether the message at the position of the last imported one is another one.
 pub(super) fn rewrote(known: &Known, first: u64, said: &[Said]) -> bool {
     let Some(last) = known.messages.checked_sub(1).filter(|_| !known.last.is_empty()) else { return false };
     let at = last.checked_sub(first).and_then(|at| usize::try_from(at).ok());
     at.and_then(|at| said.get(at)).is_some_and(|said| hash(said.message.as_bytes()) != known.last)
 }
 
-/// How many of the first messages go into a request.
+/// Returns how many of the first messages fit into a request.
 pub(super) fn batch(said: &[Said]) -> usize {
     let mut bytes = 0;
     let fits = said.iter().take(MESSAGES).take_while(|said| {

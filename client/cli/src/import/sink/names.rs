@@ -1,4 +1,4 @@
-//! What of a file is shown, and which profile a folder has. Pure.
+//! The names of sessions, and the profiles of folders. No I/O.
 
 use std::path::Path;
 
@@ -12,7 +12,8 @@ pub(super) fn profile(rules: &[Rule], cwd: &str) -> Option<String> {
     rules.iter().filter(holds).max_by_key(longest).map(|rule| rule.profile.clone())
 }
 
-/// A text of a file as a name: without controls, and not too long; of a longer one the hash stands at the end.
+/// Makes a name from the text of a file: without control characters, and at most `most` chars. A longer text ends with
+/// its hash.
 pub(super) fn shown(text: &str, most: usize) -> String {
     let clean: String = text.chars().map(|char| if char.is_control() { '\u{fffd}' } else { char }).collect();
     if clean.chars().count() <= most {

@@ -1,26 +1,25 @@
-//! Matches as grep prints them.
+//! Formats matches as grep does.
 
 use std::collections::BTreeMap;
 
 use herma_base::out::{Mark, Marked};
 use herma_client::protocol::output::search::Match;
 
-/// Stands behind a line that is not shown whole.
+/// The suffix of a line that is not shown completely.
 const CUT: &str = " […]";
 
-/// Stands between lines that don't follow each other, when context is shown.
+/// The separator of lines that don't follow each other, if context is shown.
 const GAP: &str = "--\n";
 
 /// A line of an output.
 enum Line<'a> {
-    /// It matches.
+    /// The line matches.
     Found(&'a Match),
-    /// It stands near one that does.
+    /// The line is context of a match.
     Near(&'a str),
 }
 
-/// The lines of all matches. Where the context of one reaches another they are
-/// printed once, as grep does.
+/// Returns the lines of all matches. Overlapping context is printed once, as grep does.
 pub(super) fn marked(matches: &[Match], mark: Mark) -> Marked {
     let gaps = matches.iter().any(|found| !found.before.is_empty() || !found.after.is_empty());
     let mut text = Marked::new(mark);

@@ -66,7 +66,7 @@ fn what_is_opened_or_closed_changes_the_list_that_is_printed() {
     let file = fake.folder.path().join("list.json");
     std::fs::write(&file, r#"[{"n":1},{"n":2}]"#).unwrap();
     let file = file.to_str().unwrap();
-    // What stands for the daemon opens the list itself before its second message, and closes the first one.
+    // The fake daemon opens the list itself before its second message, and closes the first one.
     let (code, out, error) = parts(&fake.herma(&["context", "open", "s", "nod_1_0", "--list", file, "--messages"]));
     assert_eq!((code, out.as_str()), (0, "[{\"n\":1},\n{\"n\":1},\n{\"n\":2},\n{\"n\":2}]\n"), "{error}");
     assert!(error.contains("opened    nod_1_0"), "{error}");

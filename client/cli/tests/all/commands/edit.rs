@@ -15,7 +15,7 @@ fn batch(fake: &Fake) -> Option<BatchParams> {
     })
 }
 
-/// The files that were left for the user.
+/// Returns the files that were left for the user.
 fn kept(fake: &Fake) -> Vec<PathBuf> {
     let folders = std::fs::read_dir(fake.folder.path()).unwrap().map(|entry| entry.unwrap().path());
     folders.map(|folder| folder.join("user.md")).filter(|path| path.is_file()).collect()

@@ -1,4 +1,4 @@
-//! A daemon that keeps one store in memory and remembers what it was asked.
+//! A fake daemon that keeps one store in memory and records the requests.
 
 mod kept;
 
@@ -21,20 +21,20 @@ use herma_client::protocol::session::Snapshot;
 use herma_client::protocol::{ErrorKind, Json, Notification, Reply, Request, RpcError, limits};
 use tempfile::TempDir;
 
-/// What the daemon holds.
+/// The state of the daemon.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     /// The entries of USER.md; MEMORY.md is empty.
     pub(crate) entries: Vec<String>,
     pub(crate) revision: u64,
-    /// Oldest first.
+    /// The journal, oldest first.
     pub(crate) rows: Vec<LogRow>,
     pub(crate) damaged: u64,
-    /// Every write is refused in these words.
+    /// The daemon refuses every write with this message.
     pub(crate) refusal: Option<String>,
-    /// Somebody else writes just before the next batch.
+    /// Another writer changes the store just before the next batch.
     pub(crate) overtaken: bool,
-    /// Writes that came.
+    /// The received writes.
     pub(crate) writes: Vec<Request>,
     /// The last request.
     pub(crate) last: Option<Request>,
@@ -48,7 +48,7 @@ pub(crate) struct Fake {
 }
 
 impl Fake {
-    /// A daemon whose USER.md came to each of these lists in turn.
+    /// Starts a daemon whose USER.md had each of these lists in turn.
     pub(crate) fn with_history(lists: &[&[&str]]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(folder.path().join("sock")).unwrap();
@@ -71,12 +71,12 @@ impl Fake {
         self.state.lock().unwrap()
     }
 
-    /// The entries of USER.md.
+    /// Returns the entries of USER.md.
     pub(crate) fn entries(&self) -> Vec<String> {
         self.state().entries.clone()
     }
 
-    /// `herma` for this daemon.
+    /// Returns `herma` for this daemon.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_herma"));
         command.arg("--no-spawn").arg("--home").arg(self.folder.path());
@@ -89,7 +89,7 @@ impl Fake {
         self.command(arguments).output().unwrap()
     }
 
-    /// `herma` with an editor.
+    /// Runs `herma memory edit` with an editor.
     pub(crate) fn edit(&self, editor: &str, arguments: &[&str]) -> Output {
         self.command(&[&["memory", "edit", "user"], arguments].concat()).env("EDITOR", editor).output().unwrap()
     }
@@ -105,7 +105,7 @@ fn serve(mut stream: UnixStream, state: &Mutex<State>) {
             if header.profile.as_deref() == Some("gone") {
                 return;
             }
-            // It is as old as a daemon that was started before an update.
+            // The fake behaves like a daemon that was started before an update.
             let unknown = "session.expired";
             let is_new =
                 matches!(&request, Request::Subscribe(params) if params.topics.iter().any(|name| name == unknown));
@@ -136,7 +136,7 @@ fn serve(mut stream: UnixStream, state: &Mutex<State>) {
     }
 }
 
-/// Entries as they are, or with a placeholder for each that is poison.
+/// Returns the entries, with a placeholder for each that is poison.
 fn guarded(entries: &[String], raw: Option<bool>) -> Vec<String> {
     let guard = |entry: &String| if entry.starts_with("poison") { "[BLOCKED]".into() } else { entry.clone() };
     if raw == Some(true) { entries.to_vec() } else { entries.iter().map(guard).collect() }

@@ -1,4 +1,4 @@
-//! `herma hermes`: the plugin, config.yaml, and an agent that is none but has the same loaders.
+//! `herma hermes`: the plugin, config.yaml, and a fake agent with the loaders of a real one.
 
 mod agent;
 
@@ -8,7 +8,7 @@ use agent::Agent;
 
 use super::parts;
 
-/// What config.yaml needs.
+/// The settings that config.yaml needs.
 const ALL: &str = "context:\n  engine: herma\nplugins:\n  enabled:\n  - herma\n";
 
 fn json(text: &str) -> Value {

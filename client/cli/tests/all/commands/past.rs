@@ -32,7 +32,7 @@ fn a_store_is_shown_as_it_was() {
         let (code, out, error) = parts(&fake.herma(&["memory", "show", "user", revision]));
         assert_eq!((code, out.as_str()), (0, expected), "{error}");
     }
-    // The row of revision 2 is lost, and the oldest one.
+    // The row of revision 2 is lost, and so is the oldest one.
     fake.state().rows.remove(1);
     let (_, out, error) = parts(&fake.herma(&["memory", "show", "user", "2"]));
     assert_eq!((out.as_str(), error.as_str()), ("user at revision 2\n  1. one\n", ""));

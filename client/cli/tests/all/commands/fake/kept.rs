@@ -1,4 +1,4 @@
-//! What the daemon says of sessions, outputs, usage and recall: always the same.
+//! The fake daemon's constant answers about sessions, outputs, usage and recall.
 
 use herma_client::protocol::context::Archived;
 use herma_client::protocol::context::cache_control::CacheControlResult;
@@ -173,7 +173,7 @@ fn read(params: &ReadParams) -> Result<ReadResult, RpcError> {
     }
 }
 
-/// One that is kept, one that is gone.
+/// Returns a kept output and a removed one.
 fn outputs() -> Vec<Row> {
     let kept = Row {
         handle: "out_1".into(),

@@ -1,4 +1,4 @@
-//! A home, and an agent that has nothing but the loaders by which a real one finds its plugins.
+//! A home, and a fake agent that has only the loaders with which a real one finds its plugins.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -91,14 +91,14 @@ def get_plugin_context_engine():
     ("tools/memory_tool.py", "class MemoryStore: pass\ndef memory_tool(): pass\n"),
 ];
 
-/// A home and an agent.
+/// A home and a fake agent.
 #[derive(Debug)]
 pub(super) struct Agent {
     folder: TempDir,
 }
 
 impl Agent {
-    /// An agent without herma, whose `hermes` is on the search path.
+    /// Creates an agent without herma, whose `hermes` is on the search path.
     pub(super) fn new() -> Self {
         let agent = Self { folder: tempfile::tempdir().unwrap() };
         for (path, text) in MODULES {
@@ -110,7 +110,7 @@ impl Agent {
         agent
     }
 
-    /// A path in the home.
+    /// Returns a path in the home.
     pub(super) fn path(&self, path: &str) -> PathBuf {
         match path.strip_prefix("../") {
             Some(beside) => self.folder.path().join(beside),
@@ -128,7 +128,7 @@ impl Agent {
         std::fs::write(path, text).unwrap();
     }
 
-    /// The folder that versions before this one wrote.
+    /// Writes the folder of earlier versions.
     pub(super) fn earlier(&self) {
         let files =
             [("__init__.py", include_str!("earlier/init.py")), ("plugin.yaml", include_str!("earlier/plugin.yaml"))];
@@ -137,7 +137,7 @@ impl Agent {
         }
     }
 
-    /// `herma hermes …` for the home.
+    /// Returns `herma hermes …` for the home.
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_herma"));
         let path = std::env::var("PATH").unwrap();
@@ -153,7 +153,7 @@ impl Agent {
         self.command(arguments).output().unwrap()
     }
 
-    /// `herma hermes …` that ends well.
+    /// Runs `herma hermes …`, which must succeed.
     pub(super) fn done(&self, arguments: &[&str]) {
         let output = self.herma(arguments);
         let words = String::from_utf8_lossy(&output.stderr);
