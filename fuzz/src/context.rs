@@ -4,7 +4,7 @@
 use herma_context::engine::{CompressRequest, EngineState, Focus, PlanRequest, Slot, Summary, Writer};
 use herma_context::episodes::{Anchors, Episode};
 use herma_context::fingerprint::Fingerprint;
-use herma_context::wishes::Wishes;
+use herma_context::wishes::MessageRequests;
 use herma_context::{Message, Settings};
 
 use crate::text;
@@ -16,7 +16,7 @@ pub fn run(data: &[u8]) {
     let Ok(settings) = Settings::of_window(1 + text.len() as u64 % 4096) else { return };
     // The requested pins, discards and episodes follow from the input, so that a finding can be reproduced.
     let every = |number: usize| messages.iter().skip(text.len() % number).step_by(number).map(Fingerprint::of);
-    let wishes = Wishes {
+    let wishes = MessageRequests {
         pins: every(7).take(text.len() % 4).collect(),
         discards: every(5).map(|one| (one, None)).collect(),
         episodes: every(9).zip(every(4)).zip(1..).map(|((after, last), number)| episode(number, after, last)).collect(),

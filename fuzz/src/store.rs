@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use herma_guard::Policy;
 use herma_memory::change::{Change, Changes, Drift};
-use herma_memory::{Author, Denied, Edit, Limits, Paths, Store, Target};
+use herma_memory::{Author, Edit, EditError, Limits, Paths, Store, Target};
 use tempfile::TempDir;
 
 use crate::{folder, lines};
@@ -39,7 +39,7 @@ fn check(folder: &Path, bytes: &[u8]) {
     let edit = Edit::Change { changes: Changes::Single(change), drift: Drift::Refused };
     let applied = match transaction.apply(&edit, &Author::default()) {
         Ok(applied) => applied.entries,
-        Err(Denied::Refused(_)) => return,
+        Err(EditError::Refused(_)) => return,
         Err(other) => panic!("{other:?}"),
     };
     let revision = transaction.revision();

@@ -2,7 +2,7 @@
 //! messages at the same positions as reading it at once, and each of them has the form of a message.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a panic is a finding")]
 
-use herma_transcripts::{Said, Session, Tally, Transcript, chatgpt, claude_code, codex, hermes};
+use herma_transcripts::{Session, Tally, TimedMessage, Transcript, chatgpt, claude_code, codex, hermes};
 use serde_json::Value;
 
 /// Checks one input.
@@ -29,13 +29,13 @@ pub fn run(data: &[u8]) {
     };
     for role in ["user", "assistant", "tool", "system"] {
         if let Some(message) = hermes::message(&row(role)) {
-            is_message(&Said { time: None, message });
+            is_message(&TimedMessage { time: None, message });
         }
     }
 }
 
 /// Returns the messages of each session, taken after every `takes` lines.
-fn messages(mut reader: impl Transcript, lines: &[&str], takes: usize) -> Vec<(String, Vec<Said>)> {
+fn messages(mut reader: impl Transcript, lines: &[&str], takes: usize) -> Vec<(String, Vec<TimedMessage>)> {
     let mut all = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         reader.line(line);
@@ -48,7 +48,7 @@ fn messages(mut reader: impl Transcript, lines: &[&str], takes: usize) -> Vec<(S
 }
 
 /// Adds the messages since the last call, each at its position.
-fn take(sessions: &mut [Session], all: &mut Vec<(String, Vec<Said>)>) {
+fn take(sessions: &mut [Session], all: &mut Vec<(String, Vec<TimedMessage>)>) {
     for (at, session) in sessions.iter_mut().enumerate() {
         if all.len() == at {
             all.push((String::new(), Vec::new()));
@@ -60,7 +60,7 @@ fn take(sessions: &mut [Session], all: &mut Vec<(String, Vec<Said>)>) {
     }
 }
 
-fn is_message(said: &Said) {
+fn is_message(said: &TimedMessage) {
     let message: Value = serde_json::from_str(&said.message).unwrap();
     assert!(matches!(message["role"].as_str(), Some("user" | "assistant" | "tool")), "{message}");
     assert!(said.time.is_none_or(|time| time.is_finite() && time >= 0.0));

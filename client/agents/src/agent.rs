@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::event::EventName;
 use crate::settings::edit::Edit;
-use crate::settings::wanted::{Scope, Wanted};
+use crate::settings::wanted::{HermaEntries, Scope};
 
 /// A program that people work with. It calls herma's hooks at the events of its sessions.
 pub trait Agent: Debug + Send + Sync {
@@ -41,7 +41,7 @@ pub trait Agent: Debug + Send + Sync {
     ///
     /// # Errors
     /// A file can't be read or parsed.
-    fn edits(&self, scope: Scope, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure>;
+    fn edits(&self, scope: Scope, wanted: Option<&HermaEntries>) -> Result<Vec<Edit>, Failure>;
 
     /// Returns the programs of herma that the user's own settings start. If the settings can't be read, returns none.
     fn programs(&self) -> Vec<String>;

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::agent::{Agent, Check, CompactedRows, Compaction};
 use crate::event::{EventName, id_of, path_of};
 use crate::settings::edit::Edit;
-use crate::settings::wanted::{Scope, Wanted};
+use crate::settings::wanted::{HermaEntries, Scope};
 
 /// The environment variable with the context length of the model, in tokens.
 const WINDOW: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
@@ -61,7 +61,7 @@ impl Agent for ClaudeCode {
         &[EventName::Compact]
     }
 
-    fn edits(&self, scope: Scope, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
+    fn edits(&self, scope: Scope, wanted: Option<&HermaEntries>) -> Result<Vec<Edit>, Failure> {
         settings::edits(self, scope, wanted)
     }
 

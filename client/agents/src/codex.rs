@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::agent::{Agent, Check, Compaction, Trust};
 use crate::event::EventName;
 use crate::settings::edit::Edit;
-use crate::settings::wanted::{Scope, Wanted};
+use crate::settings::wanted::{HermaEntries, Scope};
 
 /// The bytes at the beginning of a transcript that are searched for the session's first record.
 const BEGINNING: u64 = 256 << 10;
@@ -55,7 +55,7 @@ impl Agent for Codex {
         ]
     }
 
-    fn edits(&self, scope: Scope, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
+    fn edits(&self, scope: Scope, wanted: Option<&HermaEntries>) -> Result<Vec<Edit>, Failure> {
         settings::edits(self, scope, wanted)
     }
 

@@ -1,7 +1,7 @@
 //! The form in which the conversations of other programs are archived, both when imported and when followed. No I/O.
 
 use herma_client::protocol::{Json, limits};
-use herma_transcripts::Said;
+use herma_transcripts::TimedMessage;
 use sha2::{Digest, Sha256};
 
 /// The largest message that is archived, in bytes. A note replaces a larger one.
@@ -23,7 +23,7 @@ pub fn hash(text: &[u8]) -> String {
 }
 
 /// Returns a message in its archived form.
-pub fn message(said: &Said) -> Option<Json> {
+pub fn message(said: &TimedMessage) -> Option<Json> {
     let whole = (said.message.len() <= LARGEST).then(|| Json::parse(said.message.clone()).ok()).flatten();
     whole.or_else(|| Json::parse(r#"{"role":"user","content":"[a message that is too large]"}"#.to_owned()).ok())
 }
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn of_a_message_that_is_too_large_it_is_kept_that_there_was_one() {
-        let said = |text: String| Said { time: None, message: format!("{{\"content\":\"{text}\"}}") };
+        let said = |text: String| TimedMessage { time: None, message: format!("{{\"content\":\"{text}\"}}") };
         assert!(message(&said("x".into())).unwrap().get().contains('x'));
         assert!(message(&said("x".repeat(LARGEST))).unwrap().get().contains("too large"));
     }

@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 
 use crate::{Common, Failure};
 
-pub use bar::{Ink, bar, share};
-pub use mark::{Mark, Marked};
-pub use table::{Side, columns, sided, table};
+pub use bar::{BarStyle, bar, share};
+pub use mark::{Mark, MarkedText};
+pub use table::{Align, columns, sided, table};
 
 /// The format of a date and time.
 const TIME: &str = "%Y-%m-%d %H:%M:%S";
@@ -129,7 +129,7 @@ pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// Returns a count with its noun: `1 entry`, `2 entries`.
-pub fn counted(count: usize, one: &str, many: &str) -> String {
+pub fn count_noun(count: usize, one: &str, many: &str) -> String {
     let name = if count == 1 { one } else { many };
     format!("{} {name}", thousands(u64::try_from(count).unwrap_or(u64::MAX)))
 }
@@ -247,7 +247,7 @@ fn in_utf8(bytes: Vec<u8>) -> Result<String, String> {
 }
 
 /// Asks a question and returns whether the answer is yes. Any other answer means no.
-pub fn agreed(question: &str, answers: &mut impl BufRead, asks: &mut impl Write) -> bool {
+pub fn confirm(question: &str, answers: &mut impl BufRead, asks: &mut impl Write) -> bool {
     let mut answer = String::new();
     let asked = write!(asks, "{question}").and_then(|()| asks.flush());
     asked.and_then(|()| answers.read_line(&mut answer)).is_ok()
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn things_are_counted_in_words() {
         assert_eq!(
-            [0, 1, 1200].map(|count| counted(count, "entry", "entries")),
+            [0, 1, 1200].map(|count| count_noun(count, "entry", "entries")),
             ["0 entries", "1 entry", "1,200 entries"]
         );
     }
@@ -322,7 +322,7 @@ mod tests {
             [("y\n", true), (" Yes \n", true), ("n\n", false), ("\n", false), ("", false), ("yep\n", false)]
         {
             let mut asked = Vec::new();
-            assert_eq!(agreed("Sure? ", &mut answer.as_bytes(), &mut asked), expected, "{answer:?}");
+            assert_eq!(confirm("Sure? ", &mut answer.as_bytes(), &mut asked), expected, "{answer:?}");
             assert_eq!(asked, b"Sure? ");
         }
     }

@@ -53,7 +53,7 @@ pub(super) struct Arguments {
     force: bool,
     /// Continue in a new session whose parent is this one
     #[arg(long = "continue", conflicts_with = "plan")]
-    goes_on: bool,
+    continues: bool,
     /// Show what would be done, and do nothing
     #[arg(long)]
     plan: bool,
@@ -154,7 +154,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         force: arguments.force.then_some(true),
         detail,
         range,
-        mode: arguments.goes_on.then_some(Mode::Continue),
+        mode: arguments.continues.then_some(Mode::Continue),
         ..CompressParams::default()
     };
     if context.common.timeout.is_none() {

@@ -10,7 +10,7 @@ use herma_client::protocol::guard::{RedactParams, ScanParams, ScanResult, Scope}
 
 /// The kinds of attacks to look for.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum Looked {
+pub(super) enum AttackScope {
     /// Attacks in any text
     All,
     /// Attacks in a model's context
@@ -28,7 +28,7 @@ pub(super) enum Command {
         file: PathBuf,
         /// The kinds of attacks to look for
         #[arg(long, value_enum, default_value = "context")]
-        scope: Looked,
+        scope: AttackScope,
     },
     /// Print a text with its secrets masked
     Redact {
@@ -60,9 +60,9 @@ pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Fai
     match command {
         Command::Scan { file, scope } => {
             let scope = match scope {
-                Looked::All => Scope::All,
-                Looked::Context => Scope::Context,
-                Looked::Strict => Scope::Strict,
+                AttackScope::All => Scope::All,
+                AttackScope::Context => Scope::Context,
+                AttackScope::Strict => Scope::Strict,
             };
             let params = ScanParams { text: Some(out::read_input(file)?), scope: Some(scope) };
             let result = context.connect()?.guard_scan(params)?;

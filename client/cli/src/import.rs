@@ -4,11 +4,11 @@ mod database;
 mod export;
 mod find;
 mod follow;
-mod mended;
 mod record;
 mod report;
 mod sink;
 mod source;
+mod surrogates;
 mod watch;
 
 use std::path::{Path, PathBuf};

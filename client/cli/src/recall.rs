@@ -20,7 +20,7 @@ const MOST: u64 = 100;
 
 /// The kinds of things to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Looked {
+pub(super) enum SearchKind {
     /// Messages of sessions
     Message,
     /// Spilled outputs
@@ -29,12 +29,12 @@ pub(super) enum Looked {
     Memory,
 }
 
-impl From<Looked> for Kind {
-    fn from(looked: Looked) -> Self {
+impl From<SearchKind> for Kind {
+    fn from(looked: SearchKind) -> Self {
         match looked {
-            Looked::Message => Self::Message,
-            Looked::Output => Self::Output,
-            Looked::Memory => Self::Memory,
+            SearchKind::Message => Self::Message,
+            SearchKind::Output => Self::Output,
+            SearchKind::Memory => Self::Memory,
         }
     }
 }
@@ -75,7 +75,7 @@ pub(super) struct Arguments {
     everywhere: bool,
     /// Search only this kind; can be given several times
     #[arg(long, value_enum, conflicts_with_all = ["expand", "describe", "state", "schema"])]
-    kind: Vec<Looked>,
+    kind: Vec<SearchKind>,
     /// Only from this time on: 7d, 12h, yesterday, 'last tuesday', 2026-11-20 or Unix seconds
     #[arg(long, value_name = "WHEN", value_parser = moment::parse, conflicts_with_all = ["expand", "describe", "state", "schema"])]
     since: Option<f64>,
@@ -134,7 +134,10 @@ mod tests {
 
     #[test]
     fn it_searches_expands_or_describes() {
-        assert_eq!(parsed("blue heron --kind output --kind memory").unwrap().kind, [Looked::Output, Looked::Memory]);
+        assert_eq!(
+            parsed("blue heron --kind output --kind memory").unwrap().kind,
+            [SearchKind::Output, SearchKind::Memory]
+        );
         assert_eq!(parsed("--expand out_1:120 -B 0 -A 5").unwrap().after, Some(5));
         for line in [
             "heron --since 7d --until 1h --limit 100 --session s",

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// The results of the calls.
 #[derive(Debug)]
-pub(crate) struct Several<T> {
+pub(crate) struct BatchResults<T> {
     done: Vec<(String, T)>,
     failed: Vec<(String, RpcError)>,
 }
@@ -35,7 +35,7 @@ struct Told<'a, T> {
     failed: Vec<Failed<'a>>,
 }
 
-impl<T: Serialize> Several<T> {
+impl<T: Serialize> BatchResults<T> {
     /// Makes a call for each name. If the daemon refuses one, the others still follow. A broken connection ends it.
     pub(crate) fn call(
         names: &[String],
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_refusal_does_not_stop_the_others() {
-        let several = Several::call(&names(), |name| match name {
+        let several = BatchResults::call(&names(), |name| match name {
             "b" => Err(RpcError::new(ErrorKind::NotFound, "there is no such output").into()),
             _ => Ok(RemoveResult { bytes: 7 }),
         })
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_broken_connection_stops_all() {
         let mut calls = 0;
-        let several = Several::<RemoveResult>::call(&names(), |_| {
+        let several = BatchResults::<RemoveResult>::call(&names(), |_| {
             calls += 1;
             Err(ClientError::Lost(io::ErrorKind::BrokenPipe.into()))
         });

@@ -88,7 +88,7 @@ pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Fai
         Command::Leave { yes } => {
             let question = "The other hosts go on without this one, and what is written here stays here. Leave?";
             let mut answers = std::io::stdin().lock();
-            if !yes && !out::agreed(question, &mut answers, &mut std::io::stderr()) {
+            if !yes && !out::confirm(question, &mut answers, &mut std::io::stderr()) {
                 return Err(Failure::No);
             }
             let result = context.connect()?.shared_leave(LeaveParams {})?;

@@ -3,7 +3,7 @@
 mod savings;
 
 use clap::ValueEnum;
-use herma_base::out::{self, Ink, Side};
+use herma_base::out::{self, Align, BarStyle};
 use herma_base::{CliContext, Failure};
 use herma_client::protocol::session::usage::{By, UsageParams, UsageResult, UsageRow};
 
@@ -14,7 +14,7 @@ const KEY: usize = 48;
 
 /// The grouping of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Per {
+pub(super) enum GroupBy {
     /// A session
     Session,
     /// A model
@@ -36,7 +36,7 @@ pub(super) struct Arguments {
     since: Option<f64>,
     /// The grouping of rows [default: model; session with --savings]
     #[arg(long, value_enum)]
-    by: Option<Per>,
+    by: Option<GroupBy>,
     /// Only calls of this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -47,10 +47,10 @@ pub(super) struct Arguments {
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let by = match arguments.by {
-        Some(Per::Session) => By::Session,
-        Some(Per::Model) => By::Model,
-        Some(Per::Agent) => By::Agent,
-        Some(Per::Day) => By::Day,
+        Some(GroupBy::Session) => By::Session,
+        Some(GroupBy::Model) => By::Model,
+        Some(GroupBy::Agent) => By::Agent,
+        Some(GroupBy::Day) => By::Day,
         None if arguments.savings => By::Session,
         None => By::Model,
     };
@@ -59,7 +59,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     }
     let params = UsageParams { session: arguments.session.clone(), since: arguments.since, by: Some(by) };
     let result = context.connect()?.session_usage(params)?;
-    out::show(context.common, &result, |result| table(result, by, Ink::of_environment()))
+    out::show(context.common, &result, |result| table(result, by, BarStyle::of_environment()))
 }
 
 /// Returns the name of the grouping.
@@ -72,7 +72,7 @@ const fn name(by: By) -> &'static str {
     }
 }
 
-fn table(result: &UsageResult, by: By, ink: Ink) -> String {
+fn table(result: &UsageResult, by: By, ink: BarStyle) -> String {
     if result.rows.is_empty() {
         return "no call of a model is recorded".into();
     }
@@ -96,7 +96,7 @@ fn table(result: &UsageResult, by: By, ink: Ink) -> String {
         ..UsageRow::default()
     };
     rows.push(cells(&total, String::new()));
-    let sides = [Side::Left, Side::Right, Side::Right, Side::Right, Side::Right, Side::Right, Side::Left];
+    let sides = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left];
     out::sided([name(by), "calls", "prompt", "cached", "output", "total", ""], sides, &rows)
 }
 
@@ -124,7 +124,7 @@ mod tests {
             Totals { calls: 4, prompt: 15_000, cache_read: 2000, output: 3000, total: 18_000, ..Totals::default() };
         let result = UsageResult { rows: vec![row("m-large", 10_000, 2000), row("", 5000, 1000)], total };
         assert_eq!(
-            table(&result, By::Model, Ink::Ascii),
+            table(&result, By::Model, BarStyle::Ascii),
             "model    calls  prompt  cached  output   total\n\
              m-large      2  10,000   1,000   2,000  12,000  ####################\n\
              -            2   5,000   1,000   1,000   6,000  ##########\n\
@@ -134,6 +134,6 @@ mod tests {
 
     #[test]
     fn nothing_used_is_told() {
-        assert_eq!(table(&UsageResult::default(), By::Day, Ink::Blocks), "no call of a model is recorded");
+        assert_eq!(table(&UsageResult::default(), By::Day, BarStyle::Blocks), "no call of a model is recorded");
     }
 }

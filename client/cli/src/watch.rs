@@ -163,7 +163,7 @@ fn session_expiry(expired: &SessionExpired) -> String {
     let reason = output::reason(*reason);
     format!(
         "session {session}  gone, {reason}: {}, {}",
-        out::counted(usize::try_from(*messages).unwrap_or(usize::MAX), "message", "messages"),
+        out::count_noun(usize::try_from(*messages).unwrap_or(usize::MAX), "message", "messages"),
         out::size(*bytes)
     )
 }

@@ -23,14 +23,14 @@ use watch::Watch;
 const WAITING: usize = 64;
 
 /// How long the first subscription waits for the daemon, so that no change after its answer is missed.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Changes of the stores. The server subscribes at the daemon only after a client has subscribed here.
 #[derive(Debug)]
 pub(super) struct Changes {
     settings: Settings,
     sender: Mutex<Option<Sender<Readable>>>,
-    followed: Arc<Mutex<Followed>>,
+    followed: Arc<Mutex<Subscriptions>>,
     /// The receivers of listens that were accepted but have not begun: rmcp sends the acceptance to the client in
     /// between.
     accepted: Mutex<VecDeque<Receiver<Readable>>>,
@@ -38,7 +38,7 @@ pub(super) struct Changes {
 
 /// The resources that the peer of an `initialize` follows, and the task that sends it their changes.
 #[derive(Debug, Default)]
-struct Followed {
+struct Subscriptions {
     all: Vec<Readable>,
     task: Option<AbortHandle>,
 }
@@ -72,7 +72,7 @@ impl Changes {
         let watch = Watch::new(self.settings.clone(), started.clone());
         match std::thread::Builder::new().name("changes".into()).spawn(move || watch.run(ready)) {
             // The wait is limited because the daemon may just be stopping.
-            Ok(_) => drop(watching.recv_timeout(PATIENCE)),
+            Ok(_) => drop(watching.recv_timeout(TIMEOUT)),
             Err(error) => tell(&format!("changes can't be followed: {error}")),
         }
         *sender = Some(started);

@@ -16,13 +16,13 @@ use super::{tell, written};
 const ATTEMPTS: u32 = 10;
 
 /// How long to wait for a new daemon if one stopped during a call.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The pause between two attempts to connect. The pause between two attempts of a call grows by it.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The timeout for closing the session.
-const FAREWELL: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The connection to the daemon.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl Connection {
         if asked.is_none() || !matches!(request, Request::MemoryTool(_)) {
             return Err(error);
         }
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while Instant::now() < until {
             match self.connected().and_then(|client| written::look(client, request, since)) {
                 Ok(Some(reply)) => return Ok(reply),
@@ -121,7 +121,7 @@ impl Connection {
         asked: Option<u32>,
         since: f64,
     ) -> Result<Reply, ClientError> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while let Err(error) = self.connected() {
             if !is_unclear(&error) || Instant::now() >= until {
                 return Err(error);
@@ -140,7 +140,7 @@ impl Connection {
     pub(super) fn close(&mut self) {
         let (Some(mut client), Some(identity)) = (self.client.take(), self.identity.take()) else { return };
         let params = CloseParams { session: identity.session, reason: None };
-        let closed = client.set_timeout(Some(FAREWELL)).and_then(|()| client.session_close(params));
+        let closed = client.set_timeout(Some(CLOSE_TIMEOUT)).and_then(|()| client.session_close(params));
         if let Err(error) = closed {
             tell(&format!("the session could not be closed: {error}"));
         }

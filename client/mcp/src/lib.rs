@@ -38,7 +38,7 @@ use link::Link;
 use server::Server;
 
 /// How long the shutdown waits for a running call and for closing the session.
-const FAREWELL: Duration = Duration::from_secs(3);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 // Serves the Model Context Protocol on standard input and output.
 #[derive(Debug, clap::Args)]
@@ -78,7 +78,7 @@ async fn serve(settings: &Settings, arguments: &Arguments, hosts: Arc<dyn Hosts>
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(error.to_string()),
     };
-    match tokio::time::timeout(FAREWELL, link.ask(Connection::close)).await {
+    match tokio::time::timeout(CLOSE_TIMEOUT, link.ask(Connection::close)).await {
         Ok(closed) => closed.map_err(|error| error.to_string())?,
         Err(_) => tell("the session could not be closed: a call is still under way"),
     }

@@ -39,7 +39,7 @@ const KNOWN: [&str; 6] = [
 ];
 
 /// How long the instructions wait for the daemon.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The member of a Codex call's metadata with the id of the thread. One process may have several threads (seen in
 /// 0.171).
@@ -93,13 +93,13 @@ impl Server {
         }
     }
 
-    /// Returns the instructions for a client. They are general if the daemon takes longer than [`PATIENCE`].
+    /// Returns the instructions for a client. They are general if the daemon takes longer than [`TIMEOUT`].
     async fn instructions(&self, client: &str) -> String {
         let is_hooked = self.has_hooks(client) && self.hosts.is_hooked(client);
         if is_hooked {
             return prompts::instructions(&MemoryAccess::InContext);
         }
-        let memory = match tokio::time::timeout(PATIENCE, self.link.ask(prompts::memory_access)).await {
+        let memory = match tokio::time::timeout(TIMEOUT, self.link.ask(prompts::memory_access)).await {
             Ok(Ok(Ok(memory))) => memory,
             _ => MemoryAccess::ByTool,
         };

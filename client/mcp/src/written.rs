@@ -16,7 +16,7 @@ const DONE: &str = "Done; the daemon was restarted right after it.";
 
 /// The write that a model requested.
 #[derive(Debug, PartialEq, Eq)]
-struct Asked {
+struct RequestedWrite {
     target: Target,
     /// The action's name in the journal.
     action: String,
@@ -67,7 +67,7 @@ pub(super) fn look(client: &mut Client, request: &Request, since: f64) -> Result
     Ok(Some(Reply::MemoryTool(told(&asked, row, store))))
 }
 
-fn told(asked: &Asked, row: &LogRow, store: Option<StoreView>) -> WriteResult {
+fn told(asked: &RequestedWrite, row: &LogRow, store: Option<StoreView>) -> WriteResult {
     let (entries, usage) = store.map(|store| (store.entries, store.usage)).unzip();
     WriteResult {
         success: true,
@@ -81,7 +81,7 @@ fn told(asked: &Asked, row: &LogRow, store: Option<StoreView>) -> WriteResult {
     }
 }
 
-fn is_staged(staged: &PendingWrite, asked: &Asked, session: Option<&str>, since: f64) -> bool {
+fn is_staged(staged: &PendingWrite, asked: &RequestedWrite, session: Option<&str>, since: f64) -> bool {
     let ours = staged.session.as_deref() == session && staged.created_at >= since;
     let payload: Value = serde_json::from_str(staged.payload.get()).unwrap_or_default();
     let (wanted, found) = (&asked.operations, steps(&payload));
@@ -90,7 +90,7 @@ fn is_staged(staged: &PendingWrite, asked: &Asked, session: Option<&str>, since:
 
 /// Returns whether a row of the journal is this write: it has the same session, is newer than the call, and made the
 /// requested change. The change is compared because a session can have two writers.
-fn is_done(row: &LogRow, asked: &Asked, session: Option<&str>, since: f64) -> bool {
+fn is_done(row: &LogRow, asked: &RequestedWrite, session: Option<&str>, since: f64) -> bool {
     let ours = row.session.as_deref() == session && row.time >= since && row.action == asked.action;
     ours && asked.operations.iter().all(|step| match (&step.content, &step.old_text) {
         (Some(content), _) => row.after.contains(content) && !row.before.contains(content),
@@ -99,7 +99,7 @@ fn is_done(row: &LogRow, asked: &Asked, session: Option<&str>, since: f64) -> bo
     })
 }
 
-fn read(arguments: &str) -> Option<Asked> {
+fn read(arguments: &str) -> Option<RequestedWrite> {
     let arguments: Value = serde_json::from_str(arguments).ok()?;
     let target = match arguments.get("target").and_then(Value::as_str) {
         Some("user") => Target::User,
@@ -107,7 +107,7 @@ fn read(arguments: &str) -> Option<Asked> {
     };
     let batch = arguments.get("operations").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
     let action = if batch { "batch" } else { arguments.get("action")?.as_str()? };
-    Some(Asked { target, action: action.to_owned(), operations: steps(&arguments) })
+    Some(RequestedWrite { target, action: action.to_owned(), operations: steps(&arguments) })
 }
 
 /// Returns the operations of arguments or of a payload: those in its list, or else the value itself.

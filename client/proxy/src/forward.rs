@@ -19,7 +19,7 @@ pub(crate) type Body = BoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 const CONNECT: Duration = Duration::from_secs(20);
 
 /// Headers that belong to one connection and are not forwarded.
-const OF_CONNECTION: [&str; 8] = [
+const HOP_BY_HOP: [&str; 8] = [
     "connection",
     "keep-alive",
     "proxy-authenticate",
@@ -102,7 +102,7 @@ fn kept(headers: &HeaderMap) -> HeaderMap {
         // If both are present, the encoding counts (RFC 9112, 6.3).
         kept.remove(CONTENT_LENGTH);
     }
-    OF_CONNECTION.iter().for_each(|name| drop(kept.remove(*name)));
+    HOP_BY_HOP.iter().for_each(|name| drop(kept.remove(*name)));
     named.iter().for_each(|name| drop(kept.remove(name)));
     kept.remove(HOST);
     kept

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use crate::parts::{self, string};
-use crate::{Said, Session, Tally, time};
+use crate::{Session, Tally, TimedMessage, time};
 
 /// The content types of the model's thinking.
 const THOUGHTS: [&str; 2] = ["thoughts", "reasoning_recap"];
@@ -33,7 +33,7 @@ pub fn read(conversation: &Value, tally: &mut Tally) -> Option<Session> {
     for message in way.into_iter().rev() {
         let time = message.get("create_time").and_then(time::read);
         if let Some(text) = said(message, tally) {
-            transcript.push(Said { time, message: text });
+            transcript.push(TimedMessage { time, message: text });
         }
         if let Some(model) = message.pointer("/metadata/model_slug").and_then(Value::as_str) {
             transcript.model = Some(model.to_owned());

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::parts::{self, string};
 use crate::records::new_records;
 use crate::repeats::Repeats;
-use crate::{ModelCall, Progress, Said, Session, SlashCommand, Tally, Transcript, time};
+use crate::{ModelCall, Progress, Session, SlashCommand, Tally, TimedMessage, Transcript, time};
 use user_text::UserText;
 
 /// The type of a record with words that the user sent while the model worked.
@@ -179,7 +179,7 @@ impl Reader {
             messages.into_iter().partition(|message| self.repeats.is_new(time, message));
         again.iter().for_each(|_| self.tally.add("repeated by a compaction"));
         let session = self.session(record);
-        new.into_iter().for_each(|message| session.push(Said { time, message }));
+        new.into_iter().for_each(|message| session.push(TimedMessage { time, message }));
     }
 
     /// Returns the session of a record.

@@ -8,7 +8,7 @@ use crate::elements;
 use crate::parts::{self, string};
 use crate::records::new_records;
 use crate::repeats::Repeats;
-use crate::{ModelCall, Progress, Said, Session, Tally, Transcript, time};
+use crate::{ModelCall, Progress, Session, Tally, TimedMessage, Transcript, time};
 
 /// Elements that Codex adds before and after the user's words.
 const CONTEXT: [&str; 5] =
@@ -137,7 +137,7 @@ impl Reader {
             }
         };
         if let (Some(message), Some(session)) = (message, self.sessions.first_mut()) {
-            session.push(Said { time, message });
+            session.push(TimedMessage { time, message });
         }
     }
 

@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 
 pub use records::{is_blank, is_complete};
-pub use repeats::{Noted, Repeats};
+pub use repeats::{Repeats, SavedRepeats};
 pub use tally::{Tally, UNFINISHED};
 
 /// The reader of a session file to which an agent appends lines. It gets one line after the other.
@@ -80,14 +80,14 @@ pub struct Session {
     /// The number of messages that were taken before.
     taken: u64,
     calls: Vec<ModelCall>,
-    said: Vec<Said>,
+    said: Vec<TimedMessage>,
     /// The bytes of `said`.
     waiting: usize,
 }
 
 /// A message.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Said {
+pub struct TimedMessage {
     /// The time of the message in Unix seconds, if known.
     pub time: Option<f64>,
     /// The message, as JSON text.
@@ -115,7 +115,7 @@ impl Session {
     }
 
     /// Adds a message.
-    pub fn push(&mut self, said: Said) {
+    pub fn push(&mut self, said: TimedMessage) {
         self.waiting += said.message.len();
         self.said.push(said);
     }
@@ -142,7 +142,7 @@ impl Session {
     }
 
     /// Returns the messages read since the last call, and the index of the first of them in the session, from 0.
-    pub fn take(&mut self) -> (u64, Vec<Said>) {
+    pub fn take(&mut self) -> (u64, Vec<TimedMessage>) {
         let (first, said) = (self.taken, std::mem::take(&mut self.said));
         self.waiting = 0;
         self.taken = first.saturating_add(u64::try_from(said.len()).unwrap_or(u64::MAX));

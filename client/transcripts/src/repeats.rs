@@ -20,15 +20,15 @@ const NOTED: usize = 500;
 /// The messages and records read so far, to detect repeats. A repeated message keeps the time of the first one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repeats {
-    messages: Known,
-    records: Known,
+    messages: KeySet,
+    records: KeySet,
     /// Whether there was a compaction, after which messages may be repeated.
     begun: bool,
 }
 
 /// The part of `Repeats` that is saved for the next reader of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Noted {
+pub struct SavedRepeats {
     /// The keys of messages, the oldest first.
     pub messages: Vec<u64>,
     /// Whether messages may have been repeated.
@@ -40,14 +40,14 @@ pub struct Noted {
 impl Repeats {
     /// Restores the state that [`Self::noted`] returned.
     #[must_use]
-    pub fn of(noted: Noted) -> Self {
+    pub fn of(noted: SavedRepeats) -> Self {
         Self { messages: noted.messages.into(), records: noted.records.into(), begun: noted.may_repeat }
     }
 
     /// Returns the state to save for the next reader.
     #[must_use]
-    pub fn noted(&self) -> Noted {
-        Noted {
+    pub fn noted(&self) -> SavedRepeats {
+        SavedRepeats {
             messages: self.messages.newest(usize::MAX),
             may_repeat: self.begun,
             records: self.records.newest(NOTED),
@@ -80,18 +80,18 @@ impl Repeats {
 
 /// Keys in the order in which they were added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Known {
+struct KeySet {
     order: VecDeque<u64>,
     set: HashSet<u64>,
 }
 
-impl From<Vec<u64>> for Known {
+impl From<Vec<u64>> for KeySet {
     fn from(order: Vec<u64>) -> Self {
         Self { set: order.iter().copied().collect(), order: order.into() }
     }
 }
 
-impl Known {
+impl KeySet {
     /// Adds a key and returns whether it is new. If there are too many, the `first` first keys and the `newest` newest
     /// stay.
     fn insert(&mut self, key: u64, first: usize, newest: usize) -> bool {

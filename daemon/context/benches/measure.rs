@@ -134,7 +134,7 @@ impl Session {
         let settings = Settings::of_window(WINDOW).unwrap();
         let request = CompressRequest { nodes: self.known(), now: 1_790_000_000.0, ..CompressRequest::default() };
         let mut prepared = self.engine.prepare(&self.list, &settings, &self.state, &request, |_| ()).ok().unwrap();
-        prepared.write_own(&Policy::default());
+        prepared.write_summary(&Policy::default());
         let body = if prepared.needs_summary() { prepared.extractive_summary(None) } else { String::new() };
         let summary = Summary { body, writer: Writer::Extractive, ..Summary::default() };
         let limit = prepared.handoff_chars();

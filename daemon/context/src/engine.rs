@@ -28,7 +28,7 @@ pub use crate::slot::Slot;
 /// Everything in which engines differ. Other code knows only their names.
 impl Engine {
     /// Whether the engine writes the summary itself, without a summarizer.
-    pub const fn writes_itself(self) -> bool {
+    pub const fn needs_no_summarizer(self) -> bool {
         matches!(self, Self::Lossless)
     }
 

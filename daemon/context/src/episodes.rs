@@ -201,7 +201,7 @@ mod tests {
             let episodes = Episodes::from_iter([wanted.clone()]);
             let handoff = handoff::standalone(&handoff::with_frame("what was done"), Role::User);
             let merged = handoff::merged(&handoff::with_frame("what was done"), &before[5]);
-            let same = |slots: &[Slot]| episodes.anchored_anew(&before, slots).is_empty();
+            let same = |slots: &[Slot]| episodes.updated_anchors(&before, slots).is_empty();
             // The first list is unchanged, the second has fewer messages before the episode.
             assert!(same(&(0..9).map(Slot::Kept).collect::<Vec<_>>()));
             assert!(same(&[0, 4, 5, 6, 7, 8].map(Slot::Kept)));
@@ -218,7 +218,7 @@ mod tests {
                 vec![Slot::Kept(0), Slot::Replaced { index: 5, message: merged }, Slot::Kept(6), Slot::Kept(7)],
                 vec![Slot::Kept(0), Slot::Replaced { index: 4, message: say("user", "short") }, Slot::Kept(7)],
             ] {
-                let anew = episodes.anchored_anew(&before, &slots);
+                let anew = episodes.updated_anchors(&before, &slots);
                 let [(1, after)] = &anew[..] else { panic!("{anew:?}") };
                 assert_eq!(after.to_string().parse().as_ref(), Ok(after));
                 let after: Vec<Message> = slots.iter().map(|slot| slot.message(&before).unwrap().clone()).collect();

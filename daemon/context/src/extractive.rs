@@ -30,7 +30,7 @@ const MIN_BODY_CHARS: usize = 2_000;
 /// Chars that a record loses at its end if it is still too long, the mark included.
 const CUT_CHARS: usize = 42;
 /// A record with fewer chars than this is left empty.
-const LEAST_TELLING_CHARS: usize = 120;
+const MIN_RECORD_CHARS: usize = 120;
 /// The mark at the end of a cut record.
 const CUT_MARK: &str = "...[fallback summary truncated]";
 /// The most chars of a failure's reason in the record.
@@ -83,7 +83,7 @@ pub enum Skeleton {
     Whole,
     /// Only sections that say something which the user's words after the record do not: for a handoff without
     /// room for more.
-    Telling,
+    Short,
 }
 
 /// Why a record is made without a model.
@@ -106,7 +106,7 @@ impl Extract<'_> {
         let frame = PREFIX.chars().count() + END_MARKER.chars().count() + FRAME_LINES;
         let least = match self.skeleton {
             Skeleton::Whole => MIN_BODY_CHARS,
-            Skeleton::Telling => 0,
+            Skeleton::Short => 0,
         };
         self.handoff_chars().saturating_sub(frame + self.reserved_chars).max(least)
     }
@@ -127,7 +127,7 @@ impl Extract<'_> {
             earlier.asks.retain(|ask| !is_said(ask, &said));
             found.append(earlier, &self.kept_items(&quoter), |count| self.scaled(count));
         }
-        if self.skeleton == Skeleton::Telling {
+        if self.skeleton == Skeleton::Short {
             let said = collapse(self.said);
             found.last.retain(|turn| !is_said(turn.strip_prefix("USER: ").unwrap_or(turn), &said));
         }
@@ -157,7 +157,7 @@ impl Extract<'_> {
         if text.chars().count() <= limit {
             return text;
         }
-        if limit < LEAST_TELLING_CHARS {
+        if limit < MIN_RECORD_CHARS {
             return String::new();
         }
         let kept = head(&text, limit.saturating_sub(CUT_CHARS)).trim_end();

@@ -84,7 +84,7 @@ impl Form {
 /// The error for an item that is not a message in any form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("item {index} (counted from 0) is no message: {why}; {KNOWN}")]
-pub struct NoMessage {
+pub struct ItemError {
     /// The position of the item.
     pub index: usize,
     /// What the item is, or what it lacks.
@@ -123,11 +123,11 @@ pub struct Read {
 ///
 /// # Errors
 /// Returns the error for the first item that is not a message.
-pub fn read(items: Vec<String>) -> Result<Read, NoMessage> {
+pub fn read(items: Vec<String>) -> Result<Read, ItemError> {
     let forms: Vec<Result<Form, String>> =
         items.par_iter().with_min_len(FEW_MESSAGES).map(|item| detect::form(item)).collect();
     // The items are checked in parallel, but the error names the first bad one.
-    let named = |(index, form): (usize, Result<Form, String>)| form.map_err(|why| NoMessage { index, why });
+    let named = |(index, form): (usize, Result<Form, String>)| form.map_err(|why| ItemError { index, why });
     let forms: Vec<Form> = forms.into_iter().enumerate().map(named).collect::<Result<_, _>>()?;
     Ok(read_as(items, &forms))
 }

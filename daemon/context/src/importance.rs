@@ -6,7 +6,7 @@ mod said;
 use hashbrown::HashSet;
 
 use rayon::prelude::*;
-use said::Said;
+use said::MessageFacts;
 
 use crate::hash::HashedMap;
 use crate::message::{Message, Role};
@@ -74,8 +74,9 @@ impl Reason {
 #[must_use]
 pub fn importance(messages: &[Message]) -> Vec<Importance> {
     let is_read = said::read(messages);
-    let of = |(message, is_read): (&Message, bool)| Said::of(message, is_read);
-    let said: Vec<Said> = messages.par_iter().zip(is_read.into_par_iter()).with_min_len(FEW_MESSAGES).map(of).collect();
+    let of = |(message, is_read): (&Message, bool)| MessageFacts::of(message, is_read);
+    let said: Vec<MessageFacts> =
+        messages.par_iter().zip(is_read.into_par_iter()).with_min_len(FEW_MESSAGES).map(of).collect();
     let used = used(&said);
     let only = only(&said);
     let errors = open_errors(messages, &said);
@@ -99,7 +100,7 @@ pub fn importance(messages: &[Message]) -> Vec<Importance> {
 
 /// Returns the points for values in the arguments of later calls. The last message with the value before the
 /// call gets them.
-fn used(said: &[Said]) -> Vec<u32> {
+fn used(said: &[MessageFacts]) -> Vec<u32> {
     let mut points = vec![0; said.len()];
     // For each value the last message with it, and whether a later use was counted.
     let mut newest: HashedMap<(usize, bool)> = HashedMap::default();
@@ -121,7 +122,7 @@ fn used(said: &[Said]) -> Vec<u32> {
 }
 
 /// Returns for each message how many exact names only it contains.
-fn only(said: &[Said]) -> Vec<u32> {
+fn only(said: &[MessageFacts]) -> Vec<u32> {
     let mut places: HashedMap<Option<usize>> = HashedMap::default();
     for (at, message) in said.iter().enumerate() {
         for value in message.values.iter().chain(&message.given).filter(|value| value.is_name) {
@@ -141,7 +142,7 @@ fn only(said: &[Said]) -> Vec<u32> {
 }
 
 /// Returns the results that report a failure, if no later call of the same kind succeeded.
-fn open_errors(messages: &[Message], said: &[Said]) -> HashSet<usize> {
+fn open_errors(messages: &[Message], said: &[MessageFacts]) -> HashSet<usize> {
     let callers = pairs::callers(messages);
     let mut well: HashSet<(&str, u64)> = HashSet::new();
     let mut open = HashSet::new();

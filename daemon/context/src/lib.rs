@@ -92,7 +92,7 @@ pub mod user_messages;
 pub mod wishes;
 pub mod work;
 
-pub use pattern::forget_searches;
+pub use pattern::free_search_caches;
 use pattern::pattern;
 
 pub use constants::{Constants, constants};

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 
 pub use condense::GROUP;
 pub use leaf::LEAF_TOKENS;
-pub use rewrite::{Below, Brevity, Rewriting, Unfit, WRITING};
+pub use rewrite::{RewriteError, RewriteSource, Rewriting, TextLength, WRITING};
 pub use write::{LEAF_TEXT, NODE_TEXT};
 
 use self::leaf::Turn;

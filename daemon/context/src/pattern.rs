@@ -19,7 +19,7 @@ use self::classes::with_small_classes;
 pub(crate) use self::groups::{Found, Groups};
 use self::relaxed::Forms;
 use self::space::Space;
-pub use self::space::forget_searches;
+pub use self::space::free_search_caches;
 
 /// Candidates of the relaxed form that are verified one by one. After that, the exact form searches the rest
 /// of the text.
@@ -28,7 +28,7 @@ const CANDIDATES: usize = 16;
 /// The number of search caches that patterns have reserved.
 static ROOMS: AtomicUsize = AtomicUsize::new(0);
 
-/// A pattern that is part of the source. Unlike the types of the crate `regex`, [`forget_searches`] can free
+/// A pattern that is part of the source. Unlike the types of the crate `regex`, [`free_search_caches`] can free
 /// its search caches, and it searches non-ASCII text as fast as ASCII text.
 pub(crate) struct Pattern {
     /// Matches wherever the pattern does. Without [`Self::exact`] it is the pattern.
@@ -250,7 +250,7 @@ mod tests {
             assert_eq!((inner, space::kept_here()), (2, 2));
             let mut open = one.find_iter("a ba");
             assert_eq!(open.next().map(|found| found.range()), Some(0..1));
-            forget_searches();
+            free_search_caches();
             assert_eq!(space::kept_here(), 0);
             assert_eq!(open.next().map(|found| found.range()), Some(3..4));
             drop(open);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     proptest! {
-        /// Finds the same as the type of the crate `regex`, which has no `forget_searches`.
+        /// Finds the same as the type of the crate `regex`, which has no `free_search_caches`.
         #[test]
         fn searches_find_what_others_find(
             source in prop::sample::select(vec![

@@ -13,8 +13,8 @@ mod words;
 
 use std::collections::HashSet;
 
-pub(crate) use words::says_changed;
-use words::{Family, Sort};
+pub(crate) use words::announces_change;
+use words::{FactKind, ValueSort};
 
 use crate::handoff::{self, Section, SectionKind};
 use crate::message::{Message, Role};
@@ -63,9 +63,9 @@ impl Replaced {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Statement {
     /// Sorts of the values in it.
-    sorts: HashSet<Sort>,
+    sorts: HashSet<ValueSort>,
     /// Kinds of standing facts that it may be about.
-    families: HashSet<Family>,
+    families: HashSet<FactKind>,
     /// Words that name its scope: not values, not family words, not filler words.
     scope: HashSet<String>,
     /// The words of its subject, about which it states something.
@@ -97,20 +97,20 @@ fn replaced(texts: &[String]) -> Vec<Option<usize>> {
 impl Statement {
     fn of(text: &str) -> Self {
         let words = words::words(text);
-        let families: HashSet<Family> = words::families(text);
+        let families: HashSet<FactKind> = words::families(text);
         let scope = words.iter().filter(|word| !words::is_of_family(word) && !words::says_nothing(word));
         Self {
             sorts: words::sorts(text),
             scope: scope.cloned().collect(),
             subject: words::subject(text),
             families,
-            changes: says_changed(text),
+            changes: announces_change(text),
         }
     }
 
     /// Whether this later statement replaces an earlier one.
     fn replaces(&self, earlier: &Self) -> bool {
-        let same: Vec<&Family> = self.families.intersection(&earlier.families).collect();
+        let same: Vec<&FactKind> = self.families.intersection(&earlier.families).collect();
         if same.iter().any(|family| family.is_only_one()) {
             return true;
         }

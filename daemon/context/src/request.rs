@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::constraints::Constraint;
 use crate::node::KnownNodes;
-use crate::wishes::Wishes;
+use crate::wishes::MessageRequests;
 
 /// The topic that the summary should favour.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct PlanRequest {
     /// Today in the user's time zone.
     pub today: Option<Today>,
     /// The agent's requests about its messages.
-    pub wishes: Wishes,
+    pub wishes: MessageRequests,
     /// As in [`CompressRequest::range`].
     pub range: Option<Range<usize>>,
 }
@@ -55,7 +55,7 @@ pub struct CompressRequest {
     /// Whether the list must become shorter if the middle is shorter than the shortest handoff.
     pub gain: Gain,
     /// The agent's requests about its messages.
-    pub wishes: Wishes,
+    pub wishes: MessageRequests,
     /// Positions of the messages that may leave, the end excluded. If set, no others leave, however large the
     /// list is.
     pub range: Option<Range<usize>>,

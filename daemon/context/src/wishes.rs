@@ -6,7 +6,7 @@ use crate::pins::Pins;
 
 /// Messages that should leave or stay, whatever their position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wishes {
+pub struct MessageRequests {
     /// Outputs that the agent no longer needs.
     pub discards: Discards,
     /// Its sub-tasks.

@@ -42,7 +42,7 @@ pub(super) async fn keep_small(services: &Services) {
 }
 
 fn give_back() {
-    herma_context::forget_searches();
+    herma_context::free_search_caches();
     herma_heap::give_back();
 }
 

@@ -12,7 +12,7 @@ use crate::event::EventName;
 use crate::settings::SERVER;
 use crate::settings::edit::{Edit, Kind};
 use crate::settings::json::{self, READS_OUTPUTS};
-use crate::settings::wanted::{Scope, Wanted, folder, user_home};
+use crate::settings::wanted::{HermaEntries, Scope, folder, user_home};
 
 /// The plugin's module, with a placeholder for the command that it starts.
 const MODULE: &str = include_str!("register.ts");
@@ -74,7 +74,7 @@ pub(super) fn programs(agent: &str) -> Option<Vec<String>> {
 }
 
 /// Returns the edits that install herma in Claude Code's settings, or uninstall it.
-pub(super) fn edits(agent: &ClaudeCode, scope: Scope, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
+pub(super) fn edits(agent: &ClaudeCode, scope: Scope, wanted: Option<&HermaEntries>) -> Result<Vec<Edit>, Failure> {
     let places = Places::find(scope)?;
     let hooks = wanted.map(|wanted| wanted.hooks(agent.name(), agent.events())).unwrap_or_default();
     // Without these permissions, a new user's Claude Code can't read outputs, neither as files nor with the tool.
@@ -82,15 +82,15 @@ pub(super) fn edits(agent: &ClaudeCode, scope: Scope, wanted: Option<&Wanted>) -
         wanted.map(|wanted| vec![json::reads(&wanted.outputs.display().to_string()), READS_OUTPUTS.to_owned()]);
     let allowed = allowed.unwrap_or_default();
     let server = wanted.map(|wanted| json!({ "command": wanted.program, "args": wanted.server() }));
-    let plugin = |text: &dyn Fn(&Wanted) -> String| wanted.filter(|wanted| wanted.has_plugin).map(text);
-    let manifest = |_: &Wanted| {
+    let plugin = |text: &dyn Fn(&HermaEntries) -> String| wanted.filter(|wanted| wanted.has_plugin).map(text);
+    let manifest = |_: &HermaEntries| {
         let about = json!({
             "name": SERVER, "version": env!("CARGO_PKG_VERSION"),
             "description": DESCRIPTION,
         });
         format!("{about:#}\n")
     };
-    let module = |wanted: &Wanted| {
+    let module = |wanted: &HermaEntries| {
         let words = json!(wanted.words(agent.name(), EventName::Compact)).to_string();
         MODULE.replace(COMMAND, &words)
     };

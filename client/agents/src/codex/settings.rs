@@ -9,7 +9,7 @@ use crate::agent::Agent;
 use crate::settings::SERVER;
 use crate::settings::edit::{Edit, Kind};
 use crate::settings::json;
-use crate::settings::wanted::{Scope, Wanted, folder, user_home};
+use crate::settings::wanted::{HermaEntries, Scope, folder, user_home};
 
 /// The paths of Codex's files that herma changes.
 pub(super) struct Places {
@@ -45,7 +45,7 @@ pub(super) fn programs(agent: &str) -> Option<Vec<String>> {
 }
 
 /// Returns the edits that install herma in Codex's settings, or uninstall it.
-pub(super) fn edits(agent: &Codex, scope: Scope, wanted: Option<&Wanted>) -> Result<Vec<Edit>, Failure> {
+pub(super) fn edits(agent: &Codex, scope: Scope, wanted: Option<&HermaEntries>) -> Result<Vec<Edit>, Failure> {
     let places = Places::find(scope)?;
     let hooks = wanted.map(|wanted| wanted.hooks(agent.name(), agent.events())).unwrap_or_default();
     let server = wanted.map(|wanted| (wanted.program.clone(), wanted.server()));

@@ -60,7 +60,7 @@ pub(super) fn unneeded() -> Vec<Need> {
 
 /// The file compared with the needed settings.
 #[derive(Debug, Serialize)]
-pub(super) struct Told {
+pub(super) struct ConfigStatus {
     pub(super) path: PathBuf,
     pub(super) lines: Vec<Line>,
     /// The changes that were written, as lines with - and +. `None` if nothing was written.
@@ -95,7 +95,7 @@ pub(super) enum State {
     Written,
 }
 
-impl Told {
+impl ConfigStatus {
     /// Returns whether changes are left to make by hand.
     pub(super) fn is_open(&self) -> bool {
         self.lines.iter().any(|line| line.state == State::Open)
@@ -131,7 +131,7 @@ impl Told {
 }
 
 /// Compares the file with the needed settings. With `is_writing`, also writes the missing ones if possible.
-pub(super) fn settle(context: &CliContext<'_>, needs: &[Need], is_writing: bool) -> Result<Told, Failure> {
+pub(super) fn settle(context: &CliContext<'_>, needs: &[Need], is_writing: bool) -> Result<ConfigStatus, Failure> {
     let file = SettingsFile::read(&context.place.home.join("config.yaml"));
     let (path, data) = match &file {
         Ok(file) => (file.path.clone(), yaml::parse(&file.text)),
@@ -145,7 +145,7 @@ pub(super) fn settle(context: &CliContext<'_>, needs: &[Need], is_writing: bool)
         };
         Line { line: need.line, state: if is_done { State::Done } else { State::Open }, was, edit: need.edit }
     });
-    let mut told = Told { path, lines: lines.collect(), changes: None, backup: None, refused: data.err() };
+    let mut told = ConfigStatus { path, lines: lines.collect(), changes: None, backup: None, refused: data.err() };
     if let (Ok(file), true, true, None) = (&file, is_writing, told.is_open(), &told.refused) {
         let edits: Vec<Edit> = needs.iter().map(|need| need.edit).collect();
         match yaml::edit(&file.text, &edits) {

@@ -50,7 +50,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     });
     out::show(context.common, &result, |_| {
         let verb = if is_current { "there already" } else { "written" };
-        let count = out::counted(own.len(), "file", "files");
+        let count = out::count_noun(own.len(), "file", "files");
         let mut text = format!("{verb}: {} (herma {VERSION}, {count})\n", path.display());
         for name in &kept {
             text.push_str(&format!("kept: {name}\n"));
@@ -91,7 +91,7 @@ fn ask(context: &CliContext<'_>, folder: &Folder, edited: &[String]) -> Result<(
         )));
     }
     let question = format!("{path}: you changed {names}. Overwrite, and keep yours as FILE.bak? [y/N] ");
-    if out::agreed(&question, &mut std::io::stdin().lock(), &mut std::io::stderr()) {
+    if out::confirm(&question, &mut std::io::stdin().lock(), &mut std::io::stderr()) {
         Ok(())
     } else {
         Err(Failure::File("nothing was written".into()))

@@ -41,7 +41,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
             (false, _) => format!("there was no {}\n", path.display()),
             (true, false) => format!("removed: {}\n", path.display()),
             (true, true) => {
-                let count = out::counted(removed.len(), "file", "files");
+                let count = out::count_noun(removed.len(), "file", "files");
                 format!("removed {count} of {}; what herma did not write is left there\n", path.display())
             }
         };

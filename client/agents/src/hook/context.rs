@@ -25,7 +25,7 @@ const NO_MEMORY: &str =
 
 /// The data for the texts.
 #[derive(Debug, Default)]
-pub(super) struct Known<'a> {
+pub(super) struct WindowContext<'a> {
     /// Rules of the user, oldest first.
     pub(super) rules: Vec<&'a str>,
     /// The blocks of the stores.
@@ -35,7 +35,7 @@ pub(super) struct Known<'a> {
 }
 
 /// Returns the text for a new window: rules, memory, state and recall, the most important first, within the limit.
-pub(super) fn for_window(known: &Known<'_>) -> String {
+pub(super) fn for_window(known: &WindowContext<'_>) -> String {
     let memory = if known.blocks.is_empty() { NO_MEMORY } else { MEMORY };
     let mut text = Text::new(LIMIT - RECALL.chars().count() - memory.chars().count() - 2);
     text.list(
@@ -58,7 +58,7 @@ pub(super) fn for_window(known: &Known<'_>) -> String {
 
 /// Returns the instructions for writing a summary, with the parts it must repeat word for word. Empty if there are
 /// none.
-pub(super) fn for_summary(known: &Known<'_>) -> String {
+pub(super) fn for_summary(known: &WindowContext<'_>) -> String {
     let mut text = Text::new(LIMIT);
     text.list(
         "The summary must repeat these rules of the user word for word, for they hold on:",
@@ -147,14 +147,15 @@ mod tests {
     #[test]
     fn what_matters_most_comes_first_and_the_way_back_is_always_told() {
         let entities = [port()];
-        let known = Known { rules: vec!["never push\nto main"], blocks: vec!["MEMORY\nx"], entities: &entities };
+        let known =
+            WindowContext { rules: vec!["never push\nto main"], blocks: vec!["MEMORY\nx"], entities: &entities };
         let text = for_window(&known);
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} in {text}"));
         assert!(at("- never push to main") < at("MEMORY\nx"));
         assert!(at("MEMORY\nx") < at("- host db-3 (port: 8443)"));
         assert!(at("(port: 8443)") < at("recall_search"));
-        assert_eq!(for_window(&Known::default()), format!("{RECALL}{NO_MEMORY}"));
-        assert_eq!(for_summary(&Known::default()), "");
+        assert_eq!(for_window(&WindowContext::default()), format!("{RECALL}{NO_MEMORY}"));
+        assert_eq!(for_summary(&WindowContext::default()), "");
         assert!(!for_summary(&known).contains("MEMORY"));
     }
 
@@ -162,7 +163,7 @@ mod tests {
     fn it_never_gets_longer_than_clients_pass_on() {
         let rule = "é".repeat(3_000);
         let entities = vec![port(); 2_000];
-        let known = Known { rules: vec![&rule; 5], blocks: vec![&rule, "MEMORY\nshort"], entities: &entities };
+        let known = WindowContext { rules: vec![&rule; 5], blocks: vec![&rule, "MEMORY\nshort"], entities: &entities };
         for text in [for_window(&known), for_summary(&known)] {
             let chars = text.chars().count();
             assert!((9_000..=LIMIT).contains(&chars), "{chars}");

@@ -10,7 +10,7 @@ use herma_base::own_file;
 use herma_client::protocol::session::transcript::{AppendParams, AppendResult};
 use herma_client::protocol::{ErrorKind, Json};
 use herma_client::{Client as Daemon, ClientError};
-use herma_transcripts::{ModelCall, Said, Tally, Transcript};
+use herma_transcripts::{ModelCall, Tally, TimedMessage, Transcript};
 use serde_json::Value;
 
 use super::state::State;
@@ -26,7 +26,7 @@ const LINE: u64 = 64 << 20;
 const BEFORE: u64 = 512;
 
 /// A transcript and its session.
-pub(super) struct Followed<'a> {
+pub(super) struct TranscriptSource<'a> {
     pub(super) agent: &'a dyn Agent,
     /// The agent's name of the session, as in its transcript.
     pub(super) name: &'a str,
@@ -54,7 +54,7 @@ pub(super) enum Reached {
 /// The file can't be read, or the daemon answers with an error.
 pub(super) fn follow(
     daemon: &mut Daemon,
-    followed: &Followed<'_>,
+    followed: &TranscriptSource<'_>,
     state: &mut State,
     calls: &mut Vec<ModelCall>,
     time: Duration,
@@ -103,7 +103,7 @@ fn before(file: &mut File, offset: u64) -> std::io::Result<String> {
 
 /// The records that were read in one go.
 struct Part {
-    said: Vec<Said>,
+    said: Vec<TimedMessage>,
     calls: Vec<ModelCall>,
     bytes: u64,
     ignored: Tally,
@@ -111,7 +111,7 @@ struct Part {
 }
 
 impl Part {
-    fn read(followed: &Followed<'_>, state: &State, lines: &mut impl BufRead) -> std::io::Result<Self> {
+    fn read(followed: &TranscriptSource<'_>, state: &State, lines: &mut impl BufRead) -> std::io::Result<Self> {
         let mut reader = followed.agent.reader(followed.name);
         reader.resume(followed.name, state.progress());
         let (mut bytes, mut line) = (0, Vec::new());
@@ -138,8 +138,8 @@ impl Part {
     fn note(self, state: &mut State) {
         state.offset += self.bytes;
         for (kind, count) in self.ignored.iter() {
-            let counted = state.left_out.entry(kind.to_owned()).or_default();
-            *counted = counted.saturating_add(count);
+            let count_noun = state.left_out.entry(kind.to_owned()).or_default();
+            *count_noun = count_noun.saturating_add(count);
         }
         state.note(self.reader.progress());
     }
@@ -163,7 +163,7 @@ fn skip_line(lines: &mut impl BufRead) -> std::io::Result<u64> {
 }
 
 /// Appends messages to the daemon's session. Returns false if the session has other messages at that position.
-fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[Said]) -> Result<bool, String> {
+fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[TimedMessage]) -> Result<bool, String> {
     if said.is_empty() {
         return Ok(true);
     }
@@ -211,7 +211,7 @@ mod tests {
         let (one, two) = (user("a"), user("b"));
         let half = &user("c")[..20];
         let followed =
-            Followed { agent: &ClaudeCode, name: "s", session: "claude-code:s", path: Path::new("/s.jsonl") };
+            TranscriptSource { agent: &ClaudeCode, name: "s", session: "claude-code:s", path: Path::new("/s.jsonl") };
         let mut state = State::default();
         let mut lines = Cursor::new(format!("{one}{{\"type\":\"cost-state\"}}\n{two}{half}"));
         let part = Part::read(&followed, &state, &mut lines).unwrap();

@@ -49,12 +49,12 @@ pub(super) struct Large {
     /// The chars of the text that the agent itself would show.
     pub(super) shown: usize,
     response: Value,
-    at: Place,
+    at: TextLocation,
 }
 
 /// The place of the text in a tool's response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum TextLocation {
     /// The response is the text.
     Whole,
     /// The text is in a field.
@@ -96,7 +96,7 @@ impl Large {
     pub(super) fn with(self, text: &str) -> Value {
         let mut response = self.response;
         match (self.at, &mut response) {
-            (Place::Field(name), Value::Object(fields)) => {
+            (TextLocation::Field(name), Value::Object(fields)) => {
                 fields.insert(name.to_owned(), text.into());
                 fields.retain(|name, _| !name.starts_with("persistedOutput"));
             }
@@ -126,16 +126,16 @@ pub(super) fn previews(agent: &dyn Agent, list: &mut [Value]) {
 }
 
 /// Returns the text of a tool's response if the response contains only text.
-fn find(tool: &str, response: &Value) -> Option<(Place, String)> {
-    let field = |name: &'static str| Some((Place::Field(name), response.get(name)?.as_str()?.to_owned()));
+fn find(tool: &str, response: &Value) -> Option<(TextLocation, String)> {
+    let field = |name: &'static str| Some((TextLocation::Field(name), response.get(name)?.as_str()?.to_owned()));
     let is_picture = response.get("isImage").and_then(Value::as_bool) == Some(true);
     match response {
-        Value::String(text) => Some((Place::Whole, text.clone())),
+        Value::String(text) => Some((TextLocation::Whole, text.clone())),
         _ if tool == SHELL && !is_picture => field("stdout"),
         _ if tool == SEARCH => field("content"),
-        Value::Array(_) if tool.starts_with(OF_SERVER) => Some((Place::Blocks, blocks(response)?)),
+        Value::Array(_) if tool.starts_with(OF_SERVER) => Some((TextLocation::Blocks, blocks(response)?)),
         Value::Object(fields) if tool.starts_with(OF_SERVER) && fields.get("structuredContent").is_none() => {
-            Some((Place::Blocks, blocks(fields.get("content")?)?))
+            Some((TextLocation::Blocks, blocks(fields.get("content")?)?))
         }
         _ => None,
     }

@@ -19,7 +19,7 @@ use herma_client::protocol::value::{Content, Size};
 use herma_client::{Client as Daemon, ClientError, Codec};
 use serde_json::Value;
 
-use super::context::{self, Known};
+use super::context::{self, WindowContext};
 use super::ledger::Changes;
 use super::process::Current;
 use super::state::{self, CLEAR, COMPACT, Notes};
@@ -118,7 +118,7 @@ impl<'a> Session<'a> {
         let parent = before.filter(|before| source == CLEAR && *before != event.id);
         if source == FORK {
             // The window already has the context of the original session. The transcript doesn't name that session yet.
-            self.notes.state.is_told = true;
+            self.notes.state.has_memory = true;
             return self.notes.save();
         }
         let snapshot = self.open(event, parent)?;
@@ -150,7 +150,7 @@ puts that right."
     /// Records the compaction before this window, if it was the agent's own or the proxy's.
     fn note_compaction(&mut self) {
         let (now, tokens) = (state::unix_now(), std::mem::take(&mut self.notes.state.summary_tokens));
-        if self.notes.state.is_behind_compaction {
+        if self.notes.state.is_after_compaction {
             self.changes.summary(now, tokens);
         } else if self.agent.compaction().has_proxy {
             self.changes.handover(now, tokens);
@@ -159,7 +159,7 @@ puts that right."
 
     fn prompt(&mut self, event: &Event) -> Result<(), String> {
         // The daemon may have been unreachable when the session began.
-        if !self.notes.state.is_told {
+        if !self.notes.state.has_memory {
             let snapshot = self.open(event, None)?;
             self.send_context(EventName::UserPromptSubmit, &snapshot)?;
             let prompt = event.value.get("prompt").and_then(Value::as_str).unwrap_or_default();
@@ -172,20 +172,20 @@ puts that right."
 
     /// Sends the context of a window to the model, once in each window.
     fn send_context(&mut self, name: EventName, snapshot: &Snapshot) -> Result<(), String> {
-        if self.notes.state.is_told {
+        if self.notes.state.has_memory {
             return Ok(());
         }
-        let (rules, entities) = if self.notes.state.is_behind_compaction {
+        let (rules, entities) = if self.notes.state.is_after_compaction {
             (self.rules()?, self.entities()?)
         } else {
             (Vec::new(), Vec::new())
         };
         let blocks = [&snapshot.user, &snapshot.memory].into_iter().flatten().map(String::as_str).collect();
-        let known = Known { rules: rules.iter().map(String::as_str).collect(), blocks, entities: &entities };
+        let known = WindowContext { rules: rules.iter().map(String::as_str).collect(), blocks, entities: &entities };
         let text = context::for_window(&known);
         self.sender.answer(answer::context(name, &text));
         self.changes.context(state::unix_now(), &text);
-        (self.notes.state.is_told, self.notes.state.is_behind_compaction) = (true, false);
+        (self.notes.state.has_memory, self.notes.state.is_after_compaction) = (true, false);
         self.notes.save()
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use herma_base::own_file::{self, DiskError, Lock, append_to, make, remove, replace};
-use herma_transcripts::{Noted, Progress, Repeats, SlashCommand};
+use herma_transcripts::{Progress, Repeats, SavedRepeats, SlashCommand};
 use serde::{Deserialize, Serialize};
 
 use super::folder::{PROCESSES, folder, of_all};
@@ -55,10 +55,10 @@ pub(super) struct State {
     /// The daemon knows the session and its parent.
     pub(super) is_open: bool,
     /// The model has the memories in its current window.
-    pub(super) is_told: bool,
+    pub(super) has_memory: bool,
     /// The window begins with a summary of the agent itself, and the model doesn't have the rules and the state of the
     /// work yet.
-    pub(super) is_behind_compaction: bool,
+    pub(super) is_after_compaction: bool,
     /// herma's handoff begins the next window, so the model gets the rules and the state of the work with it.
     pub(super) has_handoff: bool,
     /// The keys of Claude Code's rows to which herma's context is attached.
@@ -111,11 +111,11 @@ impl State {
     pub(super) fn begin_window(&mut self, reason: &str) {
         match reason {
             COMPACT => {
-                self.is_told = false;
-                self.is_behind_compaction = !std::mem::take(&mut self.has_handoff);
+                self.has_memory = false;
+                self.is_after_compaction = !std::mem::take(&mut self.has_handoff);
                 self.handover = None;
             }
-            CLEAR | STARTUP => (self.is_told, self.is_behind_compaction) = (false, false),
+            CLEAR | STARTUP => (self.has_memory, self.is_after_compaction) = (false, false),
             _ => {}
         }
     }
@@ -129,7 +129,8 @@ impl State {
 
     /// Returns the state for the next reader of the transcript.
     pub(super) fn progress(&self) -> Progress {
-        let noted = Noted { messages: self.known.clone(), may_repeat: self.may_repeat, records: self.records.clone() };
+        let noted =
+            SavedRepeats { messages: self.known.clone(), may_repeat: self.may_repeat, records: self.records.clone() };
         Progress {
             tools: self.tools.clone(),
             repeats: Repeats::of(noted),
@@ -140,15 +141,15 @@ impl State {
 
     /// Resets the state to read the transcript from its beginning, as another session that is already open.
     pub(super) fn read_rewritten(&mut self) {
-        let Self { is_told, is_behind_compaction, .. } = *self;
+        let Self { has_memory, is_after_compaction, .. } = *self;
         let rewritten = self.rewritten.saturating_add(1);
-        *self = Self { is_open: true, is_told, is_behind_compaction, rewritten, ..Self::default() };
+        *self = Self { is_open: true, has_memory, is_after_compaction, rewritten, ..Self::default() };
     }
 
     /// Saves the state of a reader.
     pub(super) fn note(&mut self, progress: Progress) {
         let Progress { tools, repeats, boundary, command } = progress;
-        let Noted { messages, may_repeat, records } = repeats.noted();
+        let SavedRepeats { messages, may_repeat, records } = repeats.noted();
         (self.known, self.may_repeat, self.records) = (messages, may_repeat, records);
         (self.boundary, self.command) = (boundary, command.map(|command| (command.id, command.name)));
         self.tools = tools;
@@ -335,7 +336,7 @@ mod tests {
         notes.state.offset = 7;
         notes.state.note(Progress {
             tools: HashMap::from([("1".into(), "ls".into())]),
-            repeats: Repeats::of(Noted { messages: vec![u64::MAX], may_repeat: true, records: vec![1] }),
+            repeats: Repeats::of(SavedRepeats { messages: vec![u64::MAX], may_repeat: true, records: vec![1] }),
             ..Progress::default()
         });
         notes.save().unwrap();

@@ -6,8 +6,8 @@ use herma_base::{CliContext, Failure, out};
 
 use super::Target;
 use crate::agent::Trust;
-use crate::settings::edit::{Done, Edit};
-use crate::settings::wanted::{Scope, Wanted};
+use crate::settings::edit::{Edit, EditResult};
+use crate::settings::wanted::{HermaEntries, Scope};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -17,7 +17,7 @@ pub struct Arguments {
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
-    care: Care,
+    confirm: ConfirmMode,
     /// Don't install the plugin; Claude Code compacts with its own summary
     #[arg(long)]
     no_plugin: bool,
@@ -28,7 +28,7 @@ pub struct Arguments {
 
 // Whether the command asks for confirmation, or only shows what it would do.
 #[derive(Debug, Clone, Copy, clap::Args)]
-pub(super) struct Care {
+pub(super) struct ConfirmMode {
     /// Only show what would be written
     #[arg(long)]
     pub(super) dry_run: bool,
@@ -38,24 +38,24 @@ pub(super) struct Care {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let wanted = Wanted::of(context, !arguments.no_plugin)?;
+    let wanted = HermaEntries::of(context, !arguments.no_plugin)?;
     let (agent, scope) = (arguments.target.agent, arguments.target.scope());
     let edits = agent.edits(scope, Some(&wanted))?;
     let trust = agent.trust();
-    let wanted_trust = trust.filter(|_| arguments.trust && !arguments.care.dry_run);
+    let wanted_trust = trust.filter(|_| arguments.trust && !arguments.confirm.dry_run);
     if let Some(trust) = wanted_trust {
         // Only the agent knows the hashes of the hooks, so nothing is written if it doesn't answer.
         trust.ask().map_err(|words| Failure::File(format!("{words}; nothing was written")))?;
     }
-    let mut done = carry_out(context, &edits, arguments.care)?;
+    let mut done = carry_out(context, &edits, arguments.confirm)?;
     if let Some(trust) = wanted_trust {
         done.extend(trusted(trust, scope, &done)?);
     }
-    tell(context, &done, arguments.care.dry_run)?;
+    tell(context, &done, arguments.confirm.dry_run)?;
     if context.common.json {
         return Ok(());
     }
-    if !arguments.care.dry_run && !done.is_empty() {
+    if !arguments.confirm.dry_run && !done.is_empty() {
         let agent = agent.name();
         out::line(&format!(
             "Sessions that begin from now on have the hooks; `herma hooks status {agent}` says when an event came."
@@ -68,7 +68,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
 }
 
 /// Writes the trust of the hooks. An error lists the files that were already written.
-fn trusted(trust: &dyn Trust, scope: Scope, done: &[Done]) -> Result<Option<Done>, Failure> {
+fn trusted(trust: &dyn Trust, scope: Scope, done: &[EditResult]) -> Result<Option<EditResult>, Failure> {
     let written = |failure: Failure| {
         let Failure::File(words) = failure else { return failure };
         let paths: Vec<String> = done.iter().map(|done| done.path.display().to_string()).collect();
@@ -80,12 +80,16 @@ fn trusted(trust: &dyn Trust, scope: Scope, done: &[Done]) -> Result<Option<Done
 }
 
 /// Shows the edits, asks for confirmation, and makes them.
-pub(super) fn carry_out(context: &CliContext<'_>, edits: &[Edit], care: Care) -> Result<Vec<Done>, Failure> {
-    let open: Vec<Done> = edits.iter().filter(|edit| !edit.is_done()).map(Edit::shown).collect();
-    if care.dry_run || open.is_empty() {
+pub(super) fn carry_out(
+    context: &CliContext<'_>,
+    edits: &[Edit],
+    confirm: ConfirmMode,
+) -> Result<Vec<EditResult>, Failure> {
+    let open: Vec<EditResult> = edits.iter().filter(|edit| !edit.is_done()).map(Edit::shown).collect();
+    if confirm.dry_run || open.is_empty() {
         return Ok(open);
     }
-    if !care.yes {
+    if !confirm.yes {
         for change in &open {
             out::error(&format!("{}\n{}", change.path.display(), change.diff));
         }
@@ -93,7 +97,7 @@ pub(super) fn carry_out(context: &CliContext<'_>, edits: &[Edit], care: Care) ->
         if !is_asked {
             return Err(Failure::File("nothing was written: give --yes to write it, or --dry-run to look".into()));
         }
-        if !out::agreed("Write this? [y/N] ", &mut std::io::stdin().lock(), &mut std::io::stderr()) {
+        if !out::confirm("Write this? [y/N] ", &mut std::io::stdin().lock(), &mut std::io::stderr()) {
             return Err(Failure::File("nothing was written".into()));
         }
     }
@@ -101,12 +105,12 @@ pub(super) fn carry_out(context: &CliContext<'_>, edits: &[Edit], care: Care) ->
 }
 
 /// Prints the edits that were made, or that would be made.
-pub(super) fn tell(context: &CliContext<'_>, done: &[Done], is_dry: bool) -> Result<(), Failure> {
+pub(super) fn tell(context: &CliContext<'_>, done: &[EditResult], is_dry: bool) -> Result<(), Failure> {
     out::show(context.common, &serde_json::json!({ "dry_run": is_dry, "files": done }), |_| {
         if done.is_empty() {
             return "nothing to do: all of it is as it should be".to_owned();
         }
-        let line = |done: &Done| match (&done.backup, is_dry) {
+        let line = |done: &EditResult| match (&done.backup, is_dry) {
             (_, true) => format!("{}\n{}", done.path.display(), done.diff),
             (Some(backup), _) => format!("written: {} (as it was: {})", done.path.display(), backup.display()),
             (None, _) if done.removed => format!("removed: {}", done.path.display()),

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Target;
 use crate::hook;
-use crate::settings::wanted::Wanted;
+use crate::settings::wanted::HermaEntries;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -21,7 +21,7 @@ pub struct Arguments {
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let (agent, scope) = (arguments.target.agent, arguments.target.scope());
     let has_plugin = agent.has_plugin(scope)?;
-    let wanted = Wanted::of(context, has_plugin)?;
+    let wanted = HermaEntries::of(context, has_plugin)?;
     let edits = agent.edits(scope, Some(&wanted))?;
     let files: Vec<_> =
         edits.iter().filter(|edit| edit.is_wanted()).map(|edit| (edit.path().to_owned(), edit.is_done())).collect();

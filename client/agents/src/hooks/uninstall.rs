@@ -3,7 +3,7 @@
 use herma_base::{CliContext, Failure};
 
 use super::Target;
-use super::install::{Care, carry_out, tell};
+use super::install::{ConfirmMode, carry_out, tell};
 use crate::hook;
 use crate::settings::edit::Edit;
 
@@ -15,16 +15,16 @@ pub struct Arguments {
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
-    care: Care,
+    confirm: ConfirmMode,
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let (agent, scope) = (arguments.target.agent, arguments.target.scope());
-    let edits: Vec<Edit> = agent.edits(scope, None)?.into_iter().map(Edit::taken_back).collect();
-    let done = carry_out(context, &edits, arguments.care)?;
-    if !arguments.care.dry_run {
+    let edits: Vec<Edit> = agent.edits(scope, None)?.into_iter().map(Edit::undone).collect();
+    let done = carry_out(context, &edits, arguments.confirm)?;
+    if !arguments.confirm.dry_run {
         edits.iter().for_each(Edit::clear_folders);
         hook::forget_runs(&context.place.home, agent);
     }
-    tell(context, &done, arguments.care.dry_run)
+    tell(context, &done, arguments.confirm.dry_run)
 }

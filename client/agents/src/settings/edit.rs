@@ -36,7 +36,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The result of an edit.
 #[derive(Debug, Serialize)]
-pub(crate) struct Done {
+pub(crate) struct EditResult {
     /// The file.
     pub(crate) path: PathBuf,
     /// The difference from the old content. Empty if nothing has to change.
@@ -50,7 +50,7 @@ pub(crate) struct Done {
 }
 
 impl Edit {
-    /// Creates an edit of a settings file. `change` returns the new text. [`Self::taken_back`] uses `reinstall`.
+    /// Creates an edit of a settings file. `change` returns the new text. [`Self::undone`] uses `reinstall`.
     pub(crate) fn of(
         path: &Path,
         kind: Kind,
@@ -81,7 +81,7 @@ impl Edit {
     /// Restores the copy from before the installation byte for byte, unless the file changed since. It is unchanged if
     /// installing herma into the copy gives the file. A copy that differs from the rest only in blanks is restored too.
     /// A file that herma created is removed.
-    pub(crate) fn taken_back(mut self) -> Self {
+    pub(crate) fn undone(mut self) -> Self {
         let Some(after) = self.after.take() else { return self };
         if after == self.file.text {
             self.after = Some(after);
@@ -128,24 +128,24 @@ impl Edit {
     }
 
     /// Returns the change without making it.
-    pub(crate) fn shown(&self) -> Done {
+    pub(crate) fn shown(&self) -> EditResult {
         let diff = if self.is_done() {
             String::new()
         } else {
             diff(&self.file.text, self.after.as_deref().unwrap_or_default())
         };
-        Done { path: self.file.path.clone(), diff, backup: None, removed: self.after.is_none() }
+        EditResult { path: self.file.path.clone(), diff, backup: None, removed: self.after.is_none() }
     }
 
     /// Makes the change.
-    pub(crate) fn write(&self) -> Result<Done, Failure> {
+    pub(crate) fn write(&self) -> Result<EditResult, Failure> {
         let shown = self.shown();
         if self.is_done() {
             return Ok(shown);
         }
         match &self.after {
             Some(after) if self.kind == Kind::Own => self.file.replace(after).map(|()| shown),
-            Some(after) => Ok(Done { backup: self.file.write(after)?, ..shown }),
+            Some(after) => Ok(EditResult { backup: self.file.write(after)?, ..shown }),
             None => self.file.remove().map(|()| shown),
         }
     }

@@ -25,7 +25,7 @@ const OTHERWISE: &str = "; exec ";
 
 /// herma's entries in an agent's settings.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct HermaEntries {
     /// The program that agents start. `options` follow each of its commands.
     pub(crate) program: String,
     options: Vec<String>,
@@ -35,7 +35,7 @@ pub struct Wanted {
     pub(crate) outputs: PathBuf,
 }
 
-impl Wanted {
+impl HermaEntries {
     /// Creates the entries with the path of this program, and with the home, socket and profile that the command line
     /// or the environment names.
     pub(crate) fn of(context: &CliContext<'_>, has_plugin: bool) -> Result<Self, Failure> {
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_command_takes_the_place_of_its_shell_and_survives_it() {
-        let wanted = Wanted {
+        let wanted = HermaEntries {
             program: "/opt/my tools/herma".into(),
             options: vec!["--home".into(), "/it's".into()],
             has_plugin: true,

@@ -22,14 +22,14 @@ pub fn bar(share: f64, width: usize) -> String {
 
 /// The characters of bars that compare numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ink {
+pub enum BarStyle {
     /// Block characters, to an eighth of a char.
     Blocks,
     /// `#`, for a locale without UTF-8.
     Ascii,
 }
 
-impl Ink {
+impl BarStyle {
     /// Returns the characters that the locale can show.
     pub fn of_environment() -> Self {
         let set = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os);
@@ -88,7 +88,7 @@ mod tests {
             (0, 0, "", ""),
         ] {
             assert_eq!(
-                (Ink::Ascii.bar(share(number, most)), Ink::Blocks.bar(share(number, most))),
+                (BarStyle::Ascii.bar(share(number, most)), BarStyle::Blocks.bar(share(number, most))),
                 (ascii.into(), blocks.into())
             );
         }
@@ -97,13 +97,13 @@ mod tests {
     #[test]
     fn the_locale_decides_about_blocks() {
         for (locale, expected) in [
-            (Some("en_US.UTF-8"), Ink::Blocks),
-            (Some("C.utf8"), Ink::Blocks),
-            (Some("C"), Ink::Ascii),
-            (Some(""), Ink::Ascii),
-            (None, Ink::Ascii),
+            (Some("en_US.UTF-8"), BarStyle::Blocks),
+            (Some("C.utf8"), BarStyle::Blocks),
+            (Some("C"), BarStyle::Ascii),
+            (Some(""), BarStyle::Ascii),
+            (None, BarStyle::Ascii),
         ] {
-            assert_eq!(Ink::of_locale(locale.map(OsStr::new)), expected, "{locale:?}");
+            assert_eq!(BarStyle::of_locale(locale.map(OsStr::new)), expected, "{locale:?}");
         }
     }
 }

@@ -31,12 +31,12 @@ impl Mark {
 
 /// A text that is built up piece by piece, with marks in it.
 #[derive(Debug)]
-pub struct Marked {
+pub struct MarkedText {
     mark: Mark,
     text: String,
 }
 
-impl Marked {
+impl MarkedText {
     /// Creates an empty text.
     pub fn new(mark: Mark) -> Self {
         Self { mark, text: String::new() }
@@ -103,7 +103,7 @@ mod tests {
             ("far away", 50, 60, "far away"),
             ("", 0, 1, ""),
         ] {
-            let mut marked = Marked::new(Mark::Quotes);
+            let mut marked = MarkedText::new(Mark::Quotes);
             marked.push_found(text, start, end);
             assert_eq!(marked.text(), expected);
         }
@@ -111,11 +111,11 @@ mod tests {
 
     #[test]
     fn only_herma_changes_colours() {
-        let mut marked = Marked::new(Mark::Colour);
+        let mut marked = MarkedText::new(Mark::Colour);
         marked.push("\u{1b}[2J");
         marked.push_found("a\u{7}b", 1, 2);
         assert_eq!(marked.text(), "␛[2Ja\u{1b}[1;31m␇\u{1b}[0mb");
-        let mut plain = Marked::new(Mark::Nothing);
+        let mut plain = MarkedText::new(Mark::Nothing);
         plain.push_found("abc", 1, 2);
         assert_eq!(plain.text(), "abc");
     }

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// The side on which the cells of a column are aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum Align {
     /// Left, for words.
     Left,
     /// Right, for numbers.
@@ -17,18 +17,18 @@ pub enum Side {
 pub fn columns(rows: &[(&str, String)]) -> String {
     let width = rows.iter().map(|(name, _)| shown_width(name)).max().unwrap_or(0);
     rows.iter().fold(String::new(), |mut text, (name, value)| {
-        text.push_str(&format!("{}  {value}\n", padded(name, width, Side::Left)));
+        text.push_str(&format!("{}  {value}\n", padded(name, width, Align::Left)));
         text
     })
 }
 
 /// Lays out rows under a head. Each column except the last is as wide as its longest cell.
 pub fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
-    sided(head, [Side::Left; N], rows)
+    sided(head, [Align::Left; N], rows)
 }
 
 /// Lays out rows under a head, with a side for each column.
-pub fn sided<const N: usize>(head: [&str; N], sides: [Side; N], rows: &[[String; N]]) -> String {
+pub fn sided<const N: usize>(head: [&str; N], sides: [Align; N], rows: &[[String; N]]) -> String {
     let width = |at: usize| {
         let cells = rows.iter().map(|row| shown_width(&row[at]));
         cells.chain([head[at].width()]).max().unwrap_or(0)
@@ -47,13 +47,13 @@ fn shown_width(cell: &str) -> usize {
     visible_line(cell).width()
 }
 
-fn padded(cell: &str, width: usize, side: Side) -> String {
+fn padded(cell: &str, width: usize, side: Align) -> String {
     // A second line in a cell would look like another row.
     let cell = visible_line(cell);
     let space = " ".repeat(width.saturating_sub(cell.width()));
     match side {
-        Side::Left => format!("{cell}{space}"),
-        Side::Right => format!("{space}{cell}"),
+        Align::Left => format!("{cell}{space}"),
+        Align::Right => format!("{space}{cell}"),
     }
 }
 
@@ -77,6 +77,6 @@ mod tests {
     #[test]
     fn numbers_end_below_each_other() {
         let rows = [["a".to_owned(), "7".into()], ["b".into(), "1,234".into()]];
-        assert_eq!(sided(["k", "n"], [Side::Left, Side::Right], &rows), "k      n\na      7\nb  1,234\n");
+        assert_eq!(sided(["k", "n"], [Align::Left, Align::Right], &rows), "k      n\na      7\nb  1,234\n");
     }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 /// The state of a session.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct SessionState {
     #[serde(flatten)]
     status: StatusResult,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub(crate) struct Cache {
 pub(super) fn run(context: &CliContext<'_>, id: &str) -> Result<(), Failure> {
     let mut client = context.connect()?;
     let status = client.context_status(StatusParams { session: id.to_owned() })?;
-    let shown = Shown { status, map: map(&mut client, id)?, cache: cache(&mut client, id)? };
+    let shown = SessionState { status, map: map(&mut client, id)?, cache: cache(&mut client, id)? };
     out::show(context.common, &shown, |shown| {
         let mut rows = engine(&shown.status);
         rows.extend(shown.map.as_ref().map(|map| ("map", map.told())));

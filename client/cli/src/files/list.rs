@@ -1,6 +1,6 @@
 //! `herma files list`.
 
-use herma_base::out::{self, Side};
+use herma_base::out::{self, Align};
 use herma_base::{CliContext, Failure};
 use herma_client::protocol::files::{File, ListParams, ListResult, Usage};
 
@@ -27,7 +27,7 @@ fn shown(result: &ListResult) -> String {
             [file.path.clone(), out::size(file.bytes), file.revision.to_string(), out::local_time(file.modified_at)]
         };
         let rows: Vec<[String; 4]> = result.files.iter().map(cells).collect();
-        let sides = [Side::Left, Side::Right, Side::Right, Side::Left];
+        let sides = [Align::Left, Align::Right, Align::Right, Align::Left];
         out::sided(["path", "size", "revision", "written"], sides, &rows)
     };
     for unkept in &result.unkept {

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use herma_base::Failure;
-use herma_transcripts::{Said, Session, Tally, hermes};
+use herma_transcripts::{Session, Tally, TimedMessage, hermes};
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
-use super::sink::{Sink, Taken};
+use super::sink::{ImportOutcome, Sink};
 
 /// How long the agent may lock the database.
 const BUSY: Duration = Duration::from_secs(10);
@@ -43,7 +43,7 @@ pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u
     Ok(is_whole)
 }
 
-fn one(path: &Path, database: &Database, session: &Kept, sink: &mut Sink<'_>) -> Result<(), Failure> {
+fn one(path: &Path, database: &Database, session: &StoredSession, sink: &mut Sink<'_>) -> Result<(), Failure> {
     let failed = |error: rusqlite::Error| Failure::File(format!("{}: {error}", path.display()));
     for _ in 0..TRIES {
         let known = sink.known(&session.id)?;
@@ -65,7 +65,7 @@ fn one(path: &Path, database: &Database, session: &Kept, sink: &mut Sink<'_>) ->
         if known.row > 0 {
             transcript.begin_at(known.messages);
         }
-        if sink.take(path, &mut transcript, true)? == Taken::Well {
+        if sink.take(path, &mut transcript, true)? == ImportOutcome::Done {
             sink.read_to(&session.id, session.last_row)?;
             sink.report.left_out(&tally);
             return Ok(());
@@ -82,7 +82,7 @@ struct Database {
 }
 
 /// A session of the database.
-struct Kept {
+struct StoredSession {
     id: String,
     /// The id of its newest message.
     last_row: i64,
@@ -112,7 +112,7 @@ impl Database {
     }
 
     /// Returns the sessions with messages, the oldest first.
-    fn sessions(&self) -> rusqlite::Result<Vec<Kept>> {
+    fn sessions(&self) -> rusqlite::Result<Vec<StoredSession>> {
         let column = |name: &str| if self.sessions.contains(name) { format!("sessions.{name}") } else { "NULL".into() };
         let [title, model, parent, cwd] = ["title", "model", "parent_session_id", "cwd"].map(column);
         let query = format!(
@@ -127,7 +127,7 @@ impl Database {
             transcript.model = text(row, 3)?;
             transcript.parent = text(row, 4)?;
             transcript.cwd = text(row, 5)?;
-            Ok(Kept { id, last_row: row.get(1)?, transcript })
+            Ok(StoredSession { id, last_row: row.get(1)?, transcript })
         })?;
         kept.collect()
     }
@@ -181,7 +181,7 @@ impl Database {
                 (false, _) => tally.add("message that was taken back"),
                 (true, true) => tally.add("message that is there twice"),
                 (true, false) if id > behind => {
-                    transcript.push(Said { time, message });
+                    transcript.push(TimedMessage { time, message });
                 }
                 (true, false) => {}
             }

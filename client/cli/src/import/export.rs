@@ -13,8 +13,8 @@ use serde::de::{DeserializeSeed, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::mended::Mended;
-use super::sink::{Sink, Taken};
+use super::sink::{ImportOutcome, Sink};
+use super::surrogates::SurrogateReader;
 
 /// The first bytes of a ZIP file.
 const ZIP: &[u8] = b"PK\x03\x04";
@@ -37,7 +37,7 @@ pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u
         taken.map_err(|failure| stopped = Some(failure)).is_ok()
     };
     let source = Counted { source: open(path).map_err(|error| failed(error.to_string()))?, read: &read };
-    let mut source = BufReader::with_capacity(1 << 18, Mended::new(source));
+    let mut source = BufReader::with_capacity(1 << 18, SurrogateReader::new(source));
     let outcome = check_zip(&mut source).and_then(|()| {
         let mut json = serde_json::Deserializer::from_reader(&mut source);
         Each(&mut each).deserialize(&mut json).map_err(|error| error.to_string())
@@ -70,7 +70,7 @@ fn one(path: &Path, conversation: &RawValue, sink: &mut Sink<'_>) -> Result<(), 
     match read(&mut tally) {
         None => tally.add("entry that is no conversation"),
         Some(mut transcript) => {
-            while sink.take(path, &mut transcript, true)? == Taken::ReadAgain {
+            while sink.take(path, &mut transcript, true)? == ImportOutcome::Restart {
                 match read(&mut Tally::default()) {
                     Some(again) => transcript = again,
                     None => break,

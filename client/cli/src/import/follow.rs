@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use herma_base::Failure;
 use herma_transcripts::{Transcript, UNFINISHED, is_blank, is_complete};
 
-use super::sink::{Sink, Taken};
+use super::sink::{ImportOutcome, Sink};
 use crate::lines;
 
 /// The longest line in bytes. A longer one is skipped.
@@ -29,14 +29,14 @@ const TRIES: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct Follower {
     /// Readers of files that grew since they were first read.
-    open: HashMap<PathBuf, Followed>,
+    open: HashMap<PathBuf, FilePosition>,
     /// Files that were read once.
     seen: HashSet<PathBuf>,
 }
 
 /// A file and its read position.
 #[derive(Debug)]
-struct Followed {
+struct FilePosition {
     inode: u64,
     /// The read position in bytes.
     end: u64,
@@ -58,22 +58,22 @@ impl Follower {
         for _ in 0..TRIES {
             let known = self.open.remove(path);
             let has_grown = known.is_some() || self.seen.contains(path);
-            let mut followed = known.unwrap_or_else(|| Followed::new(path, reader));
+            let mut followed = known.unwrap_or_else(|| FilePosition::new(path, reader));
             match followed.read_on(path, sink, seen)? {
-                Taken::Well => {
+                ImportOutcome::Done => {
                     if sink.is_watching() {
                         self.keep(path, followed, has_grown);
                     }
                     return Ok(true);
                 }
-                Taken::ReadAgain => {}
+                ImportOutcome::Restart => {}
             }
         }
         Err(Failure::File(format!("{}: it changes while it is read; try again later", path.display())))
     }
 
     /// Keeps the reader of a file that grows, which is one that was read twice.
-    fn keep(&mut self, path: &Path, followed: Followed, has_grown: bool) {
+    fn keep(&mut self, path: &Path, followed: FilePosition, has_grown: bool) {
         if !has_grown {
             self.seen.insert(path.to_owned());
             return;
@@ -87,33 +87,38 @@ impl Follower {
     }
 }
 
-impl Followed {
+impl FilePosition {
     /// Creates a reader of a file from its beginning.
     fn new(path: &Path, reader: fn(&str) -> Box<dyn Transcript>) -> Self {
         let name = path.file_stem().and_then(OsStr::to_str).unwrap_or("unnamed");
         Self { inode: 0, end: 0, tail: Vec::new(), reader: reader(name) }
     }
 
-    fn read_on(&mut self, path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u64)) -> Result<Taken, Failure> {
+    fn read_on(
+        &mut self,
+        path: &Path,
+        sink: &mut Sink<'_>,
+        seen: &mut dyn FnMut(u64, u64),
+    ) -> Result<ImportOutcome, Failure> {
         let failed = |error: io::Error| Failure::File(format!("{}: {error}", path.display()));
         let mut file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if self.end > 0 && (metadata.len() < self.end || metadata.ino() != self.inode) {
-            return Ok(Taken::ReadAgain);
+            return Ok(ImportOutcome::Restart);
         }
         self.inode = metadata.ino();
         let mut there = vec![0; self.tail.len()];
         file.seek(SeekFrom::Start(self.end - there.len() as u64)).map_err(failed)?;
         file.read_exact(&mut there).map_err(failed)?;
         if there != self.tail {
-            return Ok(Taken::ReadAgain);
+            return Ok(ImportOutcome::Restart);
         }
         let mut source = BufReader::with_capacity(1 << 18, file);
         let mut line = Vec::new();
         while self.line(&mut source, &mut line).map_err(failed)? {
             for session in self.reader.sessions() {
-                if sink.take(path, session, false)? == Taken::ReadAgain {
-                    return Ok(Taken::ReadAgain);
+                if sink.take(path, session, false)? == ImportOutcome::Restart {
+                    return Ok(ImportOutcome::Restart);
                 }
             }
             seen(self.end, sink.report.messages());
@@ -124,12 +129,12 @@ impl Followed {
             left_out.add(UNFINISHED);
         }
         for session in self.reader.sessions() {
-            if sink.take(path, session, true)? == Taken::ReadAgain {
-                return Ok(Taken::ReadAgain);
+            if sink.take(path, session, true)? == ImportOutcome::Restart {
+                return Ok(ImportOutcome::Restart);
             }
         }
         sink.report.left_out(&left_out);
-        Ok(Taken::Well)
+        Ok(ImportOutcome::Done)
     }
 
     /// Reads a line, and returns false at the end. An incomplete last line is read once it is complete.

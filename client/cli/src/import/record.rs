@@ -23,7 +23,7 @@ const LARGEST: u64 = 256 << 20;
 #[derive(Debug)]
 pub(super) struct Record {
     path: PathBuf,
-    kept: Kept,
+    kept: ImportState,
     is_changed: bool,
     saved: Instant,
     /// Whether the record is never written to disk.
@@ -32,10 +32,10 @@ pub(super) struct Record {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Kept {
+struct ImportState {
     /// The files by their paths, if these are text.
     files: BTreeMap<String, Stamp>,
-    sessions: BTreeMap<String, Known>,
+    sessions: BTreeMap<String, ImportedSession>,
 }
 
 /// The size and time of a file when it was read.
@@ -56,7 +56,7 @@ impl Stamp {
 /// The imported part of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Known {
+pub(super) struct ImportedSession {
     /// The number of its messages that the daemon has.
     pub(super) messages: u64,
     /// The hash of the last of them. Empty if unknown.
@@ -84,9 +84,9 @@ impl Record {
             _ => Vec::new(),
         };
         // A record that can't be parsed counts as empty.
-        let mut kept: Kept = serde_json::from_slice(&kept).unwrap_or_default();
+        let mut kept: ImportState = serde_json::from_slice(&kept).unwrap_or_default();
         if again {
-            kept = Kept::default();
+            kept = ImportState::default();
         }
         Self { path, kept, is_changed: false, saved: Instant::now(), is_dry }
     }
@@ -105,11 +105,11 @@ impl Record {
     }
 
     /// Returns the record of a session, or `None` if it was never seen.
-    pub(super) fn session(&self, id: &str) -> Option<&Known> {
+    pub(super) fn session(&self, id: &str) -> Option<&ImportedSession> {
         self.kept.sessions.get(id)
     }
 
-    pub(super) fn know(&mut self, id: &str, known: Known) {
+    pub(super) fn know(&mut self, id: &str, known: ImportedSession) {
         self.kept.sessions.insert(id.to_owned(), known);
         self.is_changed = true;
     }
@@ -142,7 +142,7 @@ mod tests {
         let mut record = Record::open(home.path(), Source::named("codex"), false, false);
         assert!(!record.has_seen(Path::new("/f"), &stamp));
         record.saw(Path::new("/f"), stamp.clone());
-        record.know("s", Known { messages: 3, ..Known::default() });
+        record.know("s", ImportedSession { messages: 3, ..ImportedSession::default() });
         record.save().unwrap();
         let again = Record::open(home.path(), Source::named("codex"), false, false);
         assert!(again.has_seen(Path::new("/f"), &stamp));

@@ -14,12 +14,12 @@ use herma_client::protocol::session::chain::ShowParams;
 use herma_client::protocol::session::import::ImportParams;
 use herma_client::protocol::{ErrorKind, RpcError, limits};
 use herma_client::{Client, ClientError};
-use herma_transcripts::{Said, Session};
+use herma_transcripts::{Session, TimedMessage};
 
 use self::growth::{batch, rewrote};
 use self::names::{profile, shown};
 use super::Arguments;
-use super::record::{Known, Record};
+use super::record::{ImportedSession, Record};
 use super::report::Report;
 
 /// The most bytes of messages in one request, unless a single message is larger.
@@ -35,11 +35,11 @@ const IMPORTED: &str = "imported";
 
 /// Whether messages that were read continue the imported session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum ImportOutcome {
     /// They are imported, or need no import.
-    Well,
+    Done,
     /// They don't continue the imported session, so the file must be read from its beginning.
-    ReadAgain,
+    Restart,
 }
 
 /// The receiver of messages.
@@ -84,7 +84,7 @@ impl<'a> Sink<'a> {
     }
 
     /// Returns the record of a session. If there is none, asks the daemon.
-    pub(super) fn known(&mut self, id: &str) -> Result<Known, Failure> {
+    pub(super) fn known(&mut self, id: &str) -> Result<ImportedSession, Failure> {
         if let Some(known) = self.record.session(id) {
             return Ok(known.clone());
         }
@@ -96,7 +96,7 @@ impl<'a> Sink<'a> {
             if next.messages == 0 {
                 break;
             }
-            known = Known { rewritten: version, ..next };
+            known = ImportedSession { rewritten: version, ..next };
             version += 1;
         }
         self.record.know(id, known.clone());
@@ -106,7 +106,7 @@ impl<'a> Sink<'a> {
     /// Records the last row of a database that was read for a session.
     pub(super) fn read_to(&mut self, id: &str, row: i64) -> Result<(), Failure> {
         let known = self.known(id)?;
-        self.record.know(id, Known { row, ..known });
+        self.record.know(id, ImportedSession { row, ..known });
         Ok(())
     }
 
@@ -121,7 +121,7 @@ impl<'a> Sink<'a> {
     }
 
     /// Returns whether the imported session is still in the archive.
-    fn is_there(&mut self, id: &str, known: &Known) -> Result<bool, Failure> {
+    fn is_there(&mut self, id: &str, known: &ImportedSession) -> Result<bool, Failure> {
         let name = name(id, known.rewritten);
         Ok(self.imagined.contains(&name) || self.ask(id, &name)?.messages > 0)
     }
@@ -129,19 +129,25 @@ impl<'a> Sink<'a> {
     /// Records that its agent sends the session to herma, so that the daemon is not asked again.
     pub(super) fn is_known_live(&mut self, id: &str) -> Result<(), Failure> {
         let known = self.known(id)?;
-        self.record.know(id, Known { live: true, ..known });
+        self.record.know(id, ImportedSession { live: true, ..known });
         Ok(())
     }
 
-    fn ask(&mut self, id: &str, session: &str) -> Result<Known, Failure> {
+    fn ask(&mut self, id: &str, session: &str) -> Result<ImportedSession, Failure> {
         let params = ShowParams { session: self.named(session) };
         match self.asking()?.session_show(params) {
             Ok(row) => {
                 let live = row.end_reason.as_deref() != Some(IMPORTED);
                 let profile = Some(row.profile);
-                Ok(Known { messages: row.messages, live, profile, title: row.title, ..Known::default() })
+                Ok(ImportedSession {
+                    messages: row.messages,
+                    live,
+                    profile,
+                    title: row.title,
+                    ..ImportedSession::default()
+                })
             }
-            Err(ClientError::Rpc(error)) if is_unknown(&error) => Ok(Known::default()),
+            Err(ClientError::Rpc(error)) if is_unknown(&error) => Ok(ImportedSession::default()),
             Err(ClientError::Rpc(error)) => Err(Failure::File(format!("{id}: {}", error.message))),
             Err(error) => Err(error.into()),
         }
@@ -149,9 +155,9 @@ impl<'a> Sink<'a> {
 
     /// Imports the messages of a session that were read from a file, if there are many. With `all` it imports them in
     /// any case.
-    pub(super) fn take(&mut self, path: &Path, transcript: &mut Session, all: bool) -> Result<Taken, Failure> {
+    pub(super) fn take(&mut self, path: &Path, transcript: &mut Session, all: bool) -> Result<ImportOutcome, Failure> {
         if !all && transcript.waiting() < BYTES {
-            return Ok(Taken::Well);
+            return Ok(ImportOutcome::Done);
         }
         let (first, said) = transcript.take();
         let mut known = self.known(&transcript.id)?;
@@ -161,34 +167,34 @@ impl<'a> Sink<'a> {
             self.report.live(&transcript.id);
         }
         if known.removed || known.live {
-            return Ok(Taken::Well);
+            return Ok(ImportOutcome::Done);
         }
         if first > known.messages {
-            return Ok(Taken::ReadAgain);
+            return Ok(ImportOutcome::Restart);
         }
         let is_shorter = all && first + (said.len() as u64) < known.messages && first + (said.len() as u64) > 0;
         if is_shorter || rewrote(&known, first, &said) {
             // A session that the user removed must not return under another name.
             if !self.is_there(&transcript.id, &known)? {
                 self.report.removed(&transcript.id);
-                self.record.know(&transcript.id, Known { removed: true, ..known });
-                return Ok(Taken::Well);
+                self.record.know(&transcript.id, ImportedSession { removed: true, ..known });
+                return Ok(ImportOutcome::Done);
             }
             let rewritten = known.rewritten.saturating_add(1);
-            let known = Known { rewritten, profile: known.profile, ..Known::default() };
+            let known = ImportedSession { rewritten, profile: known.profile, ..ImportedSession::default() };
             self.record.know(&transcript.id, known);
-            return Ok(Taken::ReadAgain);
+            return Ok(ImportOutcome::Restart);
         }
         // A dry run sends nothing, so it must ask whether the session was removed.
         if self.arguments.dry_run && known.messages > 0 && !self.is_there(&transcript.id, &known)? {
             self.report.removed(&transcript.id);
-            return Ok(Taken::Well);
+            return Ok(ImportOutcome::Done);
         }
         let passed = usize::try_from(known.messages.saturating_sub(first)).unwrap_or(usize::MAX);
         let new = said.get(passed..).unwrap_or_default();
         let is_renamed = known.messages > 0 && transcript.title.is_some() && transcript.title != known.title;
         if new.is_empty() && !is_renamed {
-            return Ok(Taken::Well);
+            return Ok(ImportOutcome::Done);
         }
         if known.messages == 0 && known.profile.is_none() {
             known.profile = self.profile(transcript.cwd.as_deref());
@@ -201,7 +207,13 @@ impl<'a> Sink<'a> {
     }
 
     /// Sends messages that continue the imported session, and records them.
-    fn send(&mut self, path: &Path, transcript: &Session, new: &[Said], known: &mut Known) -> Result<Taken, Failure> {
+    fn send(
+        &mut self,
+        path: &Path,
+        transcript: &Session,
+        new: &[TimedMessage],
+        known: &mut ImportedSession,
+    ) -> Result<ImportOutcome, Failure> {
         let mut rest = new;
         loop {
             let count = batch(rest);
@@ -222,12 +234,18 @@ impl<'a> Sink<'a> {
             known.title.clone_from(&transcript.title);
             rest = after;
             if rest.is_empty() {
-                return Ok(Taken::Well);
+                return Ok(ImportOutcome::Done);
             }
         }
     }
 
-    fn params(&self, path: &Path, transcript: &Session, part: &[Said], known: &Known) -> ImportParams {
+    fn params(
+        &self,
+        path: &Path,
+        transcript: &Session,
+        part: &[TimedMessage],
+        known: &ImportedSession,
+    ) -> ImportParams {
         let named = |id: &str| self.named(id);
         ImportParams {
             session: named(&name(&transcript.id, known.rewritten)),
@@ -260,7 +278,13 @@ impl<'a> Sink<'a> {
     }
 
     /// Handles a refusal of the daemon.
-    fn refused(&mut self, id: &str, path: &Path, error: RpcError, known: &mut Known) -> Result<Taken, Failure> {
+    fn refused(
+        &mut self,
+        id: &str,
+        path: &Path,
+        error: RpcError,
+        known: &mut ImportedSession,
+    ) -> Result<ImportOutcome, Failure> {
         let details = error.details.as_ref().and_then(|details| serde_json::from_str(details.get()).ok());
         let position = details.as_ref().and_then(|details: &serde_json::Value| details.get("position")?.as_u64());
         match (error.kind, position) {
@@ -268,19 +292,19 @@ impl<'a> Sink<'a> {
             (ErrorKind::Conflict, Some(0)) => {
                 known.removed = true;
                 self.report.removed(id);
-                Ok(Taken::Well)
+                Ok(ImportOutcome::Done)
             }
             // An older archive was restored.
             (ErrorKind::Conflict, Some(position)) => {
                 (known.messages, known.last, known.row) = (position, String::new(), 0);
-                Ok(Taken::ReadAgain)
+                Ok(ImportOutcome::Restart)
             }
             (ErrorKind::Busy | ErrorKind::Unavailable, _) => Err(ClientError::Rpc(error).into()),
             // The session was imported before, and now its agent continues it in herma.
             _ if self.ask(id, &name(id, known.rewritten))?.live => {
                 known.live = true;
                 self.report.live(id);
-                Ok(Taken::Well)
+                Ok(ImportOutcome::Done)
             }
             _ => Err(Failure::File(format!("{}: session {id}: {}", path.display(), error.message))),
         }

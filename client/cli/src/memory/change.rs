@@ -66,7 +66,7 @@ impl<'a> Change<'a> {
                 text.push_str(&format!("{sign} {indent}{line}\n"));
             }
         }
-        let unchanged = out::counted(self.unchanged, "entry", "entries");
+        let unchanged = out::count_noun(self.unchanged, "entry", "entries");
         text.push_str(&if self.steps.is_empty() {
             format!("nothing changed ({unchanged})\n")
         } else {

@@ -9,7 +9,7 @@ use herma_client::protocol::memory::{BatchParams, StoreView, Target, WriteResult
 
 use super::editor::{self, Draft};
 use super::list::{self, Entries};
-use super::operations::{applied, in_turn, operations};
+use super::operations::{applied, operations, run_batches};
 use super::write::conclude;
 use super::{Store, entries, name};
 
@@ -79,7 +79,7 @@ fn apply(context: &CliContext<'_>, arguments: &Arguments, view: &StoreView, edit
     let order_holds = applied(&view.entries, &operations) == wanted;
     // A new connection: the daemon may have been restarted while the editor was open.
     let mut daemon = context.connect()?;
-    let result = in_turn(operations, view.stale_s.is_some(), |operations| {
+    let result = run_batches(operations, view.stale_s.is_some(), |operations| {
         let params = BatchParams {
             target,
             operations,
@@ -89,7 +89,7 @@ fn apply(context: &CliContext<'_>, arguments: &Arguments, view: &StoreView, edit
             expected_revision: Some(view.revision),
             allow_drift: Some(arguments.allow_drift),
         };
-        daemon.memory_batch(params).map_err(|error| overtaken(error, target))
+        daemon.memory_batch(params).map_err(|error| explain_conflict(error, target))
     })?;
     conclude(context, &result)?;
     if !order_holds {
@@ -100,7 +100,7 @@ fn apply(context: &CliContext<'_>, arguments: &Arguments, view: &StoreView, edit
 }
 
 /// Words a conflict for a user who edited a file.
-fn overtaken(error: ClientError, target: Target) -> ClientError {
+fn explain_conflict(error: ClientError, target: Target) -> ClientError {
     match error {
         ClientError::Rpc(mut error) if error.kind == ErrorKind::Conflict => {
             error.message =
@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn only_a_conflict_gets_other_words() {
         let error = |kind| ClientError::Rpc(RpcError::new(kind, "revision 3"));
-        let words = overtaken(error(ErrorKind::Conflict), Target::User).to_string();
+        let words = explain_conflict(error(ErrorKind::Conflict), Target::User).to_string();
         assert_eq!(words, "user was changed while you edited it, nothing was done: revision 3 (conflict)");
-        assert_eq!(overtaken(error(ErrorKind::Busy), Target::User).to_string(), "revision 3 (busy)");
+        assert_eq!(explain_conflict(error(ErrorKind::Busy), Target::User).to_string(), "revision 3 (busy)");
     }
 }

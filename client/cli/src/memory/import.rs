@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::export::{File, Format};
 use super::list::{self, Entries};
-use super::operations::{in_turn, removals_and_additions};
+use super::operations::{removals_and_additions, run_batches};
 use super::write::written;
 use super::{Store, entries, name};
 
@@ -111,7 +111,7 @@ fn import(
     if arguments.dry_run || operations.is_empty() {
         return Ok(Imported { plan, result: None });
     }
-    let result = in_turn(operations, view.stale_s.is_some(), |operations| {
+    let result = run_batches(operations, view.stale_s.is_some(), |operations| {
         client.memory_batch(BatchParams {
             target,
             operations,
@@ -123,11 +123,11 @@ fn import(
             allow_drift: Some(arguments.allow_drift),
         })
     });
-    Ok(Imported { plan, result: Some(result.map_err(|error| overtaken(error, target))?) })
+    Ok(Imported { plan, result: Some(result.map_err(|error| explain_conflict(error, target))?) })
 }
 
 /// Words a conflict for a user who imports a file.
-fn overtaken(error: ClientError, target: Target) -> ClientError {
+fn explain_conflict(error: ClientError, target: Target) -> ClientError {
     match error {
         ClientError::Rpc(mut error) if error.kind == ErrorKind::Conflict => {
             let store = name(target);

@@ -13,12 +13,12 @@ use super::steps::{Step, steps};
 /// added, and an addition goes to the end of the store. Removals come first and additions last, so that no text is in
 /// the store twice in between. A store would drop the second one.
 pub(super) fn operations(old: &[String], new: &[String]) -> Vec<Operation> {
-    let mut found = Found { known: old.iter().map(String::as_str).collect(), ..Found::default() };
+    let mut found = OperationPlan { known: old.iter().map(String::as_str).collect(), ..OperationPlan::default() };
     for step in steps(old, new) {
         match step {
             Step::Keep(_) => found.end_of_run(),
-            Step::Remove(entry) => found.gone.push(entry),
-            Step::Add(entry) => found.come.push(entry),
+            Step::Remove(entry) => found.removed.push(entry),
+            Step::Add(entry) => found.added.push(entry),
         }
     }
     found.end_of_run();
@@ -28,12 +28,12 @@ pub(super) fn operations(old: &[String], new: &[String]) -> Vec<Operation> {
 /// Runs operations in one batch, or in two if several hosts share the store and some entries are bound to this host.
 /// Those come first, because one batch can't contain both kinds: they have no revision that the others could conflict
 /// with. Returns the last result, or the first that is not a success.
-pub(super) fn in_turn<E>(
+pub(super) fn run_batches<E>(
     operations: Vec<Operation>,
     is_shared: bool,
     mut batch: impl FnMut(Vec<Operation>) -> Result<WriteResult, E>,
 ) -> Result<WriteResult, E> {
-    match parted(operations, is_shared) {
+    match split_host_bound(operations, is_shared) {
         (of_host, rest) if of_host.is_empty() => batch(rest),
         (of_host, rest) => match batch(of_host)? {
             done if done.success && !rest.is_empty() => batch(rest),
@@ -42,33 +42,33 @@ pub(super) fn in_turn<E>(
     }
 }
 
-fn parted(operations: Vec<Operation>, is_shared: bool) -> (Vec<Operation>, Vec<Operation>) {
+fn split_host_bound(operations: Vec<Operation>, is_shared: bool) -> (Vec<Operation>, Vec<Operation>) {
     let is_bound = |text: &Option<String>| text.as_ref().is_some_and(|text| text.starts_with(HOST_BOUND));
     operations.into_iter().partition(|one| is_shared && (is_bound(&one.content) || is_bound(&one.old_text)))
 }
 
 /// The operations found so far, and the current run of changed entries.
 #[derive(Debug, Default)]
-struct Found<'a> {
+struct OperationPlan<'a> {
     known: HashSet<&'a str>,
     removals: Vec<Operation>,
     replacements: Vec<Operation>,
     additions: Vec<Operation>,
-    gone: Vec<&'a str>,
-    come: Vec<&'a str>,
+    removed: Vec<&'a str>,
+    added: Vec<&'a str>,
 }
 
-impl Found<'_> {
+impl OperationPlan<'_> {
     fn end_of_run(&mut self) {
-        let mut gone = std::mem::take(&mut self.gone);
-        for content in self.come.drain(..) {
+        let mut removed = std::mem::take(&mut self.removed);
+        for content in self.added.drain(..) {
             // A moved entry never replaces another one, because it would be in the store twice for a moment. A
             // host-bound entry and a shared entry never replace each other.
-            let is_alike = |gone: &&str| gone.starts_with(HOST_BOUND) == content.starts_with(HOST_BOUND);
+            let is_alike = |removed: &&str| removed.starts_with(HOST_BOUND) == content.starts_with(HOST_BOUND);
             let place = if self.known.contains(content) {
                 None
             } else {
-                gone.iter().position(is_alike).map(|at| gone.remove(at))
+                removed.iter().position(is_alike).map(|at| removed.remove(at))
             };
             match place {
                 Some(old_text) => {
@@ -77,7 +77,7 @@ impl Found<'_> {
                 None => self.additions.push(operation(Action::Add, Some(content), None)),
             }
         }
-        self.removals.extend(gone.into_iter().map(|old_text| operation(Action::Remove, None, Some(old_text))));
+        self.removals.extend(removed.into_iter().map(|old_text| operation(Action::Remove, None, Some(old_text))));
     }
 }
 
@@ -162,9 +162,9 @@ mod tests {
         let (old, new) = (texts(&["a", "[host-bound] x", "b"]), texts(&["a", "c", "[host-bound] y"]));
         let operations = operations(&old, &new);
         assert_eq!(short(&operations), "b>c [host-bound] x>[host-bound] y");
-        let (of_host, rest) = parted(operations.clone(), true);
+        let (of_host, rest) = split_host_bound(operations.clone(), true);
         assert_eq!((short(&of_host).as_str(), short(&rest).as_str()), ("[host-bound] x>[host-bound] y", "b>c"));
-        assert_eq!(parted(operations.clone(), false), (Vec::new(), operations));
+        assert_eq!(split_host_bound(operations.clone(), false), (Vec::new(), operations));
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(crate) struct Diff {
 
 /// A store at a revision.
 #[derive(Debug, Serialize)]
-struct Held {
+struct StoreRevision {
     target: Target,
     revision: u64,
     entries: Vec<String>,
@@ -60,7 +60,7 @@ struct Difference<'a> {
 }
 
 pub(super) fn show(context: &CliContext<'_>, arguments: &Show) -> Result<(), Failure> {
-    let mut past = Past::of(context, arguments.store, arguments.raw.into())?;
+    let mut past = StoreHistory::of(context, arguments.store, arguments.raw.into())?;
     let held = past.at(arguments.revision)?;
     out::show(context.common, &held, |held| {
         format!("{} at revision {}\n{}", name(held.target), held.revision, list::numbered(&held.entries))
@@ -68,7 +68,7 @@ pub(super) fn show(context: &CliContext<'_>, arguments: &Show) -> Result<(), Fai
 }
 
 pub(super) fn diff(context: &CliContext<'_>, arguments: &Diff) -> Result<(), Failure> {
-    let mut past = Past::of(context, arguments.store, arguments.raw.into())?;
+    let mut past = StoreHistory::of(context, arguments.store, arguments.raw.into())?;
     let (from, to) = match (arguments.from, arguments.to) {
         (Some(from), Some(to)) => (past.at(from)?, past.at(to)?),
         (Some(from), None) => (past.at(from)?, past.at(past.newest)?),
@@ -92,7 +92,7 @@ pub(super) fn diff(context: &CliContext<'_>, arguments: &Diff) -> Result<(), Fai
 }
 
 /// The history of a store.
-struct Past<'a> {
+struct StoreHistory<'a> {
     context: &'a CliContext<'a>,
     client: Client,
     target: Target,
@@ -101,7 +101,7 @@ struct Past<'a> {
     now: Vec<String>,
 }
 
-impl<'a> Past<'a> {
+impl<'a> StoreHistory<'a> {
     fn of(context: &'a CliContext<'a>, store: Store, entries: Entries) -> Result<Self, Failure> {
         let (mut client, target) = (context.connect()?, store.into());
         let view = list::view(context, &mut client, target, entries)?;
@@ -109,7 +109,7 @@ impl<'a> Past<'a> {
     }
 
     /// Returns the store at a revision.
-    fn at(&mut self, revision: u64) -> Result<Held, Failure> {
+    fn at(&mut self, revision: u64) -> Result<StoreRevision, Failure> {
         let name = name(self.target);
         if revision > self.newest {
             let words = format!("there is no revision {revision} of {name} yet; it is at revision {}", self.newest);
@@ -144,7 +144,7 @@ impl<'a> Past<'a> {
     }
 
     /// Returns the store before and after its newest change.
-    fn newest_change(&mut self) -> Result<(Held, Held), Failure> {
+    fn newest_change(&mut self) -> Result<(StoreRevision, StoreRevision), Failure> {
         match self.rows(None, 1)?.rows.into_iter().next() {
             Some(row) => {
                 let before = self.held(row.revision.saturating_sub(1), row.before);
@@ -173,7 +173,7 @@ impl<'a> Past<'a> {
         Ok(self.client.memory_log(LogParams { target: Some(self.target), limit: Some(limit), before, raw })?)
     }
 
-    fn held(&self, revision: u64, entries: Vec<String>) -> Held {
-        Held { target: self.target, revision, entries }
+    fn held(&self, revision: u64, entries: Vec<String>) -> StoreRevision {
+        StoreRevision { target: self.target, revision, entries }
     }
 }

@@ -1,6 +1,6 @@
 //! `herma output gc`.
 
-use herma_base::out::{self, Side};
+use herma_base::out::{self, Align};
 use herma_base::{CliContext, Failure};
 use herma_client::protocol::output::shelf::{Expired, GcParams, GcResult};
 
@@ -18,28 +18,28 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let result = context.connect()?.output_gc(GcParams { dry_run: Some(arguments.dry_run) })?;
-    let way = if arguments.dry_run { Way::WouldGo } else { Way::Went };
+    let way = if arguments.dry_run { GcMode::DryRun } else { GcMode::Removed };
     out::show(context.common, &result, |result| told(result, way))
 }
 
 /// Whether the outputs were removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Went,
-    WouldGo,
+enum GcMode {
+    Removed,
+    DryRun,
 }
 
-fn told(result: &GcResult, way: Way) -> String {
+fn told(result: &GcResult, way: GcMode) -> String {
     let files = usize::try_from(result.files).unwrap_or(usize::MAX);
-    let stays = format!("{} kept, {}", out::counted(files, "output", "outputs"), out::size(result.bytes));
+    let stays = format!("{} kept, {}", out::count_noun(files, "output", "outputs"), out::size(result.bytes));
     let (nothing, freed) = match way {
-        Way::Went => ("nothing went", "freed"),
-        Way::WouldGo => ("nothing would go", "would free"),
+        GcMode::Removed => ("nothing went", "freed"),
+        GcMode::DryRun => ("nothing would go", "would free"),
     };
     if result.expired.is_empty() {
         return format!("{nothing}; {stays}\n");
     }
-    let outputs = out::counted(result.expired.len(), "output", "outputs");
+    let outputs = out::count_noun(result.expired.len(), "output", "outputs");
     format!("{}{outputs}, {freed} {}; {stays}\n", table(&result.expired), out::size(result.freed))
 }
 
@@ -55,7 +55,7 @@ fn table(expired: &[Expired]) -> String {
         ]
     };
     let rows: Vec<[String; 6]> = expired.iter().map(cells).collect();
-    let sides = [Side::Left, Side::Left, Side::Left, Side::Left, Side::Right, Side::Left];
+    let sides = [Align::Left, Align::Left, Align::Left, Align::Left, Align::Right, Align::Left];
     out::sided(["handle", "session", "tool", "id", "size", "reason"], sides, &rows)
 }
 
@@ -79,10 +79,10 @@ mod tests {
         let rows =
             "handle  session  tool      id         size  reason\nout_1   s        terminal  call_1  1.5 KiB  too old\n";
         for (result, way, expected) in [
-            (&result, Way::Went, format!("{rows}1 output, freed 1.5 KiB; 1 output kept, 2.0 KiB\n")),
-            (&result, Way::WouldGo, format!("{rows}1 output, would free 1.5 KiB; 1 output kept, 2.0 KiB\n")),
-            (&GcResult::default(), Way::Went, "nothing went; 0 outputs kept, 0 B\n".into()),
-            (&GcResult::default(), Way::WouldGo, "nothing would go; 0 outputs kept, 0 B\n".into()),
+            (&result, GcMode::Removed, format!("{rows}1 output, freed 1.5 KiB; 1 output kept, 2.0 KiB\n")),
+            (&result, GcMode::DryRun, format!("{rows}1 output, would free 1.5 KiB; 1 output kept, 2.0 KiB\n")),
+            (&GcResult::default(), GcMode::Removed, "nothing went; 0 outputs kept, 0 B\n".into()),
+            (&GcResult::default(), GcMode::DryRun, "nothing would go; 0 outputs kept, 0 B\n".into()),
         ] {
             assert_eq!(told(result, way), expected);
         }

@@ -1,6 +1,6 @@
 //! `herma output list`.
 
-use herma_base::out::{self, Side};
+use herma_base::out::{self, Align};
 use herma_base::{CliContext, Failure};
 use herma_client::protocol::output::shelf::{ListParams, ListResult, Reason, Row, State};
 use herma_client::{Client, ClientError};
@@ -94,7 +94,7 @@ fn table(rows: &[Row]) -> String {
         ]
     };
     let rows: Vec<[String; 8]> = rows.iter().map(cells).collect();
-    let (left, right) = (Side::Left, Side::Right);
+    let (left, right) = (Align::Left, Align::Right);
     let sides = [left, left, left, left, right, right, left, left];
     out::sided(["handle", "session", "tool", "id", "size", "chars", "when", "state"], sides, &rows)
 }

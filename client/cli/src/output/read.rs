@@ -6,7 +6,7 @@ use herma_client::protocol::output::{Next, ReadParams, ReadResult, View};
 
 /// The form in which an output is shown.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Shown {
+pub(crate) enum OutputView {
     /// Unchanged
     Raw,
     /// Indented JSON
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     tail: Option<u64>,
     /// The form in which it is shown
     #[arg(long, value_enum, default_value = "raw")]
-    view: Shown,
+    view: OutputView,
     /// Send the bytes to the terminal unchanged, instead of making control characters visible
     #[arg(long)]
     raw: bool,
@@ -55,8 +55,8 @@ impl Arguments {
             limit: self.limit,
             tail: self.tail,
             view: Some(match self.view {
-                Shown::Raw => View::Raw,
-                Shown::Json => View::Json,
+                OutputView::Raw => View::Raw,
+                OutputView::Json => View::Json,
             }),
         }
     }
@@ -107,7 +107,7 @@ mod tests {
                 offset: None,
                 limit: None,
                 tail: None,
-                view: Shown::Raw,
+                view: OutputView::Raw,
                 raw: false,
             };
             let params = arguments.params();

@@ -3,7 +3,7 @@
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::output::shelf::RemoveParams;
 
-use crate::several::Several;
+use crate::several::BatchResults;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -17,7 +17,8 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let mut client = context.connect()?;
-    let removed =
-        Several::call(&arguments.handles, |handle| client.output_remove(RemoveParams { handle: handle.to_owned() }))?;
+    let removed = BatchResults::call(&arguments.handles, |handle| {
+        client.output_remove(RemoveParams { handle: handle.to_owned() })
+    })?;
     removed.tell(context.common, |handle, result| format!("removed {handle}, {}", out::size(result.bytes)))
 }

@@ -1,6 +1,6 @@
 //! `herma recall --describe SESSION`.
 
-use herma_base::out::{self, Side};
+use herma_base::out::{self, Align};
 use herma_base::{CliContext, Failure};
 use herma_client::protocol::recall::{Compression, DescribeParams, DescribeResult, Node};
 
@@ -39,7 +39,7 @@ fn map(nodes: &[Node]) -> String {
         ]
     };
     let rows: Vec<[String; 7]> = nodes.iter().map(cells).collect();
-    let (left, right) = (Side::Left, Side::Right);
+    let (left, right) = (Align::Left, Align::Right);
     let sides = [left, right, right, left, right, left, left];
     out::sided(["node", "depth", "messages", "since", "tokens", "writer", "text"], sides, &rows)
 }
@@ -56,7 +56,7 @@ fn table(compressions: &[Compression]) -> String {
         ]
     };
     let rows: Vec<[String; 6]> = compressions.iter().map(cells).collect();
-    let (left, right) = (Side::Left, Side::Right);
+    let (left, right) = (Align::Left, Align::Right);
     let sides = [right, left, left, right, right, left];
     out::sided(["generation", "time", "handle", "messages", "chars", "summary"], sides, &rows)
 }

@@ -1,6 +1,6 @@
 //! `herma recall QUERY`.
 
-use herma_base::out::{self, Mark, Marked};
+use herma_base::out::{self, Mark, MarkedText};
 use herma_base::{CliContext, Failure};
 use herma_client::protocol::recall::{Hit, Kind, Scope, SearchParams};
 
@@ -37,8 +37,8 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
 }
 
 /// Returns two lines for each hit: its origin, and the text around it.
-fn told(hits: &[Hit], mark: Mark) -> Marked {
-    let mut text = Marked::new(mark);
+fn told(hits: &[Hit], mark: Mark) -> MarkedText {
+    let mut text = MarkedText::new(mark);
     for hit in hits {
         let kind = match hit.kind {
             Kind::Message => "message",

@@ -1,6 +1,6 @@
 //! `herma session list`.
 
-use herma_base::out::{self, Side};
+use herma_base::out::{self, Align};
 use herma_base::{CliContext, Common, Failure};
 use herma_client::protocol::session::chain::{ListParams, ListResult, Row};
 
@@ -68,7 +68,7 @@ fn table(result: &ListResult) -> String {
         ]
     };
     let rows: Vec<[String; 7]> = result.sessions.iter().map(cells).collect();
-    let (left, right) = (Side::Left, Side::Right);
+    let (left, right) = (Align::Left, Align::Right);
     let sides = [left, left, left, right, right, left, left];
     out::sided(["session", "last active", "state", "messages", "tokens", "model", "title"], sides, &rows)
 }

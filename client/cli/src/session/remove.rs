@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::session::transcript::{RemoveParams, RemoveResult};
 
-use crate::several::Several;
+use crate::several::BatchResults;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -25,12 +25,13 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
             return Err(Failure::Usage("nobody can be asked here; --yes removes without a question".into()));
         }
-        if !out::agreed(&question(&arguments.sessions), &mut std::io::stdin().lock(), &mut std::io::stderr()) {
+        if !out::confirm(&question(&arguments.sessions), &mut std::io::stdin().lock(), &mut std::io::stderr()) {
             return Err(Failure::File("nothing was removed".into()));
         }
     }
     let mut client = context.connect()?;
-    let removed = Several::call(&arguments.sessions, |id| client.session_remove(RemoveParams { session: id.into() }))?;
+    let removed =
+        BatchResults::call(&arguments.sessions, |id| client.session_remove(RemoveParams { session: id.into() }))?;
     removed.tell(context.common, told)
 }
 
@@ -43,9 +44,9 @@ fn question(sessions: &[String]) -> String {
 }
 
 fn told(id: &str, result: &RemoveResult) -> String {
-    let counted = |count, one, many| out::counted(usize::try_from(count).unwrap_or(usize::MAX), one, many);
-    let messages = counted(result.messages, "message", "messages");
-    let outputs = counted(result.outputs, "output", "outputs");
+    let count_noun = |count, one, many| out::count_noun(usize::try_from(count).unwrap_or(usize::MAX), one, many);
+    let messages = count_noun(result.messages, "message", "messages");
+    let outputs = count_noun(result.outputs, "output", "outputs");
     format!("removed {id}: {messages}, {outputs}, {}", out::size(result.bytes))
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Overview {
 
 /// A view of one thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum View {
     Session(String),
     Store { profile: String, target: Target },
     Journal { profile: String, target: Target },
@@ -61,7 +61,7 @@ pub(super) struct App {
     pub events: VecDeque<String>,
     pub help: bool,
     /// The opened views, outermost first, and the lines of the innermost.
-    pub path: Vec<Place>,
+    pub path: Vec<View>,
     pub lines: Vec<String>,
     pub scrolled: usize,
     before: Option<(Instant, u64, BTreeMap<String, u64>)>,
@@ -117,7 +117,7 @@ impl App {
     }
 
     /// Returns the innermost view, if there is one.
-    pub(super) fn inside(&self) -> Option<&Place> {
+    pub(super) fn inside(&self) -> Option<&View> {
         self.path.last()
     }
 
@@ -165,8 +165,8 @@ impl App {
             }
             KeyCode::Char('l') => {
                 let place = self.inside().cloned().or_else(|| self.chosen());
-                if let Some(Place::Store { profile, target }) = place {
-                    self.path.push(Place::Journal { profile, target });
+                if let Some(View::Store { profile, target }) = place {
+                    self.path.push(View::Journal { profile, target });
                     return self.moved_in();
                 }
             }
@@ -182,15 +182,15 @@ impl App {
     }
 
     /// Returns the view of the selected row.
-    fn chosen(&self) -> Option<Place> {
+    fn chosen(&self) -> Option<View> {
         let overview = self.overview.as_ref()?;
         match self.focus {
-            Focus::Sessions => overview.sessions.get(self.session).map(|(row, _)| Place::Session(row.session.clone())),
+            Focus::Sessions => overview.sessions.get(self.session).map(|(row, _)| View::Session(row.session.clone())),
             Focus::Stores => overview
                 .status
                 .stores
                 .get(self.store)
-                .map(|store| Place::Store { profile: store.profile.clone(), target: store.target }),
+                .map(|store| View::Store { profile: store.profile.clone(), target: store.target }),
         }
     }
 
@@ -272,15 +272,15 @@ pub(super) mod tests {
         }
         assert_eq!(app.session, 2);
         assert_eq!(press(&mut app, KeyCode::Enter), After::LooksAgain);
-        assert_eq!(app.inside(), Some(&Place::Session("会議-2".into())));
+        assert_eq!(app.inside(), Some(&View::Session("会議-2".into())));
         press(&mut app, KeyCode::Esc);
         press(&mut app, KeyCode::Tab);
         press(&mut app, KeyCode::Char('j'));
         press(&mut app, KeyCode::Enter);
         press(&mut app, KeyCode::Char('l'));
-        assert_eq!(app.inside(), Some(&Place::Journal { profile: "default".into(), target: Target::User }));
+        assert_eq!(app.inside(), Some(&View::Journal { profile: "default".into(), target: Target::User }));
         press(&mut app, KeyCode::Esc);
-        assert_eq!(app.inside(), Some(&Place::Store { profile: "default".into(), target: Target::User }));
+        assert_eq!(app.inside(), Some(&View::Store { profile: "default".into(), target: Target::User }));
         assert_eq!(press(&mut app, KeyCode::Char('q')), After::Ends);
         assert_eq!(app.key(KeyCode::Char('c'), KeyModifiers::CONTROL), After::Ends);
     }

@@ -10,7 +10,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, TableState};
 
-use super::app::{App, Focus, Overview, Place};
+use super::app::{App, Focus, Overview, View};
 
 /// Cells of a bar.
 const BAR: usize = 10;
@@ -195,11 +195,11 @@ fn method_table(frame: &mut Frame<'_>, app: &App, status: &StatusResult, area: R
     frame.render_widget(table, area);
 }
 
-fn detail(frame: &mut Frame<'_>, app: &App, place: &Place, area: Rect) {
+fn detail(frame: &mut Frame<'_>, app: &App, place: &View, area: Rect) {
     let title = match place {
-        Place::Session(id) => format!("session {}", shown(id)),
-        Place::Store { profile, target: of } => format!("store {}/{}", shown(profile), target(*of)),
-        Place::Journal { profile, target: of } => format!("journal of {}/{}", shown(profile), target(*of)),
+        View::Session(id) => format!("session {}", shown(id)),
+        View::Store { profile, target: of } => format!("store {}/{}", shown(profile), target(*of)),
+        View::Journal { profile, target: of } => format!("journal of {}/{}", shown(profile), target(*of)),
     };
     let lines: Vec<Line<'_>> = app.lines.iter().skip(app.scrolled).map(|line| Line::raw(shown(line))).collect();
     frame.render_widget(Paragraph::new(lines).block(titled(&title)), area);
@@ -293,7 +293,7 @@ mod tests {
         }
         app.looked(Ok(overview(500)));
         app.looked(Err("the daemon went away".into()));
-        app.path.push(Place::Session("s".into()));
+        app.path.push(View::Session("s".into()));
         app.detail(Ok(vec!["a line".into(); 300]));
         app.scrolled = 299;
         for (width, height) in [(1, 1), (10, 3), (80, 24)] {

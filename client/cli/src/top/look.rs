@@ -10,7 +10,7 @@ use herma_client::protocol::recall::{DescribeParams, Node};
 use herma_client::protocol::session::chain::{ListParams, ShowParams};
 use herma_client::{Client, ClientError, Codec, Place as Home, connect};
 
-use super::app::{Overview, Place};
+use super::app::{Overview, View};
 use crate::context::status::{Map, cache};
 use crate::memory;
 
@@ -74,11 +74,11 @@ impl Link {
     }
 
     /// Returns the lines of a view.
-    pub(super) fn detail(&mut self, place: &Place) -> Result<Vec<String>, String> {
+    pub(super) fn detail(&mut self, place: &View) -> Result<Vec<String>, String> {
         match place {
-            Place::Session(id) => self.ask(|client| session(client, id)),
-            Place::Store { profile, target } => store(&self.home, profile, *target).map_err(|error| error.to_string()),
-            Place::Journal { profile, target } => {
+            View::Session(id) => self.ask(|client| session(client, id)),
+            View::Store { profile, target } => store(&self.home, profile, *target).map_err(|error| error.to_string()),
+            View::Journal { profile, target } => {
                 journal(&self.home, profile, *target).map_err(|error| error.to_string())
             }
         }

@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 
 /// The settings for all lines.
 #[derive(Debug)]
-pub(super) struct Manner {
+pub(super) struct LineOptions {
     /// The configuration in force, from the daemon.
     pub(super) config: Json,
     pub(super) summarizer: Option<String>,
@@ -36,7 +36,7 @@ pub(super) struct Manner {
 
 /// The result of a line.
 #[derive(Debug)]
-pub(super) enum Done {
+pub(super) enum LineOutcome {
     /// Nothing is written: the line is blank, or not in the sample.
     Nothing,
     /// The line contains no conversation, and is written unchanged.
@@ -56,12 +56,12 @@ pub(super) enum Done {
 /// Compresses lines on its own connection.
 pub(super) struct Worker<'a> {
     context: &'a CliContext<'a>,
-    manner: &'a Manner,
+    manner: &'a LineOptions,
     client: Option<Client>,
 }
 
 impl<'a> Worker<'a> {
-    pub(super) const fn new(context: &'a CliContext<'a>, manner: &'a Manner) -> Self {
+    pub(super) const fn new(context: &'a CliContext<'a>, manner: &'a LineOptions) -> Self {
         Self { context, manner, client: None }
     }
 
@@ -69,12 +69,12 @@ impl<'a> Worker<'a> {
     ///
     /// # Errors
     /// The daemon or the tokenizer is gone, which ends the whole run.
-    pub(super) fn work(&mut self, line: &[u8]) -> Result<Done, Failure> {
-        let failed = |why: String| Ok(Done::Failed { why });
+    pub(super) fn work(&mut self, line: &[u8]) -> Result<LineOutcome, Failure> {
+        let failed = |why: String| Ok(LineOutcome::Failed { why });
         let Ok(text) = std::str::from_utf8(line) else { return failed("not UTF-8".to_owned()) };
         let (members, turns) = match Entry::read(text) {
-            Ok(Entry::Blank) => return Ok(Done::Nothing),
-            Ok(Entry::Other) => return Ok(Done::Passed),
+            Ok(Entry::Blank) => return Ok(LineOutcome::Nothing),
+            Ok(Entry::Other) => return Ok(LineOutcome::Passed),
             Ok(Entry::Trajectory(members, turns)) => (members, turns),
             Err(why) => return failed(why),
         };
@@ -82,7 +82,7 @@ impl<'a> Worker<'a> {
         match self.compress(turns, tokens) {
             Ok(result) => self.written(&members, result),
             Err(ClientError::Rpc(error)) => match error.kind {
-                ErrorKind::DeadlineExceeded => Ok(Done::TimedOut { why: "it took too long".to_owned() }),
+                ErrorKind::DeadlineExceeded => Ok(LineOutcome::TimedOut { why: "it took too long".to_owned() }),
                 ErrorKind::InvalidParams | ErrorKind::TooLarge | ErrorKind::ParseError | ErrorKind::Internal => {
                     // A frame that is too large ends its connection.
                     self.client = None;
@@ -126,26 +126,26 @@ impl<'a> Worker<'a> {
         Ok(self.client.insert(client))
     }
 
-    fn written(&self, members: &Members<'_>, result: CompressResult) -> Result<Done, Failure> {
+    fn written(&self, members: &Members<'_>, result: CompressResult) -> Result<LineOutcome, Failure> {
         let manner = self.manner;
         let taken = (result.conversations.into_iter().next(), result.metrics.into_iter().next(), result.plans.first());
         let (Some(turns), Some(row), Some(plan)) = taken else {
-            return Ok(Done::Failed { why: "the daemon's answer lacks it".to_owned() });
+            return Ok(LineOutcome::Failed { why: "the daemon's answer lacks it".to_owned() });
         };
-        let row = counted(row, &turns, manner)?;
+        let row = count_noun(row, &turns, manner)?;
         if row.still_over_limit && !manner.saves_over_limit && !manner.is_dry {
-            return Ok(Done::LeftOut { row });
+            return Ok(LineOutcome::LeftOut { row });
         }
         let line = row.was_compressed.then(|| {
             let metrics = manner.tells_metrics.then(|| serde_json::to_string(&row).unwrap_or_default());
             members.with(&turns, metrics.as_deref())
         });
-        Ok(Done::Trajectory { row, line, planned: replaced(plan) })
+        Ok(LineOutcome::Trajectory { row, line, planned: replaced(plan) })
     }
 }
 
 /// Returns the row with an exact count of the new turns, if there is a tokenizer.
-fn counted(row: Row, turns: &[Json], manner: &Manner) -> Result<Row, Failure> {
+fn count_noun(row: Row, turns: &[Json], manner: &LineOptions) -> Result<Row, Failure> {
     let Some(counter) = manner.counter.as_ref().filter(|_| row.was_compressed) else { return Ok(row) };
     let tokens = counter.turns(turns)?.iter().sum();
     if tokens <= row.original_tokens {

@@ -11,7 +11,7 @@ use herma_base::{CliContext, Failure};
 use herma_client::protocol::limits;
 
 use super::files::Files;
-use super::line::{Done, Manner, Worker};
+use super::line::{LineOptions, LineOutcome, Worker};
 use super::place::Mark;
 use super::window::Window;
 use crate::lines;
@@ -57,7 +57,7 @@ pub(super) enum Item {
         /// The position after the line, in bytes.
         end: u64,
         text: Vec<u8>,
-        done: Done,
+        done: LineOutcome,
     },
     /// All lines of a file were returned.
     End,
@@ -88,7 +88,7 @@ type Answer = (u64, Result<Item, Failure>);
 /// Processes all files from `mark` to the end. Calls `take` with the events in order.
 pub(super) fn run(
     context: &CliContext<'_>,
-    manner: &Manner,
+    manner: &LineOptions,
     files: &Files,
     mark: &Mark,
     jobs: usize,
@@ -127,11 +127,11 @@ fn work(wanted: &Mutex<Receiver<Job>>, tell: &Sender<Answer>, mut worker: Worker
         let answer = match work {
             Work::End => Ok(Item::End),
             Work::Long { file, number, start, end, is_taken } => {
-                let done = if is_taken { Done::TooLong { start } } else { Done::Nothing };
+                let done = if is_taken { LineOutcome::TooLong { start } } else { LineOutcome::Nothing };
                 Ok(Item::Line { file, number, end, text: Vec::new(), done })
             }
             Work::Line { file, number, end, text, is_taken } => {
-                let done = if is_taken { worker.work(&text) } else { Ok(Done::Nothing) };
+                let done = if is_taken { worker.work(&text) } else { Ok(LineOutcome::Nothing) };
                 done.map(|done| Item::Line { file, number, end, text, done })
             }
         };

@@ -55,7 +55,7 @@ pub(super) struct Sums {
 
 /// The output files of a run.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct RunFiles {
     files: Vec<PathBuf>,
     progress: PathBuf,
     records: File,
@@ -63,10 +63,10 @@ pub(super) struct Place {
     marked: Instant,
 }
 
-impl Place {
+impl RunFiles {
     /// Creates the files, or opens those of a stopped run and returns its progress. `identity` identifies the run. With
-    /// `is_anew`, earlier output is discarded.
-    pub(super) fn open(files: &Files, identity: &str, is_anew: bool) -> Result<(Self, Mark), Failure> {
+    /// `is_fresh_start`, earlier output is discarded.
+    pub(super) fn open(files: &Files, identity: &str, is_fresh_start: bool) -> Result<(Self, Mark), Failure> {
         if files.is_folder {
             user_file::create_folder(&files.output)?;
         }
@@ -77,7 +77,7 @@ impl Place {
             .map_err(|_| Failure::File(format!("{}: another run is at work on it", files.output.display())))?;
         let found = found(&mut records, &progress)?;
         let mark = match found {
-            Some((known, mark)) if !is_anew => {
+            Some((known, mark)) if !is_fresh_start => {
                 if known != identity {
                     let words = "there is a run that was stopped, of other inputs or settings; go on with those, or begin anew with --force";
                     return Err(Failure::File(format!("{}: {words}", progress.display())));
@@ -85,7 +85,7 @@ impl Place {
                 mark
             }
             _ => {
-                if let Some(there) = outputs.iter().find(|path| path.exists()).filter(|_| !is_anew) {
+                if let Some(there) = outputs.iter().find(|path| path.exists()).filter(|_| !is_fresh_start) {
                     drop(user_file::remove(&progress));
                     return Err(Failure::File(format!("{} exists; --force writes it anew", there.display())));
                 }

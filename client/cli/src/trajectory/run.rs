@@ -13,9 +13,9 @@ use serde_json::json;
 
 use super::Arguments;
 use super::files::Files;
-use super::line::{Done, Manner};
+use super::line::{LineOptions, LineOutcome};
 use super::pipeline::{self, Item, Next, Sample};
-use super::place::{Mark, Place, Sums};
+use super::place::{Mark, RunFiles, Sums};
 use super::report::{self, PROBLEMS, Planned, Problem, Report};
 use super::tokens::Counter;
 
@@ -63,7 +63,7 @@ pub(super) fn compress(context: &CliContext<'_>, arguments: &Arguments) -> Resul
     let identity = identity(arguments, &files, &config);
     let timeout = context.common.timeout.unwrap_or(in_force.processing.per_trajectory_timeout);
     let jobs = arguments.jobs.map_or(in_force.processing.num_workers, |jobs| usize::try_from(jobs).unwrap_or(1));
-    let manner = Manner {
+    let manner = LineOptions {
         config,
         summarizer: arguments.summarizer.clone(),
         counter,
@@ -76,7 +76,7 @@ pub(super) fn compress(context: &CliContext<'_>, arguments: &Arguments) -> Resul
     let (place, mut mark) = if arguments.dry_run {
         (None, Mark::default())
     } else {
-        let (place, mark) = Place::open(&files, &identity, arguments.force)?;
+        let (place, mark) = RunFiles::open(&files, &identity, arguments.force)?;
         (Some(place), mark)
     };
     if mark.sums.started == 0.0 {
@@ -84,10 +84,10 @@ pub(super) fn compress(context: &CliContext<'_>, arguments: &Arguments) -> Resul
     }
     let sample = arguments.sample.map(|fraction| Sample { fraction, seed: arguments.seed });
     let from = mark.clone();
-    let mut taker = Taker::new(context.common, &files, place, mark);
+    let mut taker = ResultWriter::new(context.common, &files, place, mark);
     pipeline::run(context, &manner, &files, &from, jobs, sample, |next| taker.take(next))?;
     taker.progress.clear();
-    let Taker { place, mark, problems, .. } = taker;
+    let ResultWriter { place, mark, problems, .. } = taker;
     let sums = mark.sums;
     let report = Report {
         input: &arguments.input,
@@ -162,10 +162,10 @@ fn now() -> f64 {
 }
 
 /// Receives the results of the lines, in their order.
-struct Taker<'a> {
+struct ResultWriter<'a> {
     common: &'a Common,
     files: &'a Files,
-    place: Option<Place>,
+    place: Option<RunFiles>,
     mark: Mark,
     progress: Progress,
     /// The lines of this run.
@@ -174,8 +174,8 @@ struct Taker<'a> {
     told: u64,
 }
 
-impl<'a> Taker<'a> {
-    fn new(common: &'a Common, files: &'a Files, place: Option<Place>, mark: Mark) -> Self {
+impl<'a> ResultWriter<'a> {
+    fn new(common: &'a Common, files: &'a Files, place: Option<RunFiles>, mark: Mark) -> Self {
         let from = files.size_before(mark.file) + mark.input;
         let progress = Progress::new(!common.json, from, files.size(), "lines");
         Self { common, files, place, mark, progress, lines: 0, problems: Vec::new(), told: 0 }
@@ -190,7 +190,7 @@ impl<'a> Taker<'a> {
             },
             Next::Item(Item::Line { file, number, end, text, done }) => {
                 match done {
-                    Done::TooLong { start } => self.long_line(file, number, start..end)?,
+                    LineOutcome::TooLong { start } => self.long_line(file, number, start..end)?,
                     done => self.line(file, number, &text, done)?,
                 }
                 (self.mark.input, self.mark.line) = (end, number);
@@ -204,33 +204,33 @@ impl<'a> Taker<'a> {
         Ok(())
     }
 
-    fn line(&mut self, file: usize, number: u64, text: &[u8], done: Done) -> Result<(), Failure> {
+    fn line(&mut self, file: usize, number: u64, text: &[u8], done: LineOutcome) -> Result<(), Failure> {
         match done {
-            Done::Nothing | Done::TooLong { .. } => Ok(()),
-            Done::Passed => {
+            LineOutcome::Nothing | LineOutcome::TooLong { .. } => Ok(()),
+            LineOutcome::Passed => {
                 self.sums().passed += 1;
                 self.write(text)
             }
-            Done::Trajectory { row, line, planned } => {
+            LineOutcome::Trajectory { row, line, planned } => {
                 let sums = self.sums();
                 sums.totals.add(&row);
                 sums.planned = (sums.planned.0 + u64::from(planned > 0), sums.planned.1 + planned);
                 self.write(line.as_ref().map_or(text, String::as_bytes))
             }
-            Done::LeftOut { row } => {
+            LineOutcome::LeftOut { row } => {
                 let sums = self.sums();
                 sums.totals.add(&row);
                 sums.left_out += 1;
                 Ok(())
             }
-            Done::TimedOut { why } => {
+            LineOutcome::TimedOut { why } => {
                 let sums = self.sums();
                 sums.totals.add_failed();
                 sums.timed_out += 1;
                 self.problem(file, number, format!("{why}; left out"));
                 Ok(())
             }
-            Done::Failed { why } => {
+            LineOutcome::Failed { why } => {
                 let sums = self.sums();
                 sums.totals.add_failed();
                 sums.failed += 1;

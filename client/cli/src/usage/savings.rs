@@ -1,6 +1,6 @@
 //! `herma usage --savings`: the additions to windows, the removals, and their cost.
 
-use herma_base::out::{self, Side};
+use herma_base::out::{self, Align};
 use herma_base::{CliContext, Common, Failure};
 use herma_client::protocol::ledger::{Part, ReadParams, ReadResult, Row};
 
@@ -24,7 +24,7 @@ fn text(result: &ReadResult, by: By) -> String {
     }
     let total = Row { key: "total".into(), ..result.total.clone() };
     let rows: Vec<[String; 6]> = result.rows.iter().chain([&total]).map(cells).collect();
-    let sides = [Side::Left, Side::Right, Side::Right, Side::Right, Side::Right, Side::Right];
+    let sides = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right];
     let sessions = out::sided([super::name(by), "calls", "cost", "without herma", "difference", ""], sides, &rows);
     let parts = [
         ("tool definitions and instructions", &total.definitions),
@@ -35,7 +35,7 @@ fn text(result: &ReadResult, by: By) -> String {
         ("requests for a summary", &total.summaries),
     ];
     let parts: Vec<[String; 5]> = parts.iter().map(|(name, part)| part_cells(name, part)).collect();
-    let sides = [Side::Left, Side::Right, Side::Right, Side::Right, Side::Right];
+    let sides = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Right];
     let parts = out::sided(["what", "times", "added", "instead of", "cost"], sides, &parts);
     format!("{sessions}\n{parts}\n{}", verdict(&total))
 }

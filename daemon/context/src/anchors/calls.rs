@@ -94,7 +94,7 @@ pub(super) fn ended(text: &str) -> Option<&str> {
     text.rsplit_once(EXIT_WORDS).map(|(command, _)| command)
 }
 
-struct Ran {
+struct CommandRun {
     at: usize,
     text: String,
     exit: Option<String>,
@@ -103,7 +103,7 @@ struct Ran {
 /// Returns the anchors of all calls in `turns`.
 pub(super) fn anchors(turns: &[&Message]) -> Vec<Anchor> {
     let results = results(turns);
-    let mut ran: Vec<Ran> = Vec::new();
+    let mut ran: Vec<CommandRun> = Vec::new();
     let mut places: Vec<Anchor> = Vec::new();
     for (at, turn) in turns.iter().enumerate().rev() {
         for (index, call) in turn.tool_calls().iter().enumerate() {
@@ -115,7 +115,7 @@ pub(super) fn anchors(turns: &[&Message]) -> Vec<Anchor> {
             let recency = rank::recency(at, turns.len());
             if let Some(text) = Text::plain(named.command).filter(|text| !longer_than(text, MAX_COMMAND_CHARS)) {
                 let result = results.get(&(at, index)).and_then(|&at| turns.get(at));
-                ran.push(Ran { at, text, exit: result.and_then(|result| exit_code(result.raw())) });
+                ran.push(CommandRun { at, text, exit: result.and_then(|result| exit_code(result.raw())) });
             }
             let mut place = |kind, text: Option<String>, worth: f64| {
                 if let Some(text) = text.filter(|text| !longer_than(text, MAX_PLACE_CHARS) && !text.contains('\n')) {

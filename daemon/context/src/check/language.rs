@@ -16,17 +16,17 @@ const WORD: u64 = 2;
 /// The least weight of the user's prose.
 const LEAST_OF_USER: u64 = 40;
 /// The least weight of the summary's prose.
-const LEAST_OF_BODY: u64 = 120;
+const MIN_SUMMARY_WEIGHT: u64 = 120;
 /// The most weight of one message, because pasted text is long.
 const MOST_OF_MESSAGE: u64 = 120;
 /// The most messages of the user that are read, newest first.
 const MOST_MESSAGES: usize = 200;
 /// Percent of the user's prose that must be in one script.
-const SURE_OF_USER: u64 = 80;
+const USER_SCRIPT_PERCENT: u64 = 80;
 /// Percent of the summary's prose that must be in one script.
 const SURE_OF_BODY: u64 = 70;
 /// The summary may be in the user's language if at least this percent of its prose is in the user's script.
-const TRACE: u64 = 15;
+const MIN_SAME_SCRIPT_PERCENT: u64 = 15;
 /// Han characters count as Japanese from this percent of kana on.
 const JAPANESE: u64 = 10;
 /// The least number of frequent words that identify a language.
@@ -69,13 +69,13 @@ pub(super) fn mismatch(body: &str, turns: &[&Message]) -> Option<(&'static str, 
     let mut own = Profile::default();
     own.read(body, u64::MAX);
     let (expected, got) = (user.script()?, own.script()?);
-    let is_long = user.total() >= LEAST_OF_USER && own.total() >= LEAST_OF_BODY;
-    let is_sure = user.percent(expected) >= SURE_OF_USER && own.percent(got) >= SURE_OF_BODY;
+    let is_long = user.total() >= LEAST_OF_USER && own.total() >= MIN_SUMMARY_WEIGHT;
+    let is_sure = user.percent(expected) >= USER_SCRIPT_PERCENT && own.percent(got) >= SURE_OF_BODY;
     if !is_long || !is_sure {
         return None;
     }
     if expected != got {
-        let is_clear = own.percent(expected) < TRACE && !are_kin(expected, got);
+        let is_clear = own.percent(expected) < MIN_SAME_SCRIPT_PERCENT && !share_characters(expected, got);
         return is_clear.then(|| (user.name(expected), own.name(got)));
     }
     let (expected, got) = (user.latin_language()?, own.latin_language()?);
@@ -84,7 +84,7 @@ pub(super) fn mismatch(body: &str, turns: &[&Message]) -> Option<(&'static str, 
 
 /// Whether both are Chinese or Japanese. Their short texts can be mistaken for each other, because they share
 /// many characters.
-fn are_kin(a: Script, b: Script) -> bool {
+fn share_characters(a: Script, b: Script) -> bool {
     [a, b].iter().all(|script| matches!(script, Script::Han | Script::Kana))
 }
 

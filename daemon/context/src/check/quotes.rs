@@ -98,19 +98,19 @@ enum Attribution {
     /// All: the section is about the user's requests.
     Users,
     /// Those that the text attributes to the user.
-    AsSaid,
+    Explicit,
 }
 
 impl Attribution {
     fn below(heading: &str) -> Self {
-        if sections::is_asked(heading) { Self::Users } else { Self::AsSaid }
+        if sections::is_request_section(heading) { Self::Users } else { Self::Explicit }
     }
 }
 
 fn in_paragraph(text: &str, range: Range<usize>, attribution: Attribution, all: &mut Vec<Quote>) {
     let part = text.get(range.clone()).unwrap_or("");
     let says_so: Vec<Range<usize>> = ATTRIBUTION.find_iter(part).map(|found| found.range()).collect();
-    if attribution == Attribution::AsSaid && says_so.is_empty() {
+    if attribution == Attribution::Explicit && says_so.is_empty() {
         return;
     }
     let closing = closing_marks(part);
@@ -127,8 +127,9 @@ fn in_paragraph(text: &str, range: Range<usize>, attribution: Attribution, all: 
             continue;
         };
         done = end;
-        let is_users = attribution == Attribution::Users || is_attributed(part.len(), &newlines, at..end, &says_so);
-        if is_users && weight(part.get(inside..close).unwrap_or("")) >= LEAST_WEIGHT {
+        let is_user_section =
+            attribution == Attribution::Users || is_attributed(part.len(), &newlines, at..end, &says_so);
+        if is_user_section && weight(part.get(inside..close).unwrap_or("")) >= LEAST_WEIGHT {
             let is_marked = part.get(end..).is_some_and(|rest| rest.starts_with(MARK));
             let words = range.start + inside..range.start + close;
             all.push(Quote { words, end: range.start + end, is_marked });

@@ -14,14 +14,14 @@ pub(super) fn is_heading(line: &str) -> bool {
 }
 
 /// Whether quotations below a heading belong to the user without an attribution.
-pub(super) fn is_asked(heading: &str) -> bool {
+pub(super) fn is_request_section(heading: &str) -> bool {
     [TASK_HEADING, PENDING_HEADING].contains(&heading.trim())
 }
 
 /// Whether the text below a heading is the user's words, quoted or not.
-pub(super) fn is_users(heading: &str) -> bool {
+pub(super) fn is_user_section(heading: &str) -> bool {
     let own = [SectionKind::UserMessages.heading(), SectionKind::Constraints.heading(), CONSTRAINTS_HEADING];
-    is_asked(heading) || own.contains(&heading.trim())
+    is_request_section(heading) || own.contains(&heading.trim())
 }
 
 /// Whether a text contains only headings, and notes about removed text.

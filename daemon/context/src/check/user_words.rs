@@ -74,7 +74,7 @@ impl UserWords {
             if sections::is_heading(line) {
                 heading = line;
                 self.add(&std::mem::take(&mut own));
-            } else if sections::is_users(heading) {
+            } else if sections::is_user_section(heading) {
                 own.push_str(line);
             }
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::decide::Weighed;
+use super::decide::ImportanceChoices;
 use super::over;
 use super::pinned;
 use super::sections::{Record, Sections};
@@ -179,7 +179,7 @@ pub(super) fn finish(
     };
     let named_episodes = prepared.named_episodes();
     let constraints = prepared.rules;
-    let Weighed { verbatim, shortened } = prepared.weighed;
+    let ImportanceChoices { verbatim, shortened } = prepared.weighed;
     let mut state = prepared.state;
     state.compression_count += 1;
     state.dropped = numbers.dropped;
@@ -189,14 +189,14 @@ pub(super) fn finish(
     }
     state.has_scattered_handoffs = are_scattered(list.iter().map(|placed| &placed.message), prepared.layout.head_end);
     state.note_savings(pct);
-    let over = if load.tokens() + prepared.goal.said_beside >= prepared.goal.threshold {
+    let over = if load.tokens() + prepared.goal.reported_extra_tokens >= prepared.goal.threshold {
         over::of(&list.iter().map(|placed| &placed.message).collect::<Vec<_>>(), numbers.head, &prepared.goal)
     } else {
         None
     };
     let unpinned = pinned::lost(&prepared.input, list.iter().map(|placed| &placed.message), &prepared.pins);
     let (slots, removed) = slots(list, &prepared.input);
-    let anchors = prepared.episodes.anchored_anew(&prepared.input, &slots);
+    let anchors = prepared.episodes.updated_anchors(&prepared.input, &slots);
     let unchanged = slots.iter().enumerate().take_while(|(at, slot)| matches!(slot, Slot::Kept(index) if index == at));
     let unchanged: Load = prepared.layout.loads.iter().copied().take(unchanged.count()).collect();
     let unchanged = unchanged.rough().tokens();

@@ -21,7 +21,7 @@ use crate::request::{Focus, Gain, Prompt};
 use crate::run::{Declined, Scored};
 use crate::settings::Settings;
 use crate::tokens::{Load, Measure, SCALE};
-use crate::wishes::Wishes;
+use crate::wishes::MessageRequests;
 
 /// A list with at most this many messages after the head is not worth a run, unless it is over the threshold.
 const MIN_BEYOND_HEAD: usize = 3 + 1;
@@ -47,19 +47,19 @@ pub(crate) struct Decided {
     /// The required size, if the list is over the threshold.
     pub(crate) target: Option<Target>,
     /// Messages that stay or are shortened because of their importance.
-    pub(crate) weighed: Weighed,
+    pub(crate) weighed: ImportanceChoices,
 }
 
 /// Messages that stay or are shortened because of their importance.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Weighed {
+pub(crate) struct ImportanceChoices {
     /// Messages of the middle that stay word for word.
     pub(crate) verbatim: Vec<Scored>,
     /// Outputs of the tail that are shortened to make room for the handoff.
     pub(crate) shortened: Vec<Scored>,
 }
 
-impl Weighed {
+impl ImportanceChoices {
     fn is_empty(&self) -> bool {
         self.verbatim.is_empty() && self.shortened.is_empty()
     }
@@ -94,7 +94,7 @@ fn has_fewer_messages(decided: &Decided, messages: &[Message], fewer: usize) -> 
 
 fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, Declined> {
     let mut layout = Layout::of(messages, options.settings);
-    let Wishes { discards, episodes, pins } = options.wishes;
+    let MessageRequests { discards, episodes, pins } = options.wishes;
     layout.discard(messages, discards);
     layout.finish(messages, episodes.find(messages));
     let goal = Goal::of(size_before(messages, &layout, options), options.settings, options.prompt);
@@ -128,7 +128,7 @@ fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, D
     if options.gain == Gain::Required && gain_chars(&layout) < least {
         return Err(Declined::NoGain);
     }
-    Ok(Decided { layout, brief: Some(brief), goal, target: None, weighed: Weighed::default() })
+    Ok(Decided { layout, brief: Some(brief), goal, target: None, weighed: ImportanceChoices::default() })
 }
 
 /// Returns the tokens of a list, or a lower bound where the rough estimate alone shows that the list is over the
@@ -239,10 +239,10 @@ impl Reduction<'_> {
     }
 
     /// Shortens outputs of the tail if the handoff lacks room, or keeps exchanges if room is left.
-    fn weigh(&mut self, handoff: u64) -> Weighed {
-        let Ok((layout, brief)) = &mut self.ordinary_layout else { return Weighed::default() };
+    fn weigh(&mut self, handoff: u64) -> ImportanceChoices {
+        let Ok((layout, brief)) = &mut self.ordinary_layout else { return ImportanceChoices::default() };
         if !self.options.weighs {
-            return Weighed::default();
+            return ImportanceChoices::default();
         }
         let may_lend = self.options.settings.host.takes_short_results;
         let most = brief.handoff_chars() as u64;
@@ -252,7 +252,7 @@ impl Reduction<'_> {
             if handoff >= 2 * most + verbatim { 2 * most } else { (most * price(&brief.turns)).div_ceil(SCALE) };
         let spare = if layout.kept.is_empty() { handoff.saturating_sub(wanted).min(verbatim) } else { 0 };
         if handoff >= wanted && spare < LEAST_SPARE {
-            return Weighed::default();
+            return ImportanceChoices::default();
         }
         let scores = importance(self.messages);
         let scored = |positions: Vec<usize>| {
@@ -260,15 +260,15 @@ impl Reduction<'_> {
             positions.into_iter().filter_map(of).collect()
         };
         match handoff < wanted {
-            true if !may_lend => Weighed::default(),
+            true if !may_lend => ImportanceChoices::default(),
             true => {
                 let redaction = Redaction::from(self.options.settings);
                 let shortened = lend(layout, self.messages, wanted - handoff, &scores, redaction);
-                Weighed { shortened: scored(shortened), ..Weighed::default() }
+                ImportanceChoices { shortened: scored(shortened), ..ImportanceChoices::default() }
             }
             false => {
                 let verbatim = verbatim::keep(layout, brief, self.messages, spare, &scores);
-                Weighed { verbatim: scored(verbatim), ..Weighed::default() }
+                ImportanceChoices { verbatim: scored(verbatim), ..ImportanceChoices::default() }
             }
         }
     }
@@ -280,7 +280,7 @@ impl Reduction<'_> {
             brief: Some(brief),
             goal: self.goal,
             target: Some(Target { list, handoff }),
-            weighed: Weighed::default(),
+            weighed: ImportanceChoices::default(),
         })
     }
 
@@ -295,12 +295,18 @@ impl Reduction<'_> {
             brief: None,
             goal: self.goal,
             target: Some(Target { list, handoff: 0 }),
-            weighed: Weighed::default(),
+            weighed: ImportanceChoices::default(),
         })
     }
 
     fn tight(&self, layout: Layout, brief: Brief, target: Target) -> Decided {
-        Decided { layout, brief: Some(brief), goal: self.goal, target: Some(target), weighed: Weighed::default() }
+        Decided {
+            layout,
+            brief: Some(brief),
+            goal: self.goal,
+            target: Some(target),
+            weighed: ImportanceChoices::default(),
+        }
     }
 }
 
@@ -321,7 +327,7 @@ pub fn has_work(messages: &[Message], settings: &Settings, current_tokens: Optio
         focus: &Focus::Off,
         gain: Gain::Required,
         prompt,
-        wishes: &Wishes::default(),
+        wishes: &MessageRequests::default(),
         range: None,
         weighs: false,
     };

@@ -52,13 +52,13 @@ mod tests {
     use crate::request::CompressRequest;
     use crate::run::{ArchiveNote, EngineState, Removed, Summary};
     use crate::testing::{list, settings};
-    use crate::wishes::Wishes;
+    use crate::wishes::MessageRequests;
 
     fn compressed(messages: &[Message], discarded: &[usize], pinned: &[usize]) -> (Vec<Message>, Vec<usize>, usize) {
         let of = |at: &usize| Fingerprint::of(&messages[*at]);
         let discards: Discards = discarded.iter().map(|at| (of(at), Some("the plan is done".to_owned()))).collect();
         let pins: Pins = pinned.iter().map(of).collect();
-        let wishes = Wishes { discards, pins, ..Wishes::default() };
+        let wishes = MessageRequests { discards, pins, ..MessageRequests::default() };
         let request = CompressRequest { wishes, ..CompressRequest::default() };
         let prepared = prepare(messages, &settings(60_000, 0, 4), &EngineState::default(), &request).unwrap();
         let note = ArchiveNote { handle: "cmp_1_1".into(), messages: prepared.dropped() };

@@ -7,7 +7,7 @@ use crate::settings::{AIM, Settings};
 const SENDABLE: u64 = 95;
 /// The most tokens assumed to be sent with the list, in percent of the threshold. A larger figure of the
 /// caller may be stale.
-const MOST_BESIDE: u64 = 50;
+const MAX_EXTRA_PERCENT: u64 = 50;
 /// The limit for the next prompt, in percent of a prompt that the provider refused.
 const REFUSED: u64 = 75;
 /// The least gain of a list that stays over the threshold, in percent of the threshold.
@@ -31,7 +31,7 @@ pub(crate) struct Goal {
     /// Tokens of the input, by the larger estimate.
     pub(crate) before: u64,
     /// Tokens that the caller counts in addition to the list: its own system prompt, tools.
-    pub(crate) said_beside: u64,
+    pub(crate) reported_extra_tokens: u64,
     /// Whether the provider refused the prompt as too long.
     is_refused: bool,
 }
@@ -49,7 +49,7 @@ impl Goal {
             threshold,
             acceptable: if settings.has_lower_target() { threshold } else { settings.context_length },
             before,
-            said_beside: current.saturating_sub(before),
+            reported_extra_tokens: current.saturating_sub(before),
             is_refused: prompt.is_refused,
         }
     }
@@ -57,12 +57,12 @@ impl Goal {
     /// Returns the goal for the list after it has grown to so many tokens, in a prompt of `current` tokens.
     pub(crate) fn grown(self, before: u64, current: Option<i64>) -> Self {
         let current = current.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
-        Self { before, said_beside: current.saturating_sub(before), ..self }
+        Self { before, reported_extra_tokens: current.saturating_sub(before), ..self }
     }
 
     /// Returns the tokens assumed to be sent with the list.
     pub(crate) fn beside(&self) -> u64 {
-        self.said_beside.min(percent(self.threshold, MOST_BESIDE))
+        self.reported_extra_tokens.min(percent(self.threshold, MAX_EXTRA_PERCENT))
     }
 
     /// Whether the provider refused the input as too long.

@@ -19,7 +19,7 @@ pub fn over(messages: &[Message], settings: &Settings, prompt: Prompt) -> Option
 /// Reports the same for a new list with so many messages in its head.
 pub(super) fn of(messages: &[&Message], head: usize, goal: &Goal) -> Option<Over> {
     let load = |messages: &[&Message]| messages.iter().copied().collect::<Load>().tokens();
-    let tokens = load(messages) + goal.said_beside;
+    let tokens = load(messages) + goal.reported_extra_tokens;
     if tokens < goal.threshold {
         return None;
     }
@@ -37,7 +37,7 @@ pub(super) fn of(messages: &[&Message], head: usize, goal: &Goal) -> Option<Over
         (Part::System, of(0..system)),
         (Part::Head, of(system..head)),
         (Part::LastExchange, load(&last)),
-        (Part::Request, goal.said_beside),
+        (Part::Request, goal.reported_extra_tokens),
     ];
     let parts = parts.into_iter().filter(|(_, tokens)| *tokens > 0);
     let parts = parts.map(|(part, tokens)| OverPart { part, tokens }).collect();

@@ -72,7 +72,7 @@ impl Layout {
         let next = |kept: &[usize], place: usize| kept.get(place + 1).copied().unwrap_or(end);
         while let Some(place) = (0..kept.len()).find(|&place| {
             let (at, next) = (kept[place], next(kept, place));
-            next > at + 1 && do_meet(messages, at, next)
+            next > at + 1 && roles_collide(messages, at, next)
         }) {
             // Related messages are dropped together: the run of input messages that ends here, or the one
             // that begins after it.
@@ -150,7 +150,7 @@ fn companions(messages: &[Message], at: usize, next: usize) -> Vec<usize> {
 }
 
 /// Whether two neighbouring messages are of one side, or a user message directly follows results.
-fn do_meet(messages: &[Message], at: usize, next: usize) -> bool {
+fn roles_collide(messages: &[Message], at: usize, next: usize) -> bool {
     let (Some(one), Some(other)) = (messages.get(at), messages.get(next)) else { return false };
     match (one.role(), other.role()) {
         (Role::User | Role::Tool, Role::User) => true,

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::assemble;
 use super::clean::CleanTurns;
-use super::decide::{Decided, Target, Weighed, decide, gain_chars};
+use super::decide::{Decided, ImportanceChoices, Target, decide, gain_chars};
 use super::goal::Goal;
 use super::layout::{Brief, Layout};
 use super::options::Options;
@@ -71,7 +71,7 @@ pub struct Prepared {
     pub(super) goal: Goal,
     /// The required size, if the list is over the threshold.
     pub(super) target: Option<Target>,
-    pub(super) weighed: Weighed,
+    pub(super) weighed: ImportanceChoices,
     pub(super) pins: Pins,
     pub(super) episodes: Episodes,
 }
@@ -280,7 +280,7 @@ impl Prepared {
     fn skeleton(&self, failure: Option<&str>) -> Skeleton {
         let would_grow = self.target.is_none() && gain_chars(&self.layout) < self.limit;
         if failure.is_none() && (would_grow || sections::is_short(self.limit)) {
-            Skeleton::Telling
+            Skeleton::Short
         } else {
             Skeleton::Whole
         }

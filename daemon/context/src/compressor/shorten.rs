@@ -112,8 +112,8 @@ pub(crate) fn shorten(list: &[Message], exchange: &Exchange, host: Host, budget:
     let mut work = Shortening { items: items.collect(), budget };
     let may_shorten_calls = host.takes_short_calls && !exchange.is_in_flight;
     if !work.fits() && host.takes_short_results {
-        work.cost_previews();
-        work.preview_the_largest();
+        work.price_previews();
+        work.preview_largest();
     }
     if !work.fits() && may_shorten_calls {
         work.shorten_arguments();
@@ -148,7 +148,7 @@ impl Shortening {
         self.budget.fits(self.total())
     }
 
-    fn cost_previews(&mut self) {
+    fn price_previews(&mut self) {
         for item in &mut self.items {
             item.output = PreviewCost::of(&item.message);
         }
@@ -156,7 +156,7 @@ impl Shortening {
 
     /// Turns the largest outputs into previews of full size, like outputs that were stored before they
     /// entered the list.
-    fn preview_the_largest(&mut self) {
+    fn preview_largest(&mut self) {
         let mut total = self.total();
         let mut order: Vec<usize> = (0..self.items.len()).collect();
         order.sort_by_key(|&at| std::cmp::Reverse(self.items[at].load.tokens()));

@@ -31,10 +31,10 @@ static FORBIDS: LazyLock<Pattern> = LazyLock::new(|| {
 });
 
 /// A rule that allows only one thing.
-static CONFINES: LazyLock<Pattern> = LazyLock::new(|| crate::pattern(r"(?i)\b(?:only|exclusively)\b"));
+static ALLOWS_ONLY: LazyLock<Pattern> = LazyLock::new(|| crate::pattern(r"(?i)\b(?:only|exclusively)\b"));
 
 /// Words that revoke such a rule.
-static FREES: LazyLock<Pattern> = LazyLock::new(|| {
+static ALLOWS_ANY: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(r"(?i)\b(?:any|anything|anywhere|every|everything|everywhere|all|whatever|whichever)\b")
 });
 
@@ -144,7 +144,7 @@ pub(super) struct Revocation {
 
 impl Revocation {
     pub(super) fn of(sentence: &str) -> Self {
-        Self { words: content_words(sentence), stops: STOPS.is_match(sentence), frees: FREES.is_match(sentence) }
+        Self { words: content_words(sentence), stops: STOPS.is_match(sentence), frees: ALLOWS_ANY.is_match(sentence) }
     }
 
     /// Returns how many words it shares with a rule, if they are enough: two, or all words of the sentence.
@@ -159,7 +159,7 @@ impl Revocation {
         let enough = shared >= MIN_SHARED
             || shared == self.words.len()
             || (self.stops && shared == words.len())
-            || (self.frees && CONFINES.is_match(rule));
+            || (self.frees && ALLOWS_ONLY.is_match(rule));
         enough.then_some(shared)
     }
 }

@@ -43,7 +43,7 @@ impl Prepared {
     }
 
     /// Whether the engine writes the summary itself, without a summarizer.
-    pub fn writes_itself(&self) -> bool {
+    pub fn needs_no_summarizer(&self) -> bool {
         matches!(self.0, Run::Lossless(_))
     }
 
@@ -87,7 +87,7 @@ impl Prepared {
 
     /// Writes the engine's own summary, and returns the warnings of its checks. Must be called once, before
     /// [`Self::finish`].
-    pub fn write_own(&mut self, policy: &Policy) -> Vec<String> {
+    pub fn write_summary(&mut self, policy: &Policy) -> Vec<String> {
         match &mut self.0 {
             Run::Compressor(_) => Vec::new(),
             Run::Lossless(run) => {

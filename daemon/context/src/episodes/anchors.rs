@@ -66,7 +66,7 @@ impl FromStr for Anchors {
 impl Episodes {
     /// Returns new anchors, by episode number, for the episodes whose beginning has another message before it
     /// in the new list. The new list results from a compression of `input`.
-    pub(crate) fn anchored_anew(&self, input: &[Message], slots: &[Slot]) -> Vec<(u64, Anchors)> {
+    pub(crate) fn updated_anchors(&self, input: &[Message], slots: &[Slot]) -> Vec<(u64, Anchors)> {
         if self.0.is_empty() {
             return Vec::new();
         }

@@ -43,7 +43,7 @@ pub(super) struct Exact {
 
 /// The content of a message.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Said {
+pub(super) struct MessageFacts {
     /// Values in its text, each once.
     pub(super) values: Vec<Exact>,
     /// Values in the arguments of its calls, each once.
@@ -73,7 +73,7 @@ pub(super) fn read(messages: &[Message]) -> Vec<bool> {
     is_read
 }
 
-impl Said {
+impl MessageFacts {
     pub(super) fn of(message: &Message, is_read: bool) -> Self {
         let mut said = Self::default();
         if !is_read || message.is(Role::System) || handoff::is_only_handoff(message) {
@@ -107,7 +107,7 @@ impl Said {
             }
             Role::User => {
                 said.decides = anchors::is_decision(&text);
-                said.corrects = CORRECTS.is_match(&text) || replaced::says_changed(&text);
+                said.corrects = CORRECTS.is_match(&text) || replaced::announces_change(&text);
             }
             _ => {}
         }

@@ -32,21 +32,21 @@ pub const WRITING: u64 = 1 << 32;
 
 /// The requested length of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Brevity {
+pub enum TextLength {
     /// The full length.
     Normal,
     /// Half of that.
     Terse,
 }
 
-impl Brevity {
+impl TextLength {
     /// All lengths, in the order in which they are tried.
     pub const ALL: [Self; 2] = [Self::Normal, Self::Terse];
 }
 
 /// The content that a node covers.
 #[derive(Clone, Debug)]
-pub enum Below {
+pub enum RewriteSource {
     /// Messages, as the archive has them.
     Messages(Vec<Message>),
     /// Nodes, the oldest first.
@@ -58,14 +58,14 @@ pub enum Below {
 pub struct Rewriting {
     node: Node,
     /// The content, without secrets.
-    below: Below,
+    below: RewriteSource,
     /// Tokens of the longest acceptable text.
     most: u64,
 }
 
 /// The error for a rejected text of a model. It contains nothing of the text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum RewriteError {
     /// It is not a list of lines.
     #[error("it has no lines of the form that was asked for")]
     NoLines,
@@ -85,15 +85,15 @@ pub enum Unfit {
 impl Rewriting {
     /// Returns the rewriting of a node; `None` if its content is too small to need a model.
     #[must_use]
-    pub fn of(node: Node, below: Below) -> Option<Self> {
+    pub fn of(node: Node, below: RewriteSource) -> Option<Self> {
         let (below, most) = match below {
-            Below::Messages(messages) => {
+            RewriteSource::Messages(messages) => {
                 let clean = messages.iter().map(|message| Redaction::Full.message(message)).collect();
-                (Below::Messages(clean), LEAF_TEXT.min(node.tokens / 2))
+                (RewriteSource::Messages(clean), LEAF_TEXT.min(node.tokens / 2))
             }
-            Below::Nodes(nodes) => {
+            RewriteSource::Nodes(nodes) => {
                 let said: u64 = nodes.iter().map(|node| estimate_text(&node.text)).sum();
-                (Below::Nodes(nodes), NODE_TEXT.min(said * 2 / 3))
+                (RewriteSource::Nodes(nodes), NODE_TEXT.min(said * 2 / 3))
             }
         };
         (most >= LEAST_TEXT).then_some(Self { node, below, most })
@@ -102,11 +102,11 @@ impl Rewriting {
     /// Returns the request for a model whose window, the answer included, has so many tokens. Returns `None`
     /// if not even the instructions fit.
     #[must_use]
-    pub fn request(&self, brevity: Brevity, window_tokens: Option<u64>) -> Option<SummaryRequest> {
+    pub fn request(&self, brevity: TextLength, window_tokens: Option<u64>) -> Option<SummaryRequest> {
         let max_tokens = self.most * ANSWER_RATIO;
         let blocks = match &self.below {
-            Below::Messages(messages) => serialize::blocks(messages, Redaction::Off),
-            Below::Nodes(nodes) => nodes.iter().map(|node| node.text.clone()).collect(),
+            RewriteSource::Messages(messages) => serialize::blocks(messages, Redaction::Off),
+            RewriteSource::Nodes(nodes) => nodes.iter().map(|node| node.text.clone()).collect(),
         };
         let text = match window_tokens {
             None => blocks.join("\n\n"),
@@ -121,18 +121,20 @@ impl Rewriting {
         (!is_nothing).then_some(request)
     }
 
-    fn prompt(&self, brevity: Brevity, source: &str) -> String {
+    fn prompt(&self, brevity: TextLength, source: &str) -> String {
         let tokens = match brevity {
-            Brevity::Normal => self.most * 3 / 4,
-            Brevity::Terse => self.most / 2,
+            TextLength::Normal => self.most * 3 / 4,
+            TextLength::Terse => self.most / 2,
         };
         let (what, how) = match &self.below {
-            Below::Messages(_) => ("messages of a working conversation between a user and an agent", MESSAGES),
-            Below::Nodes(_) => ("neighbouring parts of the map of a conversation between a user and an agent", PARTS),
+            RewriteSource::Messages(_) => ("messages of a working conversation between a user and an agent", MESSAGES),
+            RewriteSource::Nodes(_) => {
+                ("neighbouring parts of the map of a conversation between a user and an agent", PARTS)
+            }
         };
         let terse = match brevity {
-            Brevity::Normal => "",
-            Brevity::Terse => {
+            TextLength::Normal => "",
+            TextLength::Terse => {
                 " An earlier attempt was too long: keep what others will ask for, and leave the rest out."
             }
         };
@@ -156,14 +158,14 @@ impl Rewriting {
     ///
     /// # Errors
     /// Returns the reason if the answer is rejected.
-    pub fn read(&self, answer: &str, writer: &str, policy: &Policy) -> Result<Node, Unfit> {
+    pub fn read(&self, answer: &str, writer: &str, policy: &Policy) -> Result<Node, RewriteError> {
         let lines: Vec<String> = answer.lines().filter_map(line).collect();
         if lines.is_empty() {
-            return Err(Unfit::NoLines);
+            return Err(RewriteError::NoLines);
         }
         let (turns, previous): (Vec<&Message>, Option<String>) = match &self.below {
-            Below::Messages(messages) => (messages.iter().collect(), None),
-            Below::Nodes(nodes) => {
+            RewriteSource::Messages(messages) => (messages.iter().collect(), None),
+            RewriteSource::Nodes(nodes) => {
                 let texts: Vec<&str> = nodes.iter().map(|node| node.text.as_str()).collect();
                 (Vec::new(), Some(texts.join("\n")))
             }
@@ -175,7 +177,7 @@ impl Rewriting {
         let text = checked.body.replace(BY_USER, ASKED);
         let tokens = estimate_text(&text).max(own_estimate_text(&text));
         if tokens > self.most {
-            return Err(Unfit::TooLong { tokens, most: self.most });
+            return Err(RewriteError::TooLong { tokens, most: self.most });
         }
         let node = self.node.clone();
         Ok(Node {
@@ -215,10 +217,10 @@ mod tests {
             say("assistant", &format!("The pool keeps its connections; the key is {secret}.")),
         ];
         let node = Node { id: "nod_x_3".into(), number: 3, tokens, references: "Paths:\n/a".into(), ..Node::default() };
-        Rewriting::of(node, Below::Messages(messages)).unwrap()
+        Rewriting::of(node, RewriteSource::Messages(messages)).unwrap()
     }
 
-    fn read(rewriting: &Rewriting, answer: &str) -> Result<Node, Unfit> {
+    fn read(rewriting: &Rewriting, answer: &str) -> Result<Node, RewriteError> {
         rewriting.read(answer, "openai", &Policy::default())
     }
 
@@ -236,27 +238,30 @@ mod tests {
 
     #[test]
     fn what_does_not_count_says_why() {
-        assert_eq!(read(&leaf(20_000), "I can not help with that."), Err(Unfit::NoLines));
+        assert_eq!(read(&leaf(20_000), "I can not help with that."), Err(RewriteError::NoLines));
         let long = (0..200).map(|at| format!("- did: step {at} of the long way")).collect::<Vec<_>>().join("\n");
-        assert!(matches!(read(&leaf(20_000), &long), Err(Unfit::TooLong { most: 1_200, .. })));
-        assert!(matches!(read(&leaf(400), &long), Err(Unfit::TooLong { most: 200, .. })));
+        assert!(matches!(read(&leaf(20_000), &long), Err(RewriteError::TooLong { most: 1_200, .. })));
+        assert!(matches!(read(&leaf(400), &long), Err(RewriteError::TooLong { most: 200, .. })));
         let secret = format!("- did: used sk-{}", "a1B2c3D4".repeat(6));
         assert!(!read(&leaf(20_000), &secret).unwrap().text.contains("a1B2"));
         let node = Node { tokens: 100, ..Node::default() };
-        assert!(Rewriting::of(node, Below::Messages(vec![say("user", "hi")])).is_none(), "too little to ask for");
+        assert!(
+            Rewriting::of(node, RewriteSource::Messages(vec![say("user", "hi")])).is_none(),
+            "too little to ask for"
+        );
     }
 
     #[test]
     fn a_request_has_the_record_without_secrets_and_fits_the_window() {
         let rewriting = leaf(20_000);
-        let normal = rewriting.request(Brevity::Normal, None).unwrap();
+        let normal = rewriting.request(TextLength::Normal, None).unwrap();
         assert!(normal.prompt.contains("socket time out") && !normal.prompt.contains("a1B2c3D4"), "{}", normal.prompt);
         assert!(normal.prompt.contains("at most 675 words") && normal.max_tokens == 2_400, "{}", normal.prompt);
-        let terse = rewriting.request(Brevity::Terse, None).unwrap();
+        let terse = rewriting.request(TextLength::Terse, None).unwrap();
         assert!(terse.prompt.contains("at most 450 words in all. An earlier attempt"), "{}", terse.prompt);
-        assert_eq!(rewriting.request(Brevity::Normal, Some(2_500)), None);
+        assert_eq!(rewriting.request(TextLength::Normal, Some(2_500)), None);
         let parts = vec![Node { text: "- did: this and that\n".repeat(40), ..Node::default() }; 4];
-        let above = Rewriting::of(Node::default(), Below::Nodes(parts)).unwrap();
-        assert!(above.request(Brevity::Normal, Some(8_000)).unwrap().prompt.contains("neighbouring parts"));
+        let above = Rewriting::of(Node::default(), RewriteSource::Nodes(parts)).unwrap();
+        assert!(above.request(TextLength::Normal, Some(8_000)).unwrap().prompt.contains("neighbouring parts"));
     }
 }

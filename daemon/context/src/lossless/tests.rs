@@ -60,7 +60,7 @@ impl Session {
         let settings = window(self.window, 3, 20);
         let mut run = engine.prepare(&self.list, &settings, &self.state, &request, |_| ()).ok().unwrap();
         assert_eq!(run.needs_summary(), engine == Engine::Compressor);
-        assert_eq!(run.write_own(&policy()), Vec::<String>::new());
+        assert_eq!(run.write_summary(&policy()), Vec::<String>::new());
         let body = if run.needs_summary() { run.extractive_summary(None) } else { String::new() };
         let summary = Summary { body, writer: Writer::Extractive, ..Summary::default() };
         let compressed = run.finish(summary, format!("cmp_x_{}", self.state.compression_count + 1), &|_, _| None);

@@ -31,7 +31,7 @@ impl Forms {
     pub(super) fn of(written: &Hir) -> Self {
         let exact = without_odd_cases(written);
         let mut dropped = false;
-        let hir = widened(&relaxed(&exact, &mut dropped));
+        let hir = with_all_non_ascii(&relaxed(&exact, &mut dropped));
         let relaxed = (hir != exact).then(|| Relaxed { hir, is_same_in_ascii: !dropped });
         Self { exact, relaxed }
     }
@@ -57,7 +57,7 @@ fn without_odd_cases(hir: &Hir) -> Hir {
 const SMALL: usize = 32;
 
 /// Returns the pattern with all non-ASCII chars added to each large class that contains any.
-fn widened(hir: &Hir) -> Hir {
+fn with_all_non_ascii(hir: &Hir) -> Hir {
     rebuilt(hir, &mut |leaf| match leaf.kind() {
         HirKind::Class(Class::Unicode(class)) if class.ranges().len() > SMALL => {
             let mut wide = class.clone();
@@ -95,7 +95,7 @@ fn relaxed(hir: &Hir, dropped: &mut bool) -> Hir {
             *dropped = true;
             Hir::empty()
         }
-        HirKind::Concat(parts) => in_a_row(parts, dropped),
+        HirKind::Concat(parts) => relaxed_concat(parts, dropped),
         HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(|part| relaxed(part, dropped)).collect()),
         HirKind::Repetition(of) => repeated(of, relaxed(&of.sub, dropped)),
         HirKind::Capture(of) => captured(of, relaxed(&of.sub, dropped)),
@@ -103,7 +103,7 @@ fn relaxed(hir: &Hir, dropped: &mut bool) -> Hir {
     }
 }
 
-fn in_a_row(parts: &[Hir], dropped: &mut bool) -> Hir {
+fn relaxed_concat(parts: &[Hir], dropped: &mut bool) -> Hir {
     let is_end = |part: &Hir| matches!(part.kind(), HirKind::Look(Look::WordUnicode));
     let mut made: Vec<Hir> = Vec::with_capacity(parts.len());
     // A word boundary that is determined by the next part.
@@ -111,7 +111,7 @@ fn in_a_row(parts: &[Hir], dropped: &mut bool) -> Hir {
     for (at, part) in parts.iter().enumerate() {
         if !is_end(part) {
             let part = relaxed(part, dropped);
-            made.push(if std::mem::take(&mut waits) { seen_from_inside(&part, Side::Begin, dropped) } else { part });
+            made.push(if std::mem::take(&mut waits) { with_ascii_boundary(&part, Side::Begin, dropped) } else { part });
             continue;
         }
         let before = at.checked_sub(1).and_then(|at| parts.get(at)).filter(|part| !is_end(part));
@@ -122,7 +122,7 @@ fn in_a_row(parts: &[Hir], dropped: &mut bool) -> Hir {
             (true, _) => made.push(Hir::look(Look::WordAscii)),
             (false, Some(after)) if has_branches(after) => waits = true,
             (false, _) => match made.pop() {
-                Some(last) => made.push(seen_from_inside(&last, Side::End, dropped)),
+                Some(last) => made.push(with_ascii_boundary(&last, Side::End, dropped)),
                 None => *dropped = true,
             },
         }
@@ -146,12 +146,12 @@ fn has_branches(hir: &Hir) -> bool {
 }
 
 /// Returns the part with a word boundary at its side, in each branch that determines it.
-fn seen_from_inside(hir: &Hir, side: Side, dropped: &mut bool) -> Hir {
+fn with_ascii_boundary(hir: &Hir, side: Side, dropped: &mut bool) -> Hir {
     match hir.kind() {
         HirKind::Alternation(parts) => {
-            Hir::alternation(parts.iter().map(|part| seen_from_inside(part, side, dropped)).collect())
+            Hir::alternation(parts.iter().map(|part| with_ascii_boundary(part, side, dropped)).collect())
         }
-        HirKind::Capture(of) => captured(of, seen_from_inside(&of.sub, side, dropped)),
+        HirKind::Capture(of) => captured(of, with_ascii_boundary(&of.sub, side, dropped)),
         _ if is_plain(hir, side) => {
             let end = Hir::look(Look::WordAscii);
             match side {

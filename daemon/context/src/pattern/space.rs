@@ -21,7 +21,7 @@ thread_local! {
 }
 
 /// Frees all caches that no search uses. The next search of each pattern creates a new one.
-pub fn forget_searches() {
+pub fn free_search_caches() {
     locked(&ALL).retain(|rooms| match rooms.upgrade() {
         Some(rooms) => {
             drop(std::mem::take(&mut *locked(&rooms)));

@@ -8,7 +8,7 @@ use crate::work::{ValueKind, values};
 
 /// A kind of standing fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Family {
+pub(super) enum FactKind {
     /// A spending limit.
     Limit,
     /// A due date.
@@ -29,14 +29,14 @@ pub(super) enum Family {
 
 /// A sort of value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Sort {
+pub(super) enum ValueSort {
     Money,
     Day,
     Person,
     Exact,
 }
 
-impl Family {
+impl FactKind {
     /// Whether such a fact is always unique.
     pub(super) fn is_only_one(self) -> bool {
         matches!(self, Self::Zone | Self::Style)
@@ -51,16 +51,16 @@ impl Family {
 /// A time zone that applies to all times.
 const ZONE: &str = r"(?i)\b(?:times|timestamps?|clocks?|Zeiten|Uhrzeiten)\b.*\b(?:(?-i:UTC|GMT|CET|CEST|MEZ|MESZ|PST|PDT|EST|EDT)|time ?zone|(?:pacific|eastern|central|mountain|local) time)\b";
 
-static FAMILIES: LazyLock<Vec<(Family, Pattern)>> = LazyLock::new(|| {
+static FAMILIES: LazyLock<Vec<(FactKind, Pattern)>> = LazyLock::new(|| {
     [
-        (Family::Limit, r"(?i)\b(?:budgets?|spend(?:ing)?|expenses|ceiling|cap)\b|\bcosts?\b.*\b(?:below|under|at most|no more)\b"),
-        (Family::Day, r"(?i)\b(?:deadline|due|launch|release|ship(?:s|ping)?|freeze|go[- ]live|demo|target date|timing)\b"),
-        (Family::Name, r"(?i)\b(?:codename|code name|nickname|label|designated|(?:is|are) call(?:ed|ing)|named)\b"),
-        (Family::Zone, ZONE),
-        (Family::Duty, r"(?i)\b(?:on[- ]call|pager|rotation|escalations?|support duty|standby)\b"),
-        (Family::Branch, r"(?i)\b(?:branch|rebased|checked out)\b"),
-        (Family::Style, r"(?i)\b(?:answers?|repl(?:y|ies)|responses?)\b.*\b(?:terse|brief|short|playful|warm|formal|informal|light|detailed|long|metric|imperial|bullet|tone|style)\b|\b(?:terse|brief|short|playful|warm|formal|informal|light|detailed|long)\b.*\b(?:answers?|repl(?:y|ies)|responses?)\b"),
-        (Family::Code, r"(?i)\b(?:code|passcode|password|PIN|passphrase)\b"),
+        (FactKind::Limit, r"(?i)\b(?:budgets?|spend(?:ing)?|expenses|ceiling|cap)\b|\bcosts?\b.*\b(?:below|under|at most|no more)\b"),
+        (FactKind::Day, r"(?i)\b(?:deadline|due|launch|release|ship(?:s|ping)?|freeze|go[- ]live|demo|target date|timing)\b"),
+        (FactKind::Name, r"(?i)\b(?:codename|code name|nickname|label|designated|(?:is|are) call(?:ed|ing)|named)\b"),
+        (FactKind::Zone, ZONE),
+        (FactKind::Duty, r"(?i)\b(?:on[- ]call|pager|rotation|escalations?|support duty|standby)\b"),
+        (FactKind::Branch, r"(?i)\b(?:branch|rebased|checked out)\b"),
+        (FactKind::Style, r"(?i)\b(?:answers?|repl(?:y|ies)|responses?)\b.*\b(?:terse|brief|short|playful|warm|formal|informal|light|detailed|long|metric|imperial|bullet|tone|style)\b|\b(?:terse|brief|short|playful|warm|formal|informal|light|detailed|long)\b.*\b(?:answers?|repl(?:y|ies)|responses?)\b"),
+        (FactKind::Code, r"(?i)\b(?:code|passcode|password|PIN|passphrase)\b"),
     ]
     .into_iter()
     .map(|(family, pattern)| (family, crate::pattern(pattern)))
@@ -125,7 +125,7 @@ fn stem(word: &str) -> String {
     cut.unwrap_or(word).to_owned()
 }
 
-pub(super) fn families(text: &str) -> HashSet<Family> {
+pub(super) fn families(text: &str) -> HashSet<FactKind> {
     FAMILIES.iter().filter(|(_, words)| words.is_match(text)).map(|(family, _)| *family).collect()
 }
 
@@ -141,14 +141,14 @@ pub(super) fn says_nothing(stem: &str) -> bool {
     SAYS_NOTHING.contains(stem)
 }
 
-pub(super) fn sorts(text: &str) -> HashSet<Sort> {
+pub(super) fn sorts(text: &str) -> HashSet<ValueSort> {
     let mut sorts = HashSet::new();
     for (sort, has) in [
-        (Sort::Money, MONEY.is_match(text)),
-        (Sort::Day, DAY.is_match(text)),
-        (Sort::Person, PERSON.is_match(text)),
+        (ValueSort::Money, MONEY.is_match(text)),
+        (ValueSort::Day, DAY.is_match(text)),
+        (ValueSort::Person, PERSON.is_match(text)),
         (
-            Sort::Exact,
+            ValueSort::Exact,
             values(text).any(|value| matches!(value.kind, ValueKind::Id | ValueKind::Path | ValueKind::Name)),
         ),
     ] {
@@ -166,7 +166,7 @@ pub(super) fn subject(text: &str) -> HashSet<String> {
 }
 
 /// Whether a text says that something has changed.
-pub(crate) fn says_changed(text: &str) -> bool {
+pub(crate) fn announces_change(text: &str) -> bool {
     // At the beginning the word only announces the next action.
     let rest = text.trim_start();
     let rest = rest.strip_prefix("Now ").or_else(|| rest.strip_prefix("now ")).unwrap_or(rest);

@@ -51,7 +51,7 @@ impl Attribute {
 /// The value of a field that became empty.
 pub(super) const NONE: &str = "none";
 /// The value of a field that is too long to show.
-pub(super) const UNTOLD: &str = "";
+pub(super) const TOO_LONG: &str = "";
 /// Chars of the longest name of a field or kind.
 const NAME_CHARS: usize = 40;
 
@@ -77,7 +77,7 @@ impl Entity {
         match self.attributes.iter_mut().find(|known| known.name == older.name) {
             Some(known) if known.was.is_some() || known.is_row || older.is_row => {}
             Some(known) if known.value == older.value => known.was = older.was,
-            Some(known) if older.value != UNTOLD => known.was = Some(older.value),
+            Some(known) if older.value != TOO_LONG => known.was = Some(older.value),
             Some(_) => {}
             None if has_room => self.attributes.push(older),
             None => {}

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::entity::{Attribute, Entity, NONE, UNTOLD, has_name};
+use super::entity::{Attribute, Entity, NONE, TOO_LONG, has_name};
 use super::value::{value, values};
 use super::{Known, WorkState};
 
@@ -72,7 +72,7 @@ impl<'a> Outline<'a> {
             said: HashSet::new(),
             in_fields: HashSet::new(),
             kinds: HashSet::new(),
-            told: vec![Told::Not; self.ranked.len()],
+            told: vec![Rendering::Not; self.ranked.len()],
         };
         let mut heap: BinaryHeap<Next> = (0..).zip(&self.parts).map(|(at, part)| choice.next(at, part)).collect();
         while let Some(next) = heap.pop().filter(|next| next.ratio > 0.0) {
@@ -113,7 +113,7 @@ fn parts<'a>(ranked: &[&'a Entity]) -> Vec<Part<'a>> {
         for (at, attribute) in entity.attributes.iter().enumerate() {
             let values: Vec<&str> = values(&attribute.value).map(|value| value.text).collect();
             let is_told = match attribute.value.as_str() {
-                UNTOLD => false,
+                TOO_LONG => false,
                 // An empty value is only news if there was a value before.
                 NONE => attribute.was.is_some(),
                 value => !values.is_empty() || value.chars().count() <= PLAIN_CHARS,
@@ -121,14 +121,14 @@ fn parts<'a>(ranked: &[&'a Entity]) -> Vec<Part<'a>> {
             // The parser would split the line at the wrong place.
             if is_told && !entity.id.contains(": ") {
                 let has_changed = attribute.was.is_some();
-                parts.push(Part { of, first, field: Some((at, told_of(attribute))), has_changed, values });
+                parts.push(Part { of, first, field: Some((at, field_text(attribute))), has_changed, values });
             }
         }
     }
     parts
 }
 
-fn told_of(attribute: &Attribute) -> String {
+fn field_text(attribute: &Attribute) -> String {
     let (name, value) = (&attribute.name, &attribute.value);
     match &attribute.was {
         Some(was) if was.chars().count() <= WAS_CHARS => format!("{name} {value} (was {was})"),
@@ -138,7 +138,7 @@ fn told_of(attribute: &Attribute) -> String {
 
 /// How an entity is shown so far.
 #[derive(Clone, PartialEq, Eq)]
-enum Told {
+enum Rendering {
     Not,
     Named,
     /// With a line of these fields.
@@ -154,7 +154,7 @@ struct Choice<'a> {
     in_fields: HashSet<&'a str>,
     /// Kinds with entities that are only named.
     kinds: HashSet<&'a str>,
-    told: Vec<Told>,
+    told: Vec<Rendering>,
 }
 
 impl<'a> Choice<'a> {
@@ -192,16 +192,18 @@ impl<'a> Choice<'a> {
         let name = entity.id.chars().count();
         let kind = entity.kind.chars().count();
         match (&part.field, self.told.get(part.of)) {
-            (None, Some(Told::Not)) if can_be_listed(entity) => {
+            (None, Some(Rendering::Not)) if can_be_listed(entity) => {
                 if self.kinds.contains(entity.kind.as_str()) {
                     name + ", ".len()
                 } else {
                     name + kind + ": ; ".len()
                 }
             }
-            (Some((_, text)), Some(Told::Not | Told::Named)) => kind + 1 + name + ": \n".len() + text.chars().count(),
-            (Some((at, _)), Some(Told::Line(fields))) if fields.iter().any(|(told, _)| told == at) => usize::MAX,
-            (Some((_, text)), Some(Told::Line(_))) => text.chars().count() + "; ".len(),
+            (Some((_, text)), Some(Rendering::Not | Rendering::Named)) => {
+                kind + 1 + name + ": \n".len() + text.chars().count()
+            }
+            (Some((at, _)), Some(Rendering::Line(fields))) if fields.iter().any(|(told, _)| told == at) => usize::MAX,
+            (Some((_, text)), Some(Rendering::Line(_))) => text.chars().count() + "; ".len(),
             _ => usize::MAX,
         }
     }
@@ -217,11 +219,11 @@ impl<'a> Choice<'a> {
         let Some(told) = self.told.get_mut(part.of) else { return };
         match (&part.field, &mut *told) {
             (None, _) => {
-                *told = Told::Named;
+                *told = Rendering::Named;
                 self.kinds.insert(&entity.kind);
             }
-            (Some(field), Told::Line(fields)) => fields.push(field.clone()),
-            (Some(field), _) => *told = Told::Line(vec![field.clone()]),
+            (Some(field), Rendering::Line(fields)) => fields.push(field.clone()),
+            (Some(field), _) => *told = Rendering::Line(vec![field.clone()]),
         }
     }
 
@@ -230,14 +232,14 @@ impl<'a> Choice<'a> {
         let mut kinds: Vec<(&str, Vec<&str>)> = Vec::new();
         for (told, entity) in self.told.into_iter().zip(&self.outline.ranked) {
             match told {
-                Told::Not => {}
-                Told::Named if self.in_fields.contains(entity.id.as_str()) => {}
-                Told::Line(mut fields) => {
+                Rendering::Not => {}
+                Rendering::Named if self.in_fields.contains(entity.id.as_str()) => {}
+                Rendering::Line(mut fields) => {
                     fields.sort_by_key(|(at, _)| *at);
                     let fields: Vec<String> = fields.into_iter().map(|(_, text)| text).collect();
                     lines.push(format!("{} {}: {}", entity.kind, entity.id, fields.join("; ")));
                 }
-                Told::Named => match kinds.iter_mut().find(|(kind, _)| *kind == entity.kind) {
+                Rendering::Named => match kinds.iter_mut().find(|(kind, _)| *kind == entity.kind) {
                     Some((_, names)) => names.push(&entity.id),
                     None => kinds.push((&entity.kind, vec![&entity.id])),
                 },

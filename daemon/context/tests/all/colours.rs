@@ -49,7 +49,7 @@ fn handoff(engine: Engine, list: &[Message]) -> String {
     let settings = settings.check().unwrap();
     let request = CompressRequest { gain: Gain::Any, range: Some(2..list.len() - 2), ..CompressRequest::default() };
     let mut prepared = engine.prepare(list, &settings, &EngineState::default(), &request, drop).unwrap();
-    prepared.write_own(&herma_guard::Policy::default());
+    prepared.write_summary(&herma_guard::Policy::default());
     let body = if prepared.needs_summary() { prepared.extractive_summary(None) } else { String::new() };
     let done = prepared.finish(Summary { body, ..Summary::default() }, "cmp_1".to_owned(), &|_, _| None);
     done.messages(list).find(|message| message.is_summary()).unwrap().text().into_owned()

@@ -28,7 +28,7 @@ fn read(list: &[Value]) -> (Vec<Message>, Arc<Translation>) {
 fn compressed(messages: &[Message], settings: &Settings) -> Option<Compressed> {
     let request = CompressRequest::default();
     let mut prepared = settings.engine.prepare(messages, settings, &EngineState::default(), &request, drop).ok()?;
-    prepared.write_own(&herma_guard::Policy::default());
+    prepared.write_summary(&herma_guard::Policy::default());
     let body = if prepared.needs_summary() { prepared.extractive_summary(None) } else { String::new() };
     Some(prepared.finish(Summary { body, ..Summary::default() }, "cmp_1".to_owned(), &|_, _| None))
 }

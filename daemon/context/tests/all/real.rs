@@ -60,7 +60,7 @@ fn a_recorded_session_ends_below_the_threshold_or_names_its_system_message() {
             let settings = RawSettings { context_length: window, engine, ..RawSettings::default() }.check().unwrap();
             let request = CompressRequest::default();
             let mut prepared = engine.prepare(&list, &settings, &EngineState::default(), &request, drop).unwrap();
-            prepared.write_own(&herma_guard::Policy::default());
+            prepared.write_summary(&herma_guard::Policy::default());
             let body = if prepared.needs_summary() { prepared.extractive_summary(None) } else { String::new() };
             let done = prepared.finish(Summary { body, ..Summary::default() }, "cmp_1".to_owned(), &|_, _| None);
             let new: Vec<Message> = done.messages(&list).cloned().collect();

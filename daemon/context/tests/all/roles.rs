@@ -7,7 +7,7 @@ use herma_context::engine::{CompressRequest, EngineState, Summary};
 use herma_context::fingerprint::Fingerprint;
 use herma_context::opened::{self, Marks, OpenedPart};
 use herma_context::pins::Pins;
-use herma_context::wishes::Wishes;
+use herma_context::wishes::MessageRequests;
 use herma_context::{Engine, Message, RawSettings, Settings, handoff, pairs};
 use proptest::prelude::*;
 use serde_json::json;
@@ -64,11 +64,11 @@ struct Session {
 
 impl Session {
     fn compress(&mut self, range: Option<Range<usize>>, pins: &Pins) -> bool {
-        let wishes = Wishes { pins: pins.clone(), ..Wishes::default() };
+        let wishes = MessageRequests { pins: pins.clone(), ..MessageRequests::default() };
         let request = CompressRequest { range, wishes, ..CompressRequest::default() };
         let prepared = self.settings.engine.prepare(&self.list, &self.settings, &self.state, &request, drop);
         let Ok(mut prepared) = prepared else { return false };
-        prepared.write_own(&herma_guard::Policy::default());
+        prepared.write_summary(&herma_guard::Policy::default());
         let body = if prepared.needs_summary() { prepared.extractive_summary(None) } else { String::new() };
         let done = prepared.finish(Summary { body, ..Summary::default() }, "cmp_1".to_owned(), &|_, _| None);
         self.left = done.removed.iter().map(|removed| (removed.index(), self.list[removed.index()].clone())).collect();

@@ -81,7 +81,7 @@ fn compressed(
     let Ok(mut prepared) = engine.prepare(list, settings, &state, &request, drop) else {
         return (None, engine.over(list, settings, Prompt::of(current)));
     };
-    prepared.write_own(&herma_guard::Policy::default());
+    prepared.write_summary(&herma_guard::Policy::default());
     let body = if prepared.needs_summary() { prepared.extractive_summary(None) } else { String::new() };
     let done = prepared.finish(Summary { body, ..Summary::default() }, "cmp_1".to_owned(), &|_, _| None);
     (Some(done.messages(list).cloned().collect()), done.over)

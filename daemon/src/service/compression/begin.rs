@@ -53,7 +53,7 @@ pub(super) async fn begin(
     let (service, session) = (Arc::clone(service), Arc::clone(session));
     blocking("context.compress", move || {
         let RunOptions { request, chain, mode, form, place, opened, translation, started } = options;
-        let comes_soon = chain.is_at_hand() || settings.engine.writes_itself();
+        let comes_soon = chain.is_at_hand() || settings.engine.needs_no_summarizer();
         let is_at_hand = comes_soon && mode == CompressionMode::InPlace;
         let (early, declined) = (Arc::clone(&session), translation.clone());
         let run = |prepared, chain, report, staged| {
@@ -94,7 +94,7 @@ pub(super) async fn begin(
             Err(why) => Begun::Declined { why, input: messages.into(), translation: declined },
             Ok(prepared) if !prepared.needs_summary() => {
                 let mut run = run(prepared, chain, RunReport::default(), staged);
-                let text = run.write_own(&service.policy).ok_or_else(|| Error::internal("context.compress"))?;
+                let text = run.write_summary(&service.policy).ok_or_else(|| Error::internal("context.compress"))?;
                 Begun::Ready(run, text)
             }
             Ok(prepared) => Begun::Lacking(run(prepared, chain, RunReport::default(), staged)),

@@ -78,7 +78,7 @@ impl CompressionService {
             let outcome = match settings.engine.prepare(&input, &settings, &state, &request, drop) {
                 Err(why) => Err(why.to_string()),
                 Ok(mut prepared) => {
-                    prepared.write_own(&policy);
+                    prepared.write_summary(&policy);
                     let body = if prepared.needs_summary() {
                         prepared.repaired(prepared.extractive_summary(None), &policy).body
                     } else {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use herma_archive::node::{KeptNode, NodeRow, Stands};
 use herma_context::Engine;
-use herma_context::lossless::{Below, Brevity, Node, OWN, Rewriting, Unfit};
+use herma_context::lossless::{Node, OWN, RewriteError, RewriteSource, Rewriting, TextLength};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -212,23 +212,23 @@ impl CompressionService {
         };
         let older = (id.to_owned(), kept.row.text.clone());
         let below = match &kept.row.of {
-            Stands::Nodes(children) => Below::Nodes(self.children(children).await?),
+            Stands::Nodes(children) => RewriteSource::Nodes(self.children(children).await?),
             Stands::Messages(_) | Stands::Handle(_) => {
-                Below::Messages(blocking("nodes", move || Ok(parse(texts))).await?)
+                RewriteSource::Messages(blocking("nodes", move || Ok(parse(texts))).await?)
             }
         };
         let KeptNode { row, .. } = kept;
         let rewriting = blocking("nodes", move || Ok(Rewriting::of(nodes::node(row), below))).await?;
         let Some(rewriting) = rewriting.map(Arc::new) else { return Ok(true) };
         for kind in self.writers_of(session) {
-            for brevity in Brevity::ALL {
+            for brevity in TextLength::ALL {
                 match self.asked(session, kind, brevity, &rewriting).await? {
                     Ok(node) => {
                         self.health.succeeded(kind);
                         self.archive.save_rewritten(older, node).await?;
                         return Ok(true);
                     }
-                    Err(Some(Unfit::TooLong { .. })) => {}
+                    Err(Some(RewriteError::TooLong { .. })) => {}
                     Err(_) => break,
                 }
             }
@@ -241,9 +241,9 @@ impl CompressionService {
         &self,
         session: &Session,
         kind: Kind,
-        brevity: Brevity,
+        brevity: TextLength,
         rewriting: &Arc<Rewriting>,
-    ) -> Outcome<Result<Node, Option<Unfit>>> {
+    ) -> Outcome<Result<Node, Option<RewriteError>>> {
         let window = self.summarizers.context_length(kind).or(session.window());
         let asks = Arc::clone(rewriting);
         let request = blocking("nodes", move || Ok(asks.request(brevity, window))).await?;

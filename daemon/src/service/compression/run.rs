@@ -61,10 +61,10 @@ pub(super) struct Run {
 
 impl Run {
     /// Lets an engine that needs no other party write its summary; `None` if another task shares the run.
-    pub(super) fn write_own(&mut self, policy: &Policy) -> Option<WrittenSummary> {
+    pub(super) fn write_summary(&mut self, policy: &Policy) -> Option<WrittenSummary> {
         let prepared = Arc::get_mut(&mut self.prepared)?;
-        self.report.warnings.extend(prepared.write_own(policy));
-        let by = if prepared.writes_itself() { Kind::Extractive } else { self.chain.configured() };
+        self.report.warnings.extend(prepared.write_summary(policy));
+        let by = if prepared.needs_no_summarizer() { Kind::Extractive } else { self.chain.configured() };
         Some(WrittenSummary { body: String::new(), by })
     }
 }

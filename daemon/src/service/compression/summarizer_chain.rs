@@ -47,7 +47,7 @@ impl SummarizerChain {
     /// Removes the summarizers that need a waiting client; `None` if the engine has no other left.
     pub(super) fn without_client(mut self, engine: Engine) -> Option<Self> {
         self.kinds.retain(|kind| *kind != Kind::Client);
-        (!self.kinds.is_empty() || engine.writes_itself()).then_some(self)
+        (!self.kinds.is_empty() || engine.needs_no_summarizer()).then_some(self)
     }
 
     /// Whether it has the same summarizers as another chain, except those that need a waiting client.

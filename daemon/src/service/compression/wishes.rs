@@ -2,7 +2,7 @@
 
 use herma_archive::episode::EpisodeRow;
 use herma_context::episodes::Episode;
-use herma_context::wishes::Wishes;
+use herma_context::wishes::MessageRequests;
 
 use super::CompressionService;
 use crate::data::error::Outcome;
@@ -10,10 +10,10 @@ use crate::service::session::Session;
 
 impl CompressionService {
     /// Returns the discarded outputs, the episodes and the pins of a session.
-    pub(in crate::service) async fn wishes(&self, session: &Session) -> Outcome<Wishes> {
+    pub(in crate::service) async fn wishes(&self, session: &Session) -> Outcome<MessageRequests> {
         let discards = self.archive.discards(session.id.clone()).await?;
         let episodes = self.archive.episodes(session.id.clone()).await?;
-        Ok(Wishes {
+        Ok(MessageRequests {
             discards: discards.into_iter().filter_map(|row| Some((row.id.parse().ok()?, row.reason))).collect(),
             episodes: episodes.into_iter().filter_map(episode).collect(),
             pins: self.pinned(session).await?,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Session, words};
 use crate::event::Event;
-use crate::hook::context::{self, Known};
+use crate::hook::context::{self, WindowContext};
 use crate::hook::handover::{self, Handover};
 use crate::hook::{HookMessage, LONG, ledger, outputs, proxy, state};
 
@@ -46,8 +46,11 @@ impl Session<'_> {
         self.notes.save()?;
         if self.agent.compaction().has_instructions {
             let (rules, entities) = (self.rules()?, self.entities()?);
-            let known =
-                Known { rules: rules.iter().map(String::as_str).collect(), blocks: Vec::new(), entities: &entities };
+            let known = WindowContext {
+                rules: rules.iter().map(String::as_str).collect(),
+                blocks: Vec::new(),
+                entities: &entities,
+            };
             let text = context::for_summary(&known);
             self.notes.state.summary_tokens = ledger::tokens(text.chars().count());
             self.notes.save()?;

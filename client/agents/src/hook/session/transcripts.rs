@@ -14,7 +14,7 @@ use super::{Session, recorded, words};
 use crate::agent::Agent;
 use crate::event::{Event, EventName};
 use crate::hook::HookSender;
-use crate::hook::follow::{Followed, Reached, follow};
+use crate::hook::follow::{Reached, TranscriptSource, follow};
 use crate::hook::state::{self, Notes};
 
 /// The time limit for a transcript at an ordinary event. The next event reads the rest.
@@ -124,7 +124,7 @@ fn keep(
     let mut calls = Vec::new();
     let mut read = |notes: &mut Notes, daemon: &mut Daemon| {
         let session = session(agent, name, notes.state.rewritten);
-        follow(daemon, &Followed { agent, name, session: &session, path }, &mut notes.state, &mut calls, time)
+        follow(daemon, &TranscriptSource { agent, name, session: &session, path }, &mut notes.state, &mut calls, time)
     };
     let mut reached = read(notes, daemon);
     if reached == Ok(Reached::Rewritten) {

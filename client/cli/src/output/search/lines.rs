@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use herma_base::out::{Mark, Marked};
+use herma_base::out::{Mark, MarkedText};
 use herma_client::protocol::output::search::Match;
 
 /// The suffix of a line that is not shown completely.
@@ -20,9 +20,9 @@ enum Line<'a> {
 }
 
 /// Returns the lines of all matches. Overlapping context is printed once, as grep does.
-pub(super) fn marked(matches: &[Match], mark: Mark) -> Marked {
+pub(super) fn marked(matches: &[Match], mark: Mark) -> MarkedText {
     let gaps = matches.iter().any(|found| !found.before.is_empty() || !found.after.is_empty());
-    let mut text = Marked::new(mark);
+    let mut text = MarkedText::new(mark);
     let mut is_first = true;
     for group in matches.chunk_by(|one, other| one.handle == other.handle) {
         let mut last = None;

@@ -11,7 +11,7 @@ use crate::request::CompressRequest;
 use crate::run::{ArchiveNote, Compressed, EngineState, Summary};
 use crate::slot::Slot;
 use crate::testing::{list, settings};
-use crate::wishes::Wishes;
+use crate::wishes::MessageRequests;
 
 /// Returns an episode from a position to before another one.
 fn episode(messages: &[Message], title: &str, from: usize, to: usize) -> Episode {
@@ -37,7 +37,7 @@ fn compressed_again(
     state: &EngineState,
 ) -> Compressed {
     let episodes: Episodes = episodes.iter().cloned().collect();
-    let wishes = Wishes { episodes, pins, ..Wishes::default() };
+    let wishes = MessageRequests { episodes, pins, ..MessageRequests::default() };
     let request = CompressRequest { wishes, ..CompressRequest::default() };
     let prepared = prepare(messages, &settings(window, 0, 4), state, &request).unwrap();
     let note = ArchiveNote { handle: "cmp_1_1".into(), messages: prepared.dropped() };

@@ -10,14 +10,17 @@ use crate::request::{CompressRequest, Gain};
 use crate::run::{ArchiveNote, Compressed, EngineState, Summary};
 use crate::slot::Slot;
 use crate::testing::{list, settings};
-use crate::wishes::Wishes;
+use crate::wishes::MessageRequests;
 
 fn pins(messages: &[Message], at: &[usize]) -> Pins {
     at.iter().map(|&at| Fingerprint::of(&messages[at])).collect()
 }
 
 fn compressed(messages: &[Message], settings: &Settings, pins: Pins) -> Compressed {
-    let request = CompressRequest { wishes: Wishes { pins, ..Wishes::default() }, ..CompressRequest::default() };
+    let request = CompressRequest {
+        wishes: MessageRequests { pins, ..MessageRequests::default() },
+        ..CompressRequest::default()
+    };
     let prepared = prepare(messages, settings, &EngineState::default(), &request).unwrap();
     let note = ArchiveNote { handle: "cmp_1_1".into(), messages: prepared.dropped() };
     prepared.finish(Summary { body: "what was done".into(), ..Summary::default() }, note)
@@ -123,7 +126,7 @@ fn of_equal_messages_the_newest_stays() {
 fn where_all_that_could_leave_is_pinned_nothing_leaves() {
     let messages = list(&format!("s{}", "Ua".repeat(6)));
     let all: Vec<usize> = (0..messages.len()).collect();
-    let wishes = Wishes { pins: pins(&messages, &all), ..Wishes::default() };
+    let wishes = MessageRequests { pins: pins(&messages, &all), ..MessageRequests::default() };
     let request = CompressRequest { wishes, ..CompressRequest::default() };
     let declined = prepare(&messages, &settings(60_000, 0, 4), &EngineState::default(), &request);
     assert!(declined.is_err());
@@ -155,7 +158,7 @@ proptest! {
     ) {
         let mut messages = list(&format!("s{}", turns.concat()));
         let fingerprint = |at: &prop::sample::Index| Fingerprint::of(&messages[at.index(messages.len())]);
-        let wishes = Wishes {
+        let wishes = MessageRequests {
             pins: pinned.iter().map(fingerprint).collect(),
             discards: discarded.iter().map(|at| (fingerprint(at), None)).collect(),
             episodes: done

@@ -66,7 +66,7 @@ impl CompressionService {
 
     /// Whether herma itself writes the summary for a compression of the session.
     pub(super) fn needs_no_model(&self, session: &Session, settings: &Settings) -> bool {
-        settings.engine.writes_itself() || self.chain(session, None).is_at_hand()
+        settings.engine.needs_no_summarizer() || self.chain(session, None).is_at_hand()
     }
 
     fn begin_ahead(self: &Arc<Self>, session: &Arc<Session>, settings: &Settings) {

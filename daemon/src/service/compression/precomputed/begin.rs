@@ -83,7 +83,7 @@ pub(super) async fn write(service: &Arc<CompressionService>, mut run: Run, start
         service.publish_phase(&run.session, Phase::Summarise);
         let policy = Arc::clone(&service.policy);
         let done =
-            blocking("context.compact_ahead", move || Ok(run.write_own(&policy).map(|text| Ready { run, text })));
+            blocking("context.compact_ahead", move || Ok(run.write_summary(&policy).map(|text| Ready { run, text })));
         if let Ok(Some(ready)) = done.await {
             started.ready(ready);
         }

@@ -1,6 +1,6 @@
 //! The list of messages that a caller gives, in any known form.
 
-use herma_context::forms::{self, NoMessage, Read};
+use herma_context::forms::{self, ItemError, Read};
 use herma_protocol::Json;
 
 use super::texts;
@@ -22,7 +22,7 @@ pub(super) async fn read_some(messages: Option<Vec<Json>>) -> Outcome<Option<Rea
 
 /// Reads a single message, which may become several in chat completions.
 pub(super) fn read_message(message: Json) -> Outcome<Vec<String>> {
-    let refused = |NoMessage { why, .. }| Error::param("message", format!("it is none: {why}; {}", forms::KNOWN));
+    let refused = |ItemError { why, .. }| Error::param("message", format!("it is none: {why}; {}", forms::KNOWN));
     forms::read(vec![Json::into_text(message)]).map(|read| read.messages).map_err(refused)
 }
 

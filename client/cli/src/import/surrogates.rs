@@ -13,7 +13,7 @@ const UNKNOWN: &[u8; 4] = b"fffd";
 
 /// Reads a source and replaces lone surrogates. Backslashes occur only in strings, so the rest of the JSON need not be
 /// parsed.
-pub(super) struct Mended<R> {
+pub(super) struct SurrogateReader<R> {
     source: R,
     bytes: Vec<u8>,
     /// The ends of the bytes that were already returned, and of those that were already checked.
@@ -22,7 +22,7 @@ pub(super) struct Mended<R> {
     is_over: bool,
 }
 
-impl<R: Read> Mended<R> {
+impl<R: Read> SurrogateReader<R> {
     pub(super) const fn new(source: R) -> Self {
         Self { source, bytes: Vec::new(), given: 0, looked: 0, is_over: false }
     }
@@ -48,14 +48,14 @@ impl<R: Read> Mended<R> {
             if escape.len() < BOTH && !self.is_over {
                 return;
             }
-            let length = mend(escape);
+            let length = replace_lone(escape);
             self.looked += length.min(escape.len());
         }
     }
 }
 
 /// Replaces a lone surrogate at the beginning. Returns how many bytes are then checked.
-fn mend(escape: &mut [u8]) -> usize {
+fn replace_lone(escape: &mut [u8]) -> usize {
     let half = |at: usize| {
         let escape = escape.get(at..at + 6)?;
         let digits = escape.strip_prefix(b"\\u").and_then(|digits| std::str::from_utf8(digits).ok())?;
@@ -77,7 +77,7 @@ fn mend(escape: &mut [u8]) -> usize {
     }
 }
 
-impl<R: Read> Read for Mended<R> {
+impl<R: Read> Read for SurrogateReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.given == self.looked && !(self.is_over && self.looked == self.bytes.len()) {
             self.fill()?;
@@ -96,10 +96,10 @@ mod tests {
 
     use super::*;
 
-    fn mended(text: &str) -> String {
-        let mut mended = String::new();
-        Mended::new(text.as_bytes()).read_to_string(&mut mended).unwrap();
-        mended
+    fn surrogates(text: &str) -> String {
+        let mut surrogates = String::new();
+        SurrogateReader::new(text.as_bytes()).read_to_string(&mut surrogates).unwrap();
+        surrogates
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
             (r#""\ud8"#, r#""\ud8"#),
             ("\\", "\\"),
         ] {
-            assert_eq!(mended(text), expect);
+            assert_eq!(surrogates(text), expect);
         }
     }
 
@@ -122,7 +122,7 @@ mod tests {
     fn a_half_is_seen_wherever_the_parts_end() {
         for before in PART - 14..PART + 2 {
             let text = format!("\"{}\\ud83d\\ude00\\ud83d\"", "a".repeat(before));
-            assert!(mended(&text).ends_with("\\ud83d\\ude00\\ufffd\""), "{before}");
+            assert!(surrogates(&text).ends_with("\\ud83d\\ude00\\ufffd\""), "{before}");
         }
     }
 
@@ -130,9 +130,9 @@ mod tests {
         #[test]
         fn it_is_json_then_and_as_long(parts in prop::collection::vec(r#"[a-z]|\\\\|\\n|\\ud83d|\\ude00|\\u00e9"#, 0..40)) {
             let text = format!("\"{}\"", parts.concat());
-            let mended = mended(&text);
-            prop_assert_eq!(mended.len(), text.len());
-            prop_assert!(serde_json::from_str::<String>(&mended).is_ok(), "{}", mended);
+            let surrogates = surrogates(&text);
+            prop_assert_eq!(surrogates.len(), text.len());
+            prop_assert!(serde_json::from_str::<String>(&surrogates).is_ok(), "{}", surrogates);
         }
     }
 }
