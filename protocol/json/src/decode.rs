@@ -1,4 +1,4 @@
-//! The text of a string, whatever its escapes: a lone surrogate becomes U+FFFD.
+//! Decoding of string tokens with any escapes: a lone surrogate becomes U+FFFD.
 
 use std::borrow::Cow;
 
@@ -7,15 +7,15 @@ use memchr::memchr2;
 use crate::escape::escape;
 use crate::search::{next_quote_or_backslash, plain_bytes};
 
-/// A stretch of a string.
+/// A part of a string.
 pub enum Piece<'a> {
-    /// Text that stands for itself.
+    /// Text without escapes.
     Run(&'a str),
-    /// What an escape stands for.
+    /// The char that an escape encodes.
     Escape(char),
 }
 
-/// The pieces of a string, up to its closing quote.
+/// Iterates over the pieces of a string, up to its closing quote.
 pub struct Pieces<'a> {
     raw: &'a str,
     at: usize,
@@ -23,7 +23,7 @@ pub struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    /// The pieces of the string whose opening quote is at `quote`; none if there is no quote.
+    /// Creates the iterator for the string whose opening quote is at `quote`; it is empty if there is no quote.
     pub fn new(raw: &'a str, quote: usize) -> Self {
         Self { raw, at: quote + 1, done: raw.as_bytes().get(quote) != Some(&b'"') }
     }
@@ -56,7 +56,7 @@ impl<'a> Iterator for Pieces<'a> {
     }
 }
 
-/// The text of a string with its quotes, borrowed if it has no escape; empty for another value.
+/// Returns the text of a string token, given with its quotes: borrowed if it has no escape, empty for any other value.
 pub fn decode(token: &str) -> Cow<'_, str> {
     let bytes = token.as_bytes();
     if bytes.first() != Some(&b'"') {
@@ -69,19 +69,19 @@ pub fn decode(token: &str) -> Cow<'_, str> {
     }
 }
 
-/// Bytes that are copied at one time: between two escapes stand a few words.
+/// The number of bytes copied at once. Two escapes are usually only a few words apart.
 const STEP: usize = 8;
 
-/// The text of a string whose first escape is at `first`.
+/// Returns the text of a string whose first escape is at `first`.
 fn unescaped(token: &str, first: usize) -> String {
     let bytes = token.as_bytes();
-    // Room for steps that go beyond what is wanted of them.
+    // Each step copies `STEP` bytes, even if fewer are needed, so the buffer has room for one more.
     let mut out = vec![0; bytes.len() + STEP];
     let mut written = first - 1;
     out[..written].copy_from_slice(&bytes[1..first]);
     let mut at = first;
     loop {
-        // What is copied is as far good as no mark stands in it.
+        // Only the bytes before the first quote or backslash are valid; the next step overwrites the rest.
         if let Some(step) = bytes.get(at..at + STEP).and_then(|step| <[u8; STEP]>::try_from(step).ok()) {
             out[written..written + STEP].copy_from_slice(&step);
             let plain = plain_bytes(step);
@@ -107,7 +107,7 @@ fn unescaped(token: &str, first: usize) -> String {
                 let (char, end) = escape(bytes, at);
                 let mut encoded = [0; 4];
                 let char = char.unwrap_or(char::REPLACEMENT_CHARACTER).encode_utf8(&mut encoded).as_bytes();
-                // Only what is no escape is shorter than what stands for it.
+                // Only an invalid escape can be shorter than its replacement.
                 let needed = written + char.len() + bytes.len().saturating_sub(end) + STEP;
                 out.resize(out.len().max(needed), 0);
                 out[written..written + char.len()].copy_from_slice(char);
@@ -125,7 +125,7 @@ fn unescaped(token: &str, first: usize) -> String {
     String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// The first `chars` chars of the text of a string.
+/// Returns the first `chars` chars of the text of a string.
 pub fn decode_head(token: &str, chars: usize) -> String {
     let mut out = String::new();
     let mut left = chars;
@@ -149,7 +149,7 @@ pub fn decode_head(token: &str, chars: usize) -> String {
     out
 }
 
-/// Whether the text of a string has nothing but white space.
+/// Returns whether the text of a string is empty or only white space.
 pub fn is_blank(token: &str) -> bool {
     Pieces::new(token, 0).all(|piece| match piece {
         Piece::Run(run) => run.trim_start().is_empty(),

@@ -1,13 +1,13 @@
-//! How deep a text nests.
+//! Limit on the nesting depth of a text.
 
 use std::fmt;
 
 use crate::string::string_end;
 
-/// A text nests deeper than it may.
+/// The error for a text that nests too deep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooDeep {
-    /// Offset in bytes of the first bracket that is one too many.
+    /// Offset in bytes of the first bracket beyond the limit.
     pub at: usize,
 }
 
@@ -19,19 +19,18 @@ impl fmt::Display for TooDeep {
 
 impl std::error::Error for TooDeep {}
 
-/// Refuses a text that nests more than `limit` levels deep; everything else about it is left to the
-/// parser.
+/// Refuses a text that nests more than `limit` levels deep. The parser checks everything else.
 ///
 /// # Errors
-/// [`TooDeep`] with the place of the first bracket too many.
+/// [`TooDeep`] with the offset of the first bracket beyond the limit.
 pub fn check_depth(text: &[u8], limit: usize) -> Result<(), TooDeep> {
-    // Most texts have not as many brackets at all, and counting them is quick.
+    // Most texts have fewer brackets than the limit in total, and counting them is fast.
     if brackets(text) <= limit { Ok(()) } else { walk_depth(text, limit) }
 }
 
-/// How many brackets a text opens, in strings too.
+/// Counts the opening brackets of a text, including those in strings.
 fn brackets(text: &[u8]) -> usize {
-    // Sums of bytes, for a processor adds many of them at one time.
+    // Sums fit in a byte, so that the compiler can vectorize them.
     let opening = |byte: &u8| u8::from(matches!(byte, b'{' | b'['));
     text.chunks(usize::from(u8::MAX)).map(|part| usize::from(part.iter().map(opening).sum::<u8>())).sum()
 }

@@ -1,13 +1,13 @@
-//! What an escape stands for.
+//! Decoding of a single escape.
 
 use std::fmt;
 
-/// Why an escape stands for no char.
+/// Why an escape encodes no char.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EscapeError {
-    /// It ends before it is whole, or has no four digits.
+    /// It is incomplete, or has fewer than four hex digits.
     Cut,
-    /// It is one half of a surrogate pair.
+    /// It is only one half of a surrogate pair.
     Lone,
 }
 
@@ -22,8 +22,8 @@ impl fmt::Display for EscapeError {
 
 impl std::error::Error for EscapeError {}
 
-/// The char for which the escape stands that begins with the backslash at `at`, and the place
-/// behind the escape; both escapes of a surrogate pair count as one.
+/// Returns the char of the escape whose backslash is at `at`, and the offset after the escape. Both
+/// escapes of a surrogate pair count as one.
 pub(crate) fn escape(bytes: &[u8], at: usize) -> (Result<char, EscapeError>, usize) {
     let plain = match bytes.get(at + 1) {
         Some(b'n') => '\n',
@@ -50,7 +50,7 @@ fn unicode(bytes: &[u8], at: usize) -> (Result<char, EscapeError>, usize) {
     pair.and_then(char::from_u32).map_or((Err(EscapeError::Lone), at + 6), |char| (Ok(char), at + 12))
 }
 
-/// The number of the `\uXXXX` at `at`.
+/// Returns the code unit of the `\uXXXX` at `at`.
 fn unit(bytes: &[u8], at: usize) -> Option<u32> {
     let digits = bytes.get(at..at + 6)?.strip_prefix(br"\u")?;
     digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))

@@ -1,25 +1,25 @@
-//! How long the text of a string or value is, found by counting bytes rather than by decoding.
+//! Length of the text of a string or value, counted in bytes without decoding.
 //!
-//! Most escapes are as long in canonical JSON as they were sent, and one char when decoded; only
-//! `\u` and `\/` need a closer look.
+//! Most escapes are as long in canonical JSON as in the input, and one char when decoded. Only `\u`
+//! and `\/` need a closer look.
 
 use crate::escape::escape;
 use crate::search::next_backslash;
 use crate::string::string_end;
 
-/// The lengths of a string token, in chars.
+/// Lengths of a string token, in chars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StringLength {
-    /// Of the text it stands for.
+    /// Length of the decoded text.
     pub decoded: usize,
-    /// Of its canonical form, quotes included.
+    /// Length of the canonical form, quotes included.
     pub canonical: usize,
-    /// Newlines in the text it stands for.
+    /// Number of newlines in the decoded text.
     pub newlines: usize,
 }
 
 impl StringLength {
-    /// The lengths of a token; something harmless for a text that is none.
+    /// Measures a string token. For any other text the result is meaningless, but nothing panics.
     pub fn of(token: &str) -> Self {
         let bytes = token.as_bytes();
         let sent = token.chars().count();
@@ -40,12 +40,12 @@ impl StringLength {
         length
     }
 
-    /// Counts a `\u` escape, or the two of a surrogate pair; gives its bytes.
+    /// Counts a `\u` escape, or both escapes of a surrogate pair; returns its length in bytes.
     fn unicode(&mut self, bytes: &[u8], at: usize) -> usize {
         let (char, end) = escape(bytes, at);
         let sent = end - at;
         match char {
-            // Nothing is known of what is no escape.
+            // An invalid escape has no known length.
             Err(_) if sent == 2 => sent,
             Ok('\n') => {
                 self.newlines += 1;
@@ -57,7 +57,7 @@ impl StringLength {
         }
     }
 
-    /// Counts an escape of `sent` bytes for what it is when decoded and in canonical form.
+    /// Counts an escape of `sent` bytes with its lengths when decoded and in canonical form.
     fn shrink(&mut self, sent: usize, decoded: usize, canonical: usize) -> usize {
         self.decoded = self.decoded.saturating_sub(sent - decoded);
         self.canonical = self.canonical.saturating_sub(sent - canonical);
@@ -65,8 +65,8 @@ impl StringLength {
     }
 }
 
-/// Chars of the canonical form of a value: `, ` and `: ` separators, raw Unicode, no other white
-/// space.
+/// Returns the length in chars of the canonical form of a value: separators `, ` and `: `, raw
+/// Unicode, no other white space.
 pub fn canonical_chars(raw: &str) -> usize {
     let bytes = raw.as_bytes();
     let (mut at, mut chars) = (0, 0);

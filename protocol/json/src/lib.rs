@@ -1,24 +1,23 @@
-//! JSON text as it stands: skipped, walked through, decoded and measured, never made a tree.
+//! Works on JSON text in place: skips, walks, decodes and measures it without building a tree.
 //!
 //! * [`closing_quote`] and [`string_end`] skip a string, [`value_end`] any value.
 //! * [`members`], [`items`], [`fields`] and [`member`] walk through objects and lists.
-//! * [`decode`], [`decode_head`] and [`Pieces`] give the text of a string, whatever its escapes;
-//!   [`unescape`] and [`unescape_within`] refuse an escape that stands for no char, and the latter
-//!   works where the string is, without a copy.
-//! * [`check_depth`] refuses a text that nests too deep, [`StringLength`] and [`canonical_chars`]
-//!   say how long a text would be in another form. [`whole_number`] is the one form of a whole number.
+//! * [`decode`], [`decode_head`] and [`Pieces`] return the text of a string, whatever its escapes.
+//! * [`unescape`] and [`unescape_within`] refuse an escape that encodes no char; the latter decodes
+//!   in place, without a copy.
+//! * [`check_depth`] refuses a text that nests too deep.
+//! * [`StringLength`] and [`canonical_chars`] return how long a text would be in another form.
+//! * [`whole_number`] is the canonical form of a whole number.
+//! * [`replace_lone_surrogates`] replaces the halves of a char that a program cut in the middle.
+//! * [`ScalarFinder`] finds one member of a text that no parser can read.
+//! * [`terminal`] removes terminal escape sequences from the text in a string.
 //!
-//! * [`replace_lone_surrogates`] replaces the halves of a char that a program cut in its middle,
-//!   and [`ScalarFinder`] finds one member of what no parser can read.
+//! Only [`check_depth`], [`replace_lone_surrogates`], [`ScalarFinder`] and [`terminal`] accept
+//! arbitrary text. All other functions expect text that a parser has accepted. On any other text
+//! their result is meaningless, but they never panic and never loop. Each function reads its text
+//! once.
 //!
-//! * [`terminal`] takes the escape sequences of terminals out of the text that a string holds.
-//!
-//! Only [`check_depth`], [`replace_lone_surrogates`], [`ScalarFinder`] and [`terminal`] are meant for text of which
-//! nothing is known. All other functions take text
-//! that a parser has accepted; on another one they return something harmless, never panic and
-//! never loop. Each reads its text once.
-//!
-//! Invariant: the crate does no I/O, knows no other room, and of other crates only `memchr`.
+//! Invariant: the crate does no I/O, uses no other crate of herma, and of external crates only `memchr`.
 
 mod decode;
 mod depth;

@@ -1,6 +1,6 @@
 //! Numbers as different writers of JSON write them.
 
-/// The magnitude below which every whole number is a double of its own: 2^53.
+/// Below this magnitude a double represents every whole number exactly: 2^53.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Returns a whole number without its point or exponent (`3` for `3.0`); `None` for any other token, and for a number

@@ -1,14 +1,14 @@
-//! A member of an object that no parser could read: bytes that are no UTF-8, nest too deep, end
-//! in the middle or are too many still say which request they were.
+//! Finds a member of an object that no parser can read: invalid UTF-8, too deep, cut off or too
+//! long. Such a request can still be identified by its id.
 
-/// Bytes of a key or a value that are kept; longer ones are not found.
+/// The most bytes of a key or value that are kept; longer ones are not found.
 const KEPT: usize = 512;
 
-/// Finds the text or number that a member of the outermost object has, in bytes that come piece by
-/// piece and may be no JSON. The last of several members with that key counts.
+/// Finds a string or number member of the outermost object. The bytes arrive piece by piece and
+/// need not be valid JSON. If several members have the key, the last one counts.
 #[derive(Debug)]
 pub struct ScalarFinder {
-    /// The key as it stands in the text, with its quotes.
+    /// The key as written in the text, with its quotes.
     key: Vec<u8>,
     depth: usize,
     string: InString,
@@ -17,36 +17,36 @@ pub struct ScalarFinder {
     found: Option<String>,
 }
 
-/// Whether the next byte is inside of a string.
+/// Whether the next byte is inside a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum InString {
     No,
     Yes,
-    /// Behind a backslash.
+    /// After a backslash.
     Escaped,
 }
 
-/// What is expected in the outermost object.
+/// What the finder expects next in the outermost object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Key,
-    /// Behind a key, and whether it is the one that is looked for.
+    /// A colon after a key, and whether that is the wanted key.
     Colon(bool),
-    /// The value that is looked for.
+    /// The wanted value.
     Value,
-    /// Another value, or what is behind one.
+    /// Another value, or the rest after a value.
     Rest,
 }
 
 impl ScalarFinder {
-    /// A finder of the member with this key, which has no char that JSON escapes.
+    /// Creates a finder for the member with this key. The key must not contain a char that JSON escapes.
     #[must_use]
     pub fn new(key: &str) -> Self {
         let key = format!("\"{key}\"").into_bytes();
         Self { key, depth: 0, string: InString::No, place: Place::Rest, token: Vec::new(), found: None }
     }
 
-    /// Goes on with the bytes that come next.
+    /// Processes the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
         let mut at = 0;
         while let Some(byte) = bytes.get(at) {
@@ -58,7 +58,7 @@ impl ScalarFinder {
                     self.keep(*byte);
                 }
                 InString::Yes if !self.is_kept() => {
-                    // Most of a line is the texts of other members.
+                    // Most bytes of a line belong to other members.
                     let rest = &bytes[at - 1..];
                     let stop = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
                     at += stop;
@@ -73,7 +73,7 @@ impl ScalarFinder {
         }
     }
 
-    /// The value as it stands in the text: a string with its quotes, or a number.
+    /// Returns the value as written in the text: a string with its quotes, or a number.
     #[must_use]
     pub fn found(self) -> Option<String> {
         self.found

@@ -1,33 +1,33 @@
-//! Finding the bytes at which a string stops standing for itself.
+//! Searches for the bytes that end the plain text of a string: quotes and backslashes.
 
-/// Words that are looked at before a search is set up: escapes are often close together.
+/// The number of words checked before a `memchr` search: escapes are often close together.
 const WORDS: usize = 6;
 
-/// One in each byte of a word.
+/// A word with each byte set to 1.
 const EACH: u64 = 0x0101_0101_0101_0101;
 
-/// The first backslash from `at` on, or the end.
+/// Returns the offset of the first backslash at or after `at`, or the end.
 pub(crate) fn next_backslash(bytes: &[u8], at: usize) -> usize {
     let near = near(bytes, at, |word| marks(word, b'\\'));
     near.unwrap_or_else(|at| found(bytes, at, |rest| memchr::memchr(b'\\', rest)))
 }
 
-/// The first quote or backslash from `at` on, or the end.
+/// Returns the offset of the first quote or backslash at or after `at`, or the end.
 #[inline]
 pub(crate) fn next_quote_or_backslash(bytes: &[u8], at: usize) -> usize {
     let near = near(bytes, at, |word| marks(word, b'"') | marks(word, b'\\'));
     near.unwrap_or_else(|at| found(bytes, at, |rest| memchr::memchr2(b'"', b'\\', rest)))
 }
 
-/// How many of eight bytes stand before the first quote or backslash among them.
+/// Returns how many of the eight bytes precede the first quote or backslash.
 #[inline]
 pub(crate) fn plain_bytes(bytes: [u8; 8]) -> usize {
     let word = u64::from_le_bytes(bytes);
-    // No mark at all has 64 zeros.
+    // Without a match the word has 64 trailing zeros.
     ((marks(word, b'"') | marks(word, b'\\')).trailing_zeros() / 8) as usize
 }
 
-/// The first byte that `marks` marks in the next words, or where they end without one.
+/// Returns the first byte in the next words that `marks` marks, or where the search stopped.
 #[inline]
 fn near(bytes: &[u8], mut at: usize, marks: impl Fn(u64) -> u64) -> Result<usize, usize> {
     for _ in 0..WORDS {
@@ -43,7 +43,7 @@ fn near(bytes: &[u8], mut at: usize, marks: impl Fn(u64) -> u64) -> Result<usize
     Err(at)
 }
 
-/// The highest bit of every byte of the word that is `byte`, and perhaps of some behind the first.
+/// Sets the highest bit of every byte equal to `byte`. Bytes after the first match may be marked in error.
 #[inline]
 fn marks(word: u64, byte: u8) -> u64 {
     let zeroed = word ^ (EACH * u64::from(byte));

@@ -1,16 +1,15 @@
-//! Where a string ends.
+//! Search for the end of a string.
 
 use crate::search::next_quote_or_backslash;
 
-/// The first quote from `from` on that no backslash escapes, where `from` is inside a string and
-/// not within an escape of it.
+/// Returns the first unescaped quote at or after `from`, which is inside a string but not within an escape.
 pub fn closing_quote(bytes: &[u8], from: usize) -> Option<usize> {
     let quote = quote_or_end(bytes, from);
     (quote < bytes.len()).then_some(quote)
 }
 
-/// One past the closing quote of the string that begins at `quote`, or the end of a text in which
-/// it never closes.
+/// Returns the offset after the closing quote of the string that begins at `quote`, or the end of
+/// the text if the string never closes.
 pub fn string_end(bytes: &[u8], quote: usize) -> usize {
     bytes.len().min(quote_or_end(bytes, quote + 1) + 1)
 }

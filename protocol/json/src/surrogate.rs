@@ -1,14 +1,14 @@
-//! Halves of surrogate pairs: a program that cuts a text between the two UTF-16 units of a char
-//! writes such an escape, and no string of chars can hold what it stands for.
+//! Replacement of lone surrogates. A program that cuts a text between the two UTF-16 units of a
+//! char writes such an escape, and no string of chars can represent it.
 
 use crate::escape::{EscapeError, escape};
 use crate::search::next_backslash;
 
-/// What stands in place of each half of a pair: the escape of U+FFFD.
+/// The replacement for each half of a pair: the escape of U+FFFD.
 const REPLACEMENT: &str = r"\ufffd";
 
-/// The same text with the escape of U+FFFD in place of each escape that is only one half of a
-/// surrogate pair, and how many there were; `None` where there are none.
+/// Returns the text with U+FFFD in place of each escape that is only one half of a surrogate pair,
+/// and the number of replacements; `None` if there are none.
 pub fn replace_lone_surrogates(text: &str) -> Option<(String, usize)> {
     let bytes = text.as_bytes();
     let (mut made, mut copied, mut count) = (String::new(), 0, 0);

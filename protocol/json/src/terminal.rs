@@ -1,5 +1,5 @@
-//! Escape sequences of terminals (ECMA-48): colours, titles, moves of the cursor. Nobody reads them, and their letters are
-//! no part of a word.
+//! Terminal escape sequences (ECMA-48): colours, titles, cursor movements. They are never shown,
+//! and their letters are not part of a word.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::ops::Range;
 const ESCAPE: u8 = 0x1b;
 const BELL: u8 = 0x07;
 
-/// How JSON has the byte that begins a sequence, without the last digit, a `b` or `B`.
+/// The JSON spelling of the byte that begins a sequence, without its last digit, `b` or `B`.
 const SPELLING: &[u8] = b"\\u001";
 
 /// Returns the text with a space for each byte of an escape sequence, so that every other byte keeps its place. The escape
@@ -50,8 +50,9 @@ pub fn stripped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Does the same for a text that may be JSON, where the escape byte is written `\u001b`. Valid JSON stays valid: only
-/// complete control sequences are removed, and of other sequences the `\u001b` alone.
+/// Strips escape sequences from a text that may be JSON, where the escape byte is written `\u001b`.
+/// Valid JSON stays valid: only complete control sequences are removed, and of other sequences the
+/// `\u001b` alone.
 pub fn stripped_json(json: &str) -> Cow<'_, str> {
     let mut shown = String::new();
     let mut kept = 0;
@@ -69,7 +70,7 @@ pub fn stripped_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(stripped(&shown).into_owned())
 }
 
-/// A sequence whose escape byte is spelled as JSON has it.
+/// A sequence whose escape byte is written as in JSON.
 struct Spelled {
     range: Range<usize>,
     is_colour: bool,
@@ -85,7 +86,7 @@ fn spelled(text: &str) -> impl Iterator<Item = Spelled> {
             let digit = start + SPELLING.len();
             from = digit;
             let before = bytes.iter().take(start).rev().take_while(|byte| **byte == b'\\').count();
-            // A backslash that is escaped itself begins no escape.
+            // A backslash that is itself escaped begins no escape.
             if before % 2 == 0 && matches!(bytes.get(digit), Some(b'b' | b'B')) {
                 let (end, is_colour) = end_of_spelled(bytes, digit + 1);
                 from = end;
@@ -106,7 +107,7 @@ fn end_of_spelled(bytes: &[u8], behind: usize) -> (usize, bool) {
     }
 }
 
-/// One past the sequence that begins there.
+/// Returns the offset after the sequence that begins at `start`.
 fn end(bytes: &[u8], start: usize) -> usize {
     let run = |from: usize, is_in: fn(u8) -> bool| {
         bytes.get(from..).map_or(bytes.len(), |rest| from + rest.iter().take_while(|byte| is_in(**byte)).count())
@@ -124,11 +125,11 @@ fn end(bytes: &[u8], start: usize) -> usize {
             match (bytes.get(behind), bytes.get(behind + 1)) {
                 (Some(&BELL), _) => behind + 1,
                 (Some(&ESCAPE), Some(b'\\')) => behind + 2,
-                // It is none: a terminal would wait for its end.
+                // The string has no end: a terminal would wait for it, so only the two introducing bytes are removed.
                 _ => start + 2,
             }
         }
-        // A set of chars, or a single function.
+        // A charset selection, or a single function.
         Some(byte) if byte.is_ascii() && *byte >= 0x20 => {
             let behind = run(start + 1, |byte| (0x20..0x30).contains(&byte));
             behind + usize::from(bytes.get(behind).is_some_and(|byte| (0x30..0x7f).contains(byte)))

@@ -1,4 +1,4 @@
-//! Every function against serde_json, over values written in all the ways JSON allows.
+//! Compares every function with serde_json, over values written in every way that JSON allows.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ fn space() -> impl Strategy<Value = String> {
     prop_oneof![4 => Just(String::new()), 1 => "[ \t\r\n]{1,3}"]
 }
 
-/// A string as it may be written: each char as itself where that is allowed, or as an escape.
+/// A string in any spelling: each char as itself where JSON allows it, or as an escape.
 fn string() -> impl Strategy<Value = String> {
     let char = prop_oneof![any::<char>(), "[\"\\\\/\n\t{}\\[\\],: a😀]".prop_map(|c| c.chars().next().unwrap())];
     let written = (char, 0_u8..3).prop_map(|(c, form)| match (c, form) {
@@ -30,7 +30,7 @@ fn string() -> impl Strategy<Value = String> {
     prop::collection::vec(written, 0..12).prop_map(|chars| format!("\"{}\"", chars.concat()))
 }
 
-/// Any value as it may be written.
+/// A value in any spelling.
 fn value() -> impl Strategy<Value = String> {
     let scalar = prop_oneof![
         string(),
@@ -50,7 +50,7 @@ fn value() -> impl Strategy<Value = String> {
     })
 }
 
-/// Every key and value at any depth, in order.
+/// Collects every key and value at any depth, in order.
 fn walked(raw: &str, at: usize, out: &mut Vec<String>) -> usize {
     let token = |at: usize| raw[at..value_end(raw.as_bytes(), at)].to_owned();
     match raw.as_bytes().get(at) {
@@ -66,7 +66,7 @@ fn walked(raw: &str, at: usize, out: &mut Vec<String>) -> usize {
     }
 }
 
-/// The same by the parser; the keys are decoded.
+/// Collects the same with `serde_json`; the keys are decoded.
 fn parsed(raw: &str, out: &mut Vec<String>) {
     if raw.starts_with('[') {
         for item in serde_json::from_str::<Vec<&RawValue>>(raw).unwrap() {
@@ -83,7 +83,7 @@ fn parsed(raw: &str, out: &mut Vec<String>) {
     }
 }
 
-/// How deep a value nests, those of a key that stands twice included.
+/// Returns how deep a value nests, including the values of duplicate keys.
 fn depth(raw: &str) -> usize {
     let inner = |values: Vec<&str>| 1 + values.into_iter().map(depth).max().unwrap_or(0);
     match raw.as_bytes().first() {

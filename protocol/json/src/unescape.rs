@@ -1,15 +1,14 @@
-//! The text of a string, made where the string is: a large text would otherwise take its room
-//! twice.
+//! Decodes a string in place, because a copy of a large text would need twice its memory.
 
 use std::fmt;
 use std::ops::Range;
 
 use crate::escape::{EscapeError, escape};
 
-/// Why a string has no text.
+/// Why a string can't be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnescapeError {
-    /// An escape in it stands for no char.
+    /// It contains an escape that encodes no char.
     Escape(EscapeError),
     /// Its bytes are not UTF-8.
     NotUtf8,
@@ -26,19 +25,19 @@ impl fmt::Display for UnescapeError {
 
 impl std::error::Error for UnescapeError {}
 
-/// The text of a JSON string with its quotes.
+/// Returns the text of a JSON string, given with its quotes.
 ///
 /// # Errors
-/// An escape that stands for no char, such as one half of a surrogate pair.
+/// An escape that encodes no char, such as one half of a surrogate pair.
 pub fn unescape(quoted: &str) -> Result<String, UnescapeError> {
     let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
     unescape_within(inner.as_bytes().to_vec(), 0..inner.len())
 }
 
-/// The text of the JSON string that stands, without its quotes, in this part of `bytes`.
+/// Returns the text of the JSON string in the range `inner` of `bytes`, without its quotes.
 ///
 /// # Errors
-/// As [`unescape`], and bytes that are not UTF-8.
+/// As for [`unescape`], and bytes that are not UTF-8.
 pub fn unescape_within(mut bytes: Vec<u8>, inner: Range<usize>) -> Result<String, UnescapeError> {
     let (mut from, mut written) = (inner.start, 0);
     bytes.truncate(inner.end);
@@ -47,7 +46,7 @@ pub fn unescape_within(mut bytes: Vec<u8>, inner: Range<usize>) -> Result<String
         written += length;
         let (char, end) = escape(&bytes, from + length);
         from = end;
-        // What an escape stands for is never longer than the escape.
+        // A decoded char is never longer than its escape.
         let mut encoded = [0; 4];
         for byte in char.map_err(UnescapeError::Escape)?.encode_utf8(&mut encoded).bytes() {
             bytes[written] = byte;
@@ -98,7 +97,7 @@ mod tests {
         }
     }
 
-    /// The same with everything escaped.
+    /// Returns the JSON string with every char escaped.
     fn ascii(text: &str) -> String {
         let units: String = text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
         format!("\"{units}\"")

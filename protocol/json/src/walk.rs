@@ -1,11 +1,12 @@
-//! Walking through objects and lists of a text that is known to be JSON: every byte is looked at
-//! once, and nothing is checked again.
+//! Walks through objects and lists of a text that is known to be JSON. It looks at every byte once
+//! and checks nothing again.
 
 use crate::decode::decode;
 use crate::string::string_end;
 
-/// Calls `visit` with each key of the object that begins at `at`, as it stands with its quotes, and
-/// with the place of its value; `visit` gives one past that value. Gives one past the object.
+/// Calls `visit` with each key of the object that begins at `at`, as written with its quotes, and
+/// the offset of its value. `visit` returns the offset after that value. Returns the offset after
+/// the object.
 pub fn members<'a>(raw: &'a str, at: usize, mut visit: impl FnMut(&'a str, usize) -> usize) -> usize {
     let bytes = raw.as_bytes();
     let mut at = at + 1;
@@ -22,8 +23,8 @@ pub fn members<'a>(raw: &'a str, at: usize, mut visit: impl FnMut(&'a str, usize
     }
 }
 
-/// Calls `visit` with the place of each item of the list that begins at `at`; `visit` gives one
-/// past that item. Gives one past the list.
+/// Calls `visit` with the offset of each item of the list that begins at `at`. `visit` returns the
+/// offset after that item. Returns the offset after the list.
 pub fn items(raw: &str, at: usize, mut visit: impl FnMut(usize) -> usize) -> usize {
     let bytes = raw.as_bytes();
     let mut at = at + 1;
@@ -37,8 +38,8 @@ pub fn items(raw: &str, at: usize, mut visit: impl FnMut(usize) -> usize) -> usi
     }
 }
 
-/// The keys and values of an object as they stand in its text, duplicates included; none of
-/// another text.
+/// Returns the keys and values of an object as written in the text, duplicates included. Returns
+/// none if the text is not an object.
 pub fn fields(raw: &str) -> Vec<(&str, &str)> {
     let (at, mut fields) = (start(raw), Vec::with_capacity(4));
     if raw.as_bytes().get(at) == Some(&b'{') {
@@ -51,13 +52,13 @@ pub fn fields(raw: &str) -> Vec<(&str, &str)> {
     fields
 }
 
-/// The value of the member of an object that has this key, the last of several; none of another
-/// text.
+/// Returns the value of the member with this key, the last one if there are several. Returns `None`
+/// if the text is not an object.
 pub fn member<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
     fields(raw).into_iter().rev().find(|(has, _)| decode(has) == key).map(|(_, value)| value)
 }
 
-/// One past the value that begins at `at`.
+/// Returns the offset after the value that begins at `at`.
 pub fn value_end(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at) {
         Some(b'"') => string_end(bytes, at),
@@ -66,14 +67,14 @@ pub fn value_end(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// The first byte of the text that is not white space.
+/// Returns the offset of the first byte that is not white space.
 pub fn start(raw: &str) -> usize {
     raw.len() - raw.trim_start_matches(SPACES).len()
 }
 
 const SPACES: [char; 4] = [' ', '\n', '\r', '\t'];
 
-/// The first byte from `at` on that is neither white space nor between two tokens.
+/// Returns the offset of the first byte from `at` on that is neither white space nor a comma or colon.
 fn glue_end(bytes: &[u8], mut at: usize) -> usize {
     while matches!(bytes.get(at), Some(b' ' | b'\n' | b'\r' | b'\t' | b',' | b':')) {
         at += 1;
