@@ -1,11 +1,11 @@
-//! Large texts and lists that travel beside the JSON of a binary frame, as they are: a
-//! field that names [`serialize`] and [`deserialize`] is an integer there, the number of its
-//! attachment, where it is longer than [`LARGE`]. No other field can be one. (A `with` would do,
-//! but the schema of such a field could not be derived.)
+//! Attachments: large texts and lists that travel next to the JSON of a binary frame, unescaped. A
+//! field with [`serialize`] and [`deserialize`] is an integer in that JSON, the number of its
+//! attachment, if its value is longer than [`LARGE`]. No other field can have an attachment.
+//! (`serde(with)` would be enough, but the schema of such a field could not be derived.)
 //!
-//! Which frame is being written or read is known to the thread, for serde passes nothing
-//! on: only the binary codec opens such a scope, and nothing in it waits. Outside of one
-//! these fields are what they always are in JSON.
+//! The frame being written or read is a thread-local, because serde passes no context. Only the
+//! binary codec opens such a scope, and nothing inside it waits. Outside a scope the fields are
+//! ordinary JSON.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -16,19 +16,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::envelope::{self, Form};
 use crate::{Json, limits};
 
-/// Texts and lists of more bytes are attached: from about half of that on, escaping takes
-/// longer than the attachment does.
+/// Texts and lists of more bytes than this are attached. From about half of it on, escaping costs more than attaching.
 pub(crate) const LARGE: usize = 256;
 
-/// Room that is made behind an attachment, so that a long one is not moved for a short one.
+/// Bytes reserved after an attachment, so that a short one that follows a long one does not reallocate.
 const BEHIND: usize = 4 << 10;
 
-/// A value that may travel beside the JSON.
+/// A value that may travel as an attachment.
 pub(crate) trait Attach: Sized {
     /// Writes the value, or the number of its attachment.
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
 
-    /// Reads the value, or takes the attachment that it names.
+    /// Reads the value, or takes the attachment whose number it has.
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
 }
 
@@ -40,7 +39,7 @@ pub(crate) fn deserialize<'de, T: Attach, D: Deserializer<'de>>(deserializer: D)
     T::read(deserializer)
 }
 
-/// What came beside a JSON text.
+/// An attachment of a JSON text.
 #[derive(Debug)]
 pub(crate) enum Attachment {
     /// A text.
@@ -50,7 +49,7 @@ pub(crate) enum Attachment {
 }
 
 impl Attachment {
-    /// Reads the bytes of a list. Each of its values may nest as deep as a text of its own.
+    /// Parses the bytes of a list. Each of its values may nest as deep as a separate text.
     pub(crate) fn list(bytes: &[u8]) -> Result<Self, String> {
         let list: Vec<Json> = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         list.iter().try_for_each(Json::check_depth).map_err(|error| error.to_string())?;
@@ -58,7 +57,7 @@ impl Attachment {
     }
 }
 
-/// Runs `write` while large values are appended to `frame`.
+/// Runs `write` and appends large values to `frame` as attachments.
 pub(crate) fn writing<T>(frame: &mut Vec<u8>, write: impl FnOnce() -> T) -> T {
     let scope = Scope::open(Frame::Written { bytes: std::mem::take(frame), count: 0 });
     let written = write();
@@ -68,7 +67,7 @@ pub(crate) fn writing<T>(frame: &mut Vec<u8>, write: impl FnOnce() -> T) -> T {
     written
 }
 
-/// Runs `read` with these attachments; also gives back how many of them nothing named.
+/// Runs `read` with these attachments; also returns how many of them no field used.
 pub(crate) fn reading<T>(attachments: Vec<Attachment>, read: impl FnOnce() -> T) -> (T, usize) {
     let scope = Scope::open(Frame::Read(attachments.into_iter().map(Some).collect()));
     let value = read();
@@ -89,7 +88,7 @@ enum Frame {
     Read(Vec<Option<Attachment>>),
 }
 
-/// Takes the frame away from the thread at its end, also after a panic.
+/// Clears the thread's frame when dropped, also after a panic.
 struct Scope(());
 
 impl Scope {
@@ -110,7 +109,7 @@ impl Drop for Scope {
     }
 }
 
-/// Attaches a value of so many bytes if it is large; its number then.
+/// Attaches a value of `length` bytes if it is large, and returns its number.
 fn attach(form: Form, length: usize, append: impl FnOnce(&mut Vec<u8>)) -> Option<usize> {
     if length <= LARGE {
         return None;
@@ -127,12 +126,12 @@ fn attach(form: Form, length: usize, append: impl FnOnce(&mut Vec<u8>)) -> Optio
     })
 }
 
-/// Whether the JSON that is being read has attachments.
+/// Returns whether the JSON that is being read has attachments.
 pub(crate) fn is_reading() -> bool {
     FRAME.with_borrow(|frame| matches!(frame, Frame::Read(_)))
 }
 
-/// The attachment of a number, which nothing may name again.
+/// Takes the attachment with this number. Each one can be taken only once.
 pub(crate) fn take(number: u64) -> Result<Attachment, String> {
     FRAME.with_borrow_mut(|frame| {
         let Frame::Read(attachments) = frame else { return Err("there are no attachments".into()) };
@@ -188,7 +187,7 @@ impl Attach for Vec<Json> {
     }
 }
 
-/// Each text by itself.
+/// Attaches each text separately.
 impl Attach for Vec<String> {
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter().map(Attached))
@@ -199,7 +198,7 @@ impl Attach for Vec<String> {
     }
 }
 
-/// Each list by itself.
+/// Attaches each list separately.
 impl Attach for Vec<Vec<Json>> {
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter().map(Attached))
@@ -220,7 +219,7 @@ impl<T: Attach> Attach for Option<T> {
     }
 }
 
-/// A value inside another one.
+/// A value inside another one, such as an item of a list.
 struct Attached<T>(T);
 
 impl<T: Attach> Serialize for Attached<&T> {

@@ -1,6 +1,6 @@
-//! The binary codec: an envelope (`envelope.rs`) around the JSON of the other codec. What is large in
-//! that JSON travels beside it, unescaped (see `attached.rs`); one that is most of its frame
-//! is not copied when it is read.
+//! The binary codec: an envelope (`envelope.rs`) around the JSON of the other codec. Large values
+//! travel as attachments, unescaped (see `attached.rs`). An attachment that makes up most of its
+//! frame is not copied when it is read.
 
 mod parts;
 
@@ -16,16 +16,16 @@ use crate::json_text::check_depth;
 use crate::method::unknown_method;
 use crate::{ErrorKind, Header, Incoming, Method, Notification, Reply, Request, RpcError, Topic, params};
 
-/// What a client sent.
+/// A frame from a client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientFrame {
-    /// Chosen by the client; comes back with the reply. 0 is the daemon's.
+    /// The id chosen by the client; the reply has the same. 0 is reserved for the daemon.
     pub id: u64,
-    /// The request, or what is wrong with it.
+    /// The request, or the error to answer it with.
     pub request: Result<(Header, Request), RpcError>,
 }
 
-/// Writes a request of a client as a frame, prefix included.
+/// Encodes a request as a frame, length prefix included.
 ///
 /// # Errors
 /// A frame of more than 4 GiB.
@@ -36,10 +36,10 @@ pub fn write_request(id: u64, header: &Header, request: &Request) -> Result<Vec<
     Ok(frame)
 }
 
-/// Appends an answer as a frame, prefix included; after an error `out` is as it was.
+/// Appends a reply as a frame, length prefix included. After an error `out` is unchanged.
 ///
 /// # Errors
-/// A frame of more than 4 GiB, or a result that has no JSON form.
+/// A frame of more than 4 GiB, or a result that can't be written as JSON.
 pub fn append_reply(id: u64, outcome: &Result<Reply, RpcError>, out: &mut Vec<u8>) -> Result<(), BinaryError> {
     match outcome {
         Ok(reply) => {
@@ -53,10 +53,10 @@ pub fn append_reply(id: u64, outcome: &Result<Reply, RpcError>, out: &mut Vec<u8
     }
 }
 
-/// Appends a notification as a frame, prefix included; after an error `out` is as it was.
+/// Appends a notification as a frame, length prefix included. After an error `out` is unchanged.
 ///
 /// # Errors
-/// A frame of more than 4 GiB, or params that have no JSON form.
+/// A frame of more than 4 GiB, or params that can't be written as JSON.
 pub fn append_notification(notification: &Notification, out: &mut Vec<u8>) -> Result<(), BinaryError> {
     let head = Head { id: 0, kind: Kind::Notification, method: notification.topic().name() };
     append(&head, out, |body| serde_json::to_writer(body, notification))
@@ -84,30 +84,29 @@ fn append(
     written
 }
 
-/// Bytes of room for a body that a thread keeps.
+/// The largest body buffer that a thread keeps, in bytes.
 const KEPT: usize = 64 << 10;
 
 thread_local! {
-    /// Room for the next body: it can only go into its frame behind the attachments.
+    /// A buffer for the next body, which can only be copied into its frame after the attachments.
     static BODY: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Reads a client's payload. What is wrong inside a whole envelope is told under its id.
+/// Reads a client's payload. An error inside a complete envelope is returned with the request's id.
 ///
-/// No length that stands in a payload makes the reader reserve anything before the bytes
-/// are there.
+/// The reader never allocates by a length in the payload before the bytes are there.
 ///
 /// # Errors
-/// A payload that is cut short, too long, or of another shape.
+/// A payload that is incomplete, too long or malformed.
 pub fn read_request(payload: &[u8]) -> Result<ClientFrame, BinaryError> {
     request(Parts::of(payload)?)
 }
 
-/// Reads a client's payload as [`read_request`] does. An attached text that is most of it is
-/// not copied: the payload becomes that text, and is empty then.
+/// Reads a client's payload as [`read_request`] does. An attached text that makes up most of the
+/// payload is not copied: the payload's buffer becomes that text, and `payload` is then empty.
 ///
 /// # Errors
-/// As [`read_request`].
+/// As for [`read_request`].
 pub fn read_request_taking(payload: &mut Vec<u8>) -> Result<ClientFrame, BinaryError> {
     request(Parts::taken_of(payload)?)
 }
@@ -128,7 +127,7 @@ fn request_of(parts: Parts<'_>) -> Result<(Header, Request), RpcError> {
     check_depth(body.as_bytes()).map_err(|error| RpcError::new(ErrorKind::ParseError, format!("the body {error}")))?;
     let attachments = attachments.map_err(invalid)?;
     if attachments.is_empty() {
-        // Without any an integer is the same mistake as in the other codec.
+        // Without attachments, an integer is the same error as in the other codec.
         return Request::from_text(method, &body).map_err(|error| invalid(error.to_string()));
     }
     match attached::reading(attachments, || Request::from_text(method, &body)) {
@@ -137,11 +136,10 @@ fn request_of(parts: Parts<'_>) -> Result<(Header, Request), RpcError> {
     }
 }
 
-/// Reads a payload of the daemon. Attachments of fields that this build doesn't know are
-/// passed over, as those fields are.
+/// Reads a payload from the daemon. Ignores attachments of unknown fields, like the fields themselves.
 ///
 /// # Errors
-/// A payload that is cut short, too long, or of another shape, or a result of another shape.
+/// A payload that is incomplete, too long or malformed, or a result that doesn't match its method.
 pub fn read_incoming(mut payload: Vec<u8>) -> Result<Incoming, BinaryError> {
     let Parts { id, kind, method, attachments, body } = Parts::taken_of(&mut payload)?;
     let attachments = attachments.map_err(BinaryError)?;

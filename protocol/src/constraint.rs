@@ -1,5 +1,4 @@
-//! Params and results of the constraint methods: rules of the user that survive every
-//! compression verbatim.
+//! Params and results of the constraint methods: rules of the user that every compression keeps word for word.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +11,11 @@ pub struct AddParams {
     /// The rule, in the user's words.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
-    /// How long it holds; `standing` when absent.
+    /// How long the rule applies; `standing` when absent.
     pub scope: Option<Scope>,
 }
 
-/// How long a constraint holds.
+/// How long a constraint applies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ConstraintScope"))]
 #[serde(rename_all = "snake_case")]
@@ -24,7 +23,7 @@ pub enum Scope {
     /// Until it is removed or revoked.
     #[default]
     Standing,
-    /// For the task at hand.
+    /// For the current task.
     Once,
 }
 
@@ -32,7 +31,7 @@ pub enum Scope {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AddResult {
-    /// Names the constraint within its session.
+    /// The constraint's id, unique within its session.
     pub id: String,
 }
 
@@ -48,7 +47,7 @@ pub struct ListParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListResult {
-    /// Those in force, oldest first.
+    /// The constraints in force, oldest first.
     pub constraints: Vec<Constraint>,
 }
 
@@ -56,16 +55,16 @@ pub struct ListResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Constraint {
-    /// Names it within its session.
+    /// Its id, unique within its session.
     pub id: String,
     /// The user's words.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
-    /// How long it holds.
+    /// How long it applies.
     pub scope: Scope,
     /// Where it comes from.
     pub source: Source,
-    /// Since when, in Unix seconds.
+    /// When it was added, in Unix seconds.
     pub at: f64,
 }
 
@@ -74,9 +73,9 @@ pub struct Constraint {
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ConstraintSource"))]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// Somebody called `constraint.add`.
+    /// A caller added it with `constraint.add`.
     Explicit,
-    /// It was found in a message of the user.
+    /// It was detected in a message of the user.
     Found,
 }
 
@@ -86,11 +85,11 @@ pub enum Source {
 pub struct RemoveParams {
     /// The session's id.
     pub session: String,
-    /// Names the constraint.
+    /// The constraint's id.
     pub id: String,
 }
 
-/// Result of `constraint.remove`: nothing.
+/// Result of `constraint.remove`: empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveResult {}

@@ -25,7 +25,7 @@ pub use compress::{
     ResumeError, ResumeParams, ScoredMessage, SummaryRequest,
 };
 
-/// Declares a params struct that has the fields of `context.configure`.
+/// Declares a params struct with the fields of `context.configure`.
 macro_rules! settings {
     ($(#[$doc:meta])* $name:ident { $($(#[$own_doc:meta])* $own:ident: $own_type:ty,)* }) => {
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -36,39 +36,38 @@ macro_rules! settings {
             $($(#[$own_doc])* pub $own: $own_type,)*
             /// The model in use.
             pub model: Option<String>,
-            /// Its window in tokens, from 1. Needed once for a session.
+            /// The model's context window in tokens, at least 1. Must be set once per session.
             pub context_length: Option<u64>,
-            /// Fraction of the window at which to compress, above 0 and up to 1.
+            /// Fraction of the window at which to compress; above 0, at most 1.
             pub threshold: Option<f64>,
-            /// Fraction of the threshold that the tail may fill, 0.10 to 0.80;
-            /// what is outside is clamped.
+            /// Fraction of the threshold that the tail may fill, 0.10 to 0.80; other values are clamped.
             pub target_ratio: Option<f64>,
-            /// Messages after the system message that are never compressed.
+            /// Number of messages after the system message that are never compressed.
             pub protect_first_n: Option<u64>,
-            /// Latest messages that pruning leaves alone.
+            /// Number of latest messages that pruning leaves unchanged.
             pub protect_last_n: Option<u64>,
-            /// The model that writes summaries, if not the one in use.
+            /// The model that writes summaries, if it is not the model in use.
             pub summary_model: Option<String>,
             /// The provider of the model in use.
             pub provider: Option<String>,
             /// The endpoint of the model in use.
             pub base_url: Option<String>,
-            /// How the endpoint is spoken to.
+            /// The protocol of the endpoint.
             pub api_mode: Option<String>,
-            /// Return the input when no model can write a summary.
+            /// Return the input if no model can write a summary.
             pub abort_on_summary_failure: Option<bool>,
-            /// Which engine; `compressor` when absent.
+            /// The engine; `compressor` when absent.
             pub engine: Option<String>,
-            /// Which summarizer; the configured chain when absent.
+            /// The summarizer; the configured chain when absent.
             pub summarizer: Option<String>,
-            /// Mask secrets in what is summarised.
+            /// Mask secrets in the text to summarise.
             pub redact: Option<bool>,
         }
     };
 }
 
 settings! {
-    /// Params of `context.configure`. Later calls change what they name.
+    /// Params of `context.configure`. A later call changes only the settings that it sets.
     ConfigureParams {
         /// The session's id.
         session: String,
@@ -76,7 +75,7 @@ settings! {
 }
 
 settings! {
-    /// The `config` of `context.plan`, for a list that belongs to no session.
+    /// The `config` of `context.plan`, for a conversation that belongs to no session.
     #[cfg_attr(test, schemars(rename = "ContextSettings"))]
     Settings {}
 }
@@ -110,30 +109,29 @@ pub struct StatusParams {
     pub session: String,
 }
 
-/// Result of `context.status` and `context.configure`. Token fields are −1
-/// where a value is unknown.
+/// Result of `context.status` and `context.configure`. Token fields are −1 if the value is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StatusResult {
     /// The engine in use.
     pub engine: String,
-    /// The model in use; empty when it was never named.
+    /// The model in use; empty if it was never set.
     pub model: String,
-    /// Its window in tokens.
+    /// The model's context window in tokens.
     pub context_length: u64,
     /// Fraction of the window at which to compress.
     pub threshold: f64,
-    /// The same in tokens.
+    /// The threshold in tokens.
     pub threshold_tokens: u64,
     /// Fraction of the threshold that the tail may fill.
     pub target_ratio: f64,
-    /// The same in tokens.
+    /// The tail's budget in tokens.
     pub tail_token_budget: u64,
-    /// Most tokens of a summary.
+    /// The most tokens that a summary may have.
     pub max_summary_tokens: u64,
-    /// Messages after the system message that are never compressed.
+    /// Number of messages after the system message that are never compressed.
     pub protect_first_n: u64,
-    /// Latest messages that pruning leaves alone.
+    /// Number of latest messages that pruning leaves unchanged.
     pub protect_last_n: u64,
     /// Prompt tokens of the last call; −1 right after a compression.
     pub last_prompt_tokens: i64,
@@ -141,19 +139,19 @@ pub struct StatusResult {
     pub last_completion_tokens: i64,
     /// Sum of both.
     pub last_total_tokens: i64,
-    /// Last prompt tokens that a provider reported.
+    /// The last number of prompt tokens that a provider reported.
     pub last_real_prompt_tokens: i64,
-    /// Share of the window that the last prompt filled, 0 to 100.
+    /// Percentage of the window that the last prompt filled, 0 to 100.
     pub usage_percent: f64,
-    /// Compressions so far.
+    /// Number of compressions so far.
     pub compression_count: u64,
-    /// Estimate of the list right after the last compression.
+    /// Estimated tokens of the list right after the last compression.
     pub last_compression_rough_tokens: i64,
-    /// That estimate, once the provider showed that it fits.
+    /// The same estimate, set once the provider's count showed that the list fits.
     pub last_rough_tokens_when_real_prompt_fit: i64,
-    /// A compression happened and no real usage was reported since.
+    /// Whether no real usage was reported since the last compression.
     pub awaiting_real_usage: bool,
-    /// Grows by one with each in-place compression.
+    /// Incremented by each in-place compression.
     pub generation: u64,
     /// Body of the last summary.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
@@ -162,23 +160,23 @@ pub struct StatusResult {
     pub summary_model: Option<String>,
     /// Why the last summary failed.
     pub last_error: Option<String>,
-    /// Messages that the last compression took out.
+    /// Number of messages that the last compression removed.
     pub dropped: u64,
-    /// Another summarizer than the configured one wrote the last summary.
+    /// Whether a summarizer other than the configured one wrote the last summary.
     pub fallback: bool,
-    /// The last compression gave up.
+    /// Whether the last compression gave up.
     pub aborted: bool,
-    /// The summary model that failed and was left.
+    /// The summary model that failed and was replaced by another summarizer.
     pub aux_failure: Option<AuxFailure>,
-    /// What the last compression saved, in percent.
+    /// Percentage that the last compression saved.
     pub savings_pct: f64,
-    /// Compressions in a row that saved less than 10 %.
+    /// Number of consecutive compressions that saved less than 10 %.
     pub ineffective_count: u64,
-    /// Seconds until a failed summarizer is asked again.
+    /// Seconds until a failed summarizer is called again.
     pub cooldown_s: f64,
     /// Whether automatic compression is allowed.
     pub breaker: Breaker,
-    /// Seconds until it is.
+    /// Seconds until automatic compression is allowed.
     pub wait_s: f64,
 }
 
@@ -188,7 +186,7 @@ pub struct StatusResult {
 pub struct AuxFailure {
     /// The model.
     pub model: String,
-    /// What it said, up to 220 chars.
+    /// Its error message, up to 220 chars.
     pub error: String,
 }
 
@@ -197,12 +195,12 @@ pub struct AuxFailure {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Breaker {
-    /// It is.
+    /// Automatic compression is allowed.
     #[default]
     Closed,
-    /// Two weak runs in a row: not now.
+    /// Automatic compression is paused, because two runs in a row saved too little.
     Open,
-    /// One run may try.
+    /// One trial run is allowed.
     HalfOpen,
 }
 
@@ -211,56 +209,56 @@ pub enum Breaker {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConstantsParams {}
 
-/// Result of `context.constants`: what clients match on.
+/// Result of `context.constants`: constants that clients match on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConstantsResult {
-    /// What a handoff begins with.
+    /// The text that a handoff begins with.
     pub prefix: String,
-    /// What it ends with.
+    /// The text that a handoff ends with.
     pub end_marker: String,
-    /// The key that marks the message with a handoff.
+    /// The key that marks a message as a handoff.
     pub metadata_key: String,
-    /// The headings that a reader must not act on.
+    /// The headings of the sections that a reader must not act on.
     pub headings: Headings,
-    /// Tokens that one image counts.
+    /// Tokens counted for one image.
     pub image_tokens: u64,
-    /// Chars that one image counts in a budget.
+    /// Chars counted for one image in a budget.
     pub image_chars: u64,
-    /// The window below which a summary model is refused, in tokens.
+    /// The smallest window of a summary model, in tokens; a model with a smaller one is refused.
     pub min_context: u64,
-    /// Windows to try when one is too large, from large to small.
+    /// Windows to try when the assumed one is too large, in descending order.
     pub probe_tiers: Vec<u64>,
 }
 
-/// The four historical headings.
+/// The four headings for past work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Headings {
-    /// What the user asked last.
+    /// The user's last request.
     pub task: String,
-    /// What was being done.
+    /// The work in progress.
     pub in_progress: String,
-    /// What the user had asked.
+    /// Earlier requests of the user.
     pub pending: String,
-    /// What was left.
+    /// The remaining work.
     pub remaining: String,
 }
 
-/// Params of `context.estimate`: `text`, or `messages` and what goes with them.
+/// Params of `context.estimate`: `text`, or `messages` with their system prompt and tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EstimateParams {
-    /// A text.
+    /// A text to estimate.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: Option<String>,
     /// Chat messages.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,
-    /// The system prompt sent beside them.
+    /// The system prompt sent with the messages.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub system_prompt: Option<String>,
-    /// The tools sent beside them.
+    /// The tools sent with the messages.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub tools: Option<Vec<Json>>,
 }
@@ -269,11 +267,11 @@ pub struct EstimateParams {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EstimateResult {
-    /// Tokens by chars/4.
+    /// Estimated tokens: chars divided by 4.
     pub tokens: u64,
-    /// Tokens by script.
+    /// Tokens by herma's own estimate, which depends on the writing systems of the text.
     pub own: u64,
-    /// Chars as the boundaries count them.
+    /// Chars as the boundaries of a compression count them.
     pub budget_chars: u64,
 }
 
@@ -284,39 +282,39 @@ pub struct PlanParams {
     /// The conversation.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
-    /// Whose settings to use.
+    /// The session whose settings to use.
     pub session: Option<String>,
-    /// Or the settings themselves.
+    /// The settings themselves, instead of a session's.
     pub config: Option<Settings>,
-    /// A topic to keep most of; false for no automatic one either.
+    /// A topic to keep in most detail; false turns off the automatic topic too.
     pub focus: Option<TextOrOff>,
-    /// The body of the summary before.
+    /// The body of the previous summary.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub previous_summary: Option<String>,
     /// Today's date, YYYY-MM-DD; false for none.
     pub today: Option<TextOrOff>,
-    /// Say what the list would be, too.
+    /// Whether to also return a preview of the new list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<bool>,
-    /// How much the handoff tells; `medium` when absent.
+    /// How detailed the handoff is; `medium` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<Detail>,
-    /// Positions from the first to before the second; nothing else leaves the list.
+    /// A range `[from, to)` of positions; only messages in it may leave the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<(u64, u64)>,
 }
 
-/// An output that a later one stands in for.
+/// An output that a later output replaces.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Superseded {
     /// Its position.
     pub index: u64,
-    /// Position of the output that stands in for it.
+    /// Position of the output that replaces it.
     pub by: u64,
-    /// What happened since: `looked_again`, `changed`, `went_well`.
+    /// What has happened since: `looked_again`, `changed` or `went_well`.
     pub since: String,
-    /// Tokens that it takes, by estimate.
+    /// Estimated tokens of the output.
     pub tokens: u64,
 }
 
@@ -324,61 +322,61 @@ pub struct Superseded {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanResult {
-    /// Messages that are never compressed, at the front.
+    /// Number of messages at the start that are never compressed.
     pub head_size: u64,
-    /// First message that would be summarised, in the pruned list.
+    /// Position of the first message to summarise, in the pruned list.
     pub start: u64,
-    /// First message of the tail, in the pruned list.
+    /// Position of the first message of the tail, in the pruned list.
     pub end: u64,
-    /// Fewest messages of the tail.
+    /// The fewest messages that the tail may have.
     pub min_tail: u64,
-    /// Messages that pruning changed.
+    /// Number of messages that pruning changed.
     pub pruned: u64,
     /// The list after pruning.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
-    /// The middle as text, as a summarizer gets it.
+    /// The middle as text, in the form that a summarizer gets.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub serialized: String,
     /// The prompt for a model; null when there is nothing to summarise.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub prompt: Option<String>,
-    /// The request's `max_tokens`; null with the prompt.
+    /// The request's `max_tokens`; null if `prompt` is null.
     pub max_tokens: Option<u64>,
-    /// Tokens that the summary may have.
+    /// Tokens allotted to the summary.
     pub summary_budget: u64,
     /// The topic in force.
     pub focus: Option<String>,
-    /// The body of the summary that this one would update.
+    /// The body of the summary that the new one would update.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub previous_summary: Option<String>,
-    /// What each message of the input is worth to what comes after it, those that are worth nothing left out.
+    /// The score of each message of the input: how much later messages refer to it. Messages with score 0 are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<ScoredMessage>,
-    /// Outputs of the input that later ones stand in for: to discard, if the agent thinks so too.
+    /// Outputs of the input that later ones replace. The agent may discard them with `context.discard`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub superseded: Vec<Superseded>,
-    /// What the list would be, if that was asked for.
+    /// The new list, if `preview` was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
 }
 
-/// What a compression would make of a list by herma's own record, without a call of a model.
+/// A preview of a compression with herma's own record, without a model call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "PlanPreview"))]
 pub struct Preview {
-    /// Whether it would change anything.
+    /// Whether the compression would change anything.
     pub compressed: bool,
-    /// Why not.
+    /// Why it would change nothing.
     pub reason: Option<String>,
-    /// What stays, what takes another form and what is new; everything else leaves the list.
+    /// The messages that stay, change or are new; all others leave the list.
     pub edits: Edits,
-    /// The text of the handoff; empty without one.
+    /// The text of the handoff; empty if there is none.
     pub handoff: String,
-    /// Messages of the list after it.
+    /// Number of messages after the compression.
     pub messages_after: u64,
-    /// Tokens of the list before it, by estimate.
+    /// Estimated tokens before the compression.
     pub tokens_before: u64,
-    /// Tokens of the list after it.
+    /// Estimated tokens after the compression.
     pub tokens_after: u64,
 }

@@ -1,4 +1,4 @@
-//! Params and results of the daemon's own methods.
+//! Params and results of the methods about the daemon itself.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct HelloParams {
     /// Name and version of the client, for the log.
     pub client: Option<String>,
-    /// The protocol version that the client speaks; one that the daemon doesn't
-    /// is refused with `invalid_params`.
+    /// The client's protocol version. The daemon refuses an unsupported one with `invalid_params`.
     pub protocol: Option<u32>,
 }
 
@@ -25,9 +24,9 @@ pub struct HelloResult {
     pub protocol: u32,
     /// The daemon's process id.
     pub pid: u32,
-    /// The home that it serves.
+    /// The home directory that it serves.
     pub home: String,
-    /// Every method that it answers.
+    /// All methods that it supports.
     pub methods: Vec<String>,
     /// The limits in force.
     pub limits: WireLimits,
@@ -37,13 +36,13 @@ pub struct HelloResult {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WireLimits {
-    /// Largest frame or line in bytes.
+    /// The largest frame or line in bytes.
     pub frame: u64,
-    /// Bytes in flight of all connections.
+    /// The most bytes in flight on all connections together.
     pub in_flight: u64,
-    /// Connections at one time.
+    /// The most open connections.
     pub connections: u64,
-    /// Requests in flight per connection.
+    /// The most requests in flight per connection.
     pub requests: u64,
 }
 
@@ -68,13 +67,13 @@ pub struct StatusParams {}
 pub struct StatusResult {
     /// Seconds since the daemon started.
     pub uptime_s: f64,
-    /// Resident memory in bytes; 0 where the system doesn't tell.
+    /// Resident memory in bytes; 0 if the system doesn't report it.
     pub rss_bytes: u64,
-    /// Connections open now.
+    /// Number of open connections.
     pub connections: u64,
-    /// What was asked since the start.
+    /// Requests since the daemon started.
     pub requests: RequestCounts,
-    /// Sessions known to the archive.
+    /// Sessions in the archive.
     pub sessions: SessionCounts,
     /// One row for each store.
     pub stores: Vec<StoreStatus>,
@@ -82,7 +81,7 @@ pub struct StatusResult {
     pub outputs: OutputCounts,
     /// The archive.
     pub archive: ArchiveStatus,
-    /// What writes summaries.
+    /// The summarizer.
     pub summarizer: SummarizerStatus,
 }
 
@@ -92,9 +91,9 @@ pub struct StatusResult {
 pub struct RequestCounts {
     /// All requests.
     pub total: u64,
-    /// Those that were answered with an error other than `not_found` and `conflict`.
+    /// Requests that were answered with an error other than `not_found` and `conflict`.
     pub errors: u64,
-    /// Per method that was asked at least once.
+    /// Counts for each method that was called at least once.
     pub by_method: BTreeMap<String, MethodCounts>,
 }
 
@@ -102,25 +101,25 @@ pub struct RequestCounts {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MethodCounts {
-    /// How many.
+    /// Number of requests.
     pub count: u64,
-    /// Half of them took at most this many microseconds (to within 12 %).
+    /// Median duration in microseconds (within 12 %).
     pub p50_us: f64,
-    /// 99 % of them took at most this many microseconds (to within 12 %).
+    /// 99th percentile of the duration in microseconds (within 12 %).
     pub p99_us: f64,
 }
 
-/// How many sessions there are.
+/// The number of sessions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SessionCounts {
-    /// Not closed.
+    /// Sessions that are not closed.
     pub open: u64,
-    /// All.
+    /// All sessions.
     pub total: u64,
 }
 
-/// One store as it is now.
+/// The current state of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoreStatus {
@@ -132,9 +131,9 @@ pub struct StoreStatus {
     pub entries: u64,
     /// Chars of the joined entries.
     pub chars: u64,
-    /// Limit in chars.
+    /// The limit in chars.
     pub limit: u64,
-    /// Revision.
+    /// The current revision.
     pub revision: u64,
     /// Its state.
     pub state: StoreState,
@@ -149,22 +148,22 @@ pub struct StoreStatus {
 pub enum StoreState {
     /// Readable and within its limit.
     Ok,
-    /// Readable, longer than its limit, though each entry fits.
+    /// Readable and longer than its limit, but each entry fits.
     OverLimit,
     /// Can't be read; writes are refused.
     Unreadable,
-    /// An entry is longer than the whole limit.
+    /// An entry alone is longer than the limit.
     Drifted,
 }
 
-/// Whether the journal of a store is whole.
+/// The state of a store's journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum JournalState {
-    /// It is.
+    /// Every line is readable.
     Ok,
-    /// Some of its lines can't be read; they are left as they are.
+    /// Some lines can't be read; they are left unchanged.
     Damaged,
 }
 
@@ -176,7 +175,7 @@ pub struct OutputCounts {
     pub files: u64,
     /// Their size in bytes.
     pub bytes: u64,
-    /// Most bytes that are kept.
+    /// The most bytes that are kept.
     pub quota: u64,
 }
 
@@ -184,19 +183,19 @@ pub struct OutputCounts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ArchiveStatus {
-    /// `ok`, or what is wrong with it.
+    /// `ok`, or a description of the problem.
     pub state: String,
     /// Size in bytes.
     pub bytes: u64,
 }
 
-/// State of the summarizer that is asked first.
+/// State of the first summarizer of the chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SummarizerStatus {
-    /// `extractive`, …
+    /// The kind, such as `extractive`.
     pub kind: String,
-    /// `ok`, or what is wrong with it.
+    /// `ok`, or a description of the problem.
     pub state: String,
 }
 
@@ -204,11 +203,11 @@ pub struct SummarizerStatus {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ShutdownParams {
-    /// Milliseconds that requests in flight have to finish; 10,000 when absent.
+    /// How long requests in flight have to finish, in milliseconds; 10,000 when absent.
     pub drain_ms: Option<u64>,
 }
 
-/// Result of `shutdown`: an empty object, sent before the daemon drains.
+/// Result of `shutdown`: an empty object, sent before the daemon finishes the requests in flight.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ShutdownResult {}
@@ -217,8 +216,8 @@ pub struct ShutdownResult {}
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SubscribeParams {
-    /// What this connection wants to be told from now on, in place of what it
-    /// wanted before; see [`Topic`](crate::notification::Topic). None ends it.
+    /// The topics that this connection subscribes to; see [`Topic`](crate::notification::Topic).
+    /// They replace its earlier topics. An empty list ends the subscription.
     pub topics: Vec<String>,
 }
 
@@ -226,6 +225,6 @@ pub struct SubscribeParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SubscribeResult {
-    /// What this connection is told from now on.
+    /// The topics of this connection from now on.
     pub topics: Vec<String>,
 }

@@ -1,8 +1,8 @@
-//! The envelope of a binary frame: id, kind, method, attachments and body. The only file
-//! that calls bincode; what stands in the body is the other codec's JSON.
+//! The envelope of a binary frame: id, kind, method, attachments and body. This is the only file
+//! that calls bincode. The body is the JSON of the other codec.
 //!
-//! The attachments come in front of the body: a large text goes into the frame as soon as
-//! the writer of the JSON comes to it, and is never moved again.
+//! Attachments come before the body. The JSON writer can append a large text to the frame as soon
+//! as it reaches it, and the text is never moved again.
 
 use std::ops::Range;
 
@@ -12,35 +12,35 @@ use bincode::{BorrowDecode, Encode};
 
 use crate::limits;
 
-/// A frame that is not what it should be. Its words don't repeat its bytes.
+/// The error for a malformed frame. The message doesn't repeat the frame's bytes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a frame of this protocol: {0}")]
 pub struct BinaryError(pub(crate) String);
 
-/// Bytes of a frame's length prefix.
+/// Size of a frame's length prefix in bytes.
 const PREFIX: usize = 4;
 
-/// A length that is not in the payload is refused; nothing is allocated for one.
+/// Refuses a length beyond the payload before allocating anything.
 const CONFIG: Configuration<LittleEndian, Varint, Limit<{ limits::FRAME_CEILING }>> =
     standard().with_limit::<{ limits::FRAME_CEILING }>();
 
-/// What a frame begins with.
+/// The head of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
 pub(super) struct Head<'a> {
-    /// Of the request; 0 for a notification, and for an answer to what was no frame.
+    /// The id of the request; 0 for a notification, and for a reply to bytes that are no valid frame.
     pub(super) id: u64,
-    /// What the body is.
+    /// The kind of the body.
     pub(super) kind: Kind,
     /// The method of a request or a result, the topic of a notification, empty for an error.
     pub(super) method: &'a str,
 }
 
-/// What the body of a frame is.
+/// The kind of a frame's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
 pub(super) enum Kind {
     /// The params of a method.
     Request,
-    /// The result of one.
+    /// The result of a method.
     Result,
     /// An error object.
     Error,
@@ -48,7 +48,7 @@ pub(super) enum Kind {
     Notification,
 }
 
-/// What comes next behind the head.
+/// The kind of the next item after the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
 enum Mark {
     /// The body.
@@ -59,16 +59,16 @@ enum Mark {
     List,
 }
 
-/// What an attachment is.
+/// The kind of an attachment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// A text as it is.
+    /// A raw text.
     Text,
     /// The text of a JSON array.
     List,
 }
 
-/// Where everything is in a payload.
+/// The parts of a payload and their positions.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Envelope<'a> {
     pub(super) head: Head<'a>,
@@ -77,7 +77,7 @@ pub(super) struct Envelope<'a> {
     pub(super) body: &'a [u8],
 }
 
-/// Takes a payload apart; every byte of it must be used. Nothing is copied.
+/// Splits a payload into its parts without copying. Refuses a payload with bytes left over.
 pub(super) fn open(payload: &[u8]) -> Result<Envelope<'_>, BinaryError> {
     let (head, mut at) = take(payload, 0)?;
     let mut attachments = Vec::new();
@@ -103,13 +103,13 @@ pub(super) fn open(payload: &[u8]) -> Result<Envelope<'_>, BinaryError> {
     Ok(Envelope { head, attachments, body })
 }
 
-/// Begins a frame: room for its length, and the head.
+/// Begins a frame: reserves its length prefix and writes the head.
 pub(super) fn begin(head: &Head<'_>, frame: &mut Vec<u8>) -> Result<(), BinaryError> {
     frame.extend_from_slice(&[0; PREFIX]);
     put(head, frame)
 }
 
-/// Begins an attachment of so many bytes, which the caller appends.
+/// Begins an attachment of `length` bytes, which the caller appends.
 pub(crate) fn begin_attachment(form: Form, length: usize, frame: &mut Vec<u8>) -> Result<(), BinaryError> {
     let mark = match form {
         Form::Text => Mark::Text,
@@ -119,7 +119,7 @@ pub(crate) fn begin_attachment(form: Form, length: usize, frame: &mut Vec<u8>) -
     put(length, frame)
 }
 
-/// Ends the frame that begins at `from` with its body.
+/// Ends the frame that begins at offset `from` with its body.
 pub(super) fn finish(from: usize, body: &[u8], frame: &mut Vec<u8>) -> Result<(), BinaryError> {
     put(Mark::Body, frame)?;
     put(body, frame)?;
@@ -133,7 +133,7 @@ fn put(value: impl Encode, frame: &mut Vec<u8>) -> Result<(), BinaryError> {
     written.map(drop).map_err(|error| BinaryError(error.to_string()))
 }
 
-/// What stands at an offset, and the offset behind it.
+/// Decodes the value at an offset, and returns it with the offset after it.
 fn take<'a, T: BorrowDecode<'a, ()>>(payload: &'a [u8], at: usize) -> Result<(T, usize), BinaryError> {
     let rest = payload.get(at..).unwrap_or_default();
     let (value, used) = bincode::borrow_decode_from_slice(rest, CONFIG).map_err(|error| BinaryError(words(&error)))?;

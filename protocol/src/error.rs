@@ -1,4 +1,4 @@
-//! The closed set of errors that a request can be answered with.
+//! The closed set of errors that a reply can contain.
 
 mod form;
 
@@ -6,61 +6,60 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Json, limits};
 
-/// What went wrong, for programs. The set is closed: a new kind is a new
-/// protocol version.
+/// The kind of an error, for programs. The set is closed: a new kind requires a new protocol version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
-    /// The line or frame is not JSON, not UTF-8, or no envelope.
+    /// The line or frame is not JSON, not UTF-8, or not a valid envelope.
     ParseError,
-    /// JSON, but no request.
+    /// The JSON is not a request.
     InvalidRequest,
-    /// No method of that name; the message names the nearest.
+    /// There is no such method; the message suggests the nearest name.
     UnknownMethod,
     /// A param is missing, unknown, of the wrong type or out of its range.
     InvalidParams,
-    /// A fault of herma itself. Only this one request failed.
+    /// A bug in herma. Only this request failed.
     Internal,
-    /// Something is over a named limit.
+    /// Something exceeds a named limit.
     TooLarge,
-    /// A bounded queue is full, or the same thing is already being done.
+    /// A bounded queue is full, or the same operation is already running.
     Busy,
-    /// The caller's deadline passed first.
+    /// The caller's deadline passed.
     DeadlineExceeded,
-    /// The caller went away, or the daemon is stopping.
+    /// The caller disconnected, or the daemon is stopping.
     Cancelled,
-    /// No such session, handle or profile.
+    /// There is no such session, handle or profile.
     NotFound,
-    /// The thing has changed since the caller looked.
+    /// The object has changed since the caller read it.
     Conflict,
-    /// A file exists but can't be read as what it should be. It is left alone.
+    /// A file exists but its content is not valid. It is left unchanged.
     Unreadable,
-    /// The disk is full, or a quota is.
+    /// The disk or a quota is full.
     StorageFull,
     /// A read, write or sync failed.
     StorageFailed,
     /// The system refused access to a file or a socket.
     PermissionDenied,
-    /// A part of herma that the request needs is not in use.
+    /// A part of herma that the request needs is not available.
     Unavailable,
 }
 
-/// Whose fault an error is.
+/// The party responsible for an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// The caller's: the same call will fail again.
+    /// The caller: it sent a wrong request, set too short a deadline or went away.
     Caller,
-    /// The disk's, or whoever manages it.
+    /// The disk, or its administrator.
     Disk,
-    /// Another program's, an LLM endpoint's for instance.
+    /// Another program, such as an LLM endpoint.
     Peer,
-    /// herma's own.
+    /// herma itself.
     Herma,
 }
 
 impl ErrorKind {
-    /// Every kind, in the order of the table in docs/protocol.md.
+    /// All kinds, in the order of the table in docs/protocol.md.
     pub const ALL: [Self; 16] = [
         Self::ParseError,
         Self::InvalidRequest,
@@ -80,7 +79,7 @@ impl ErrorKind {
         Self::Unavailable,
     ];
 
-    /// The JSON-RPC code.
+    /// Returns the JSON-RPC error code.
     #[must_use]
     pub const fn code(self) -> i32 {
         match self {
@@ -103,7 +102,7 @@ impl ErrorKind {
         }
     }
 
-    /// The name that stands in `data.kind`.
+    /// Returns the name for `data.kind`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -126,8 +125,7 @@ impl ErrorKind {
         }
     }
 
-    /// Whether the very same call can succeed later without anyone mending
-    /// what the caller sent.
+    /// Returns whether the same call can succeed later without a change to the request.
     #[must_use]
     pub const fn retry(self) -> bool {
         match self {
@@ -150,7 +148,7 @@ impl ErrorKind {
         }
     }
 
-    /// Whose fault an error of this kind is.
+    /// Returns the party responsible for errors of this kind.
     #[must_use]
     pub const fn fault(self) -> Fault {
         match self {
@@ -169,21 +167,20 @@ impl ErrorKind {
     }
 }
 
-/// An error as it travels: `message` for people, `kind` for programs.
+/// An error on the wire: `message` is for people, `kind` for programs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} ({})", kind.name())]
 pub struct RpcError {
-    /// What went wrong.
+    /// The kind of the error.
     pub kind: ErrorKind,
-    /// What was wrong, where, and what to do. No secrets.
+    /// What is wrong, where, and what to do about it. Contains no secrets.
     pub message: String,
-    /// A JSON object with what this kind of error adds, such as `revision` and
-    /// `entries` of a conflict.
+    /// A JSON object with data specific to this kind, such as `revision` and `entries` for a conflict.
     pub details: Option<Json>,
 }
 
 impl RpcError {
-    /// An error without details. A message of more than [`limits::ERROR_TEXT`] bytes is cut.
+    /// Creates an error without details. Cuts a message of more than [`limits::ERROR_TEXT`] bytes.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let mut message = message.into();
@@ -191,8 +188,7 @@ impl RpcError {
         Self { kind, message, details: None }
     }
 
-    /// Adds the details that belong to this error; `details` must be a JSON
-    /// object. One that has no JSON form is left out.
+    /// Adds details, which must serialize to a JSON object. Details that can't be written as JSON are left out.
     #[must_use]
     pub fn with_details(mut self, details: &impl Serialize) -> Self {
         self.details = Json::from_value(details).ok();

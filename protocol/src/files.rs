@@ -1,5 +1,5 @@
-//! Params and results of the methods of memory files: the texts that a model keeps for itself with the tool
-//! `memory_20250818`. Paths begin with `/memories`, as the tool has them.
+//! Params and results of the methods for memory files: texts that a model keeps with the tool
+//! `memory_20250818`. Paths begin with `/memories`, as in the tool.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::guard::Finding;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListParams {
-    /// Only what is at this path or below it; everything when absent.
+    /// Only files at or below this path; all files when absent.
     pub path: Option<String>,
 }
 
@@ -20,13 +20,13 @@ pub struct ListParams {
 pub struct ListResult {
     /// The newest revision of the profile's files; 0 before the first change.
     pub revision: u64,
-    /// The files, by their paths.
+    /// The files, sorted by path.
     pub files: Vec<File>,
-    /// The folders, by their paths.
+    /// The folders, sorted by path.
     pub folders: Vec<String>,
-    /// What lies there and is left alone.
+    /// Objects among the files that herma ignores.
     pub unkept: Vec<Unkept>,
-    /// How much is kept of the whole profile, and how much may be.
+    /// Size and limits of the whole profile.
     pub usage: Usage,
 }
 
@@ -36,37 +36,37 @@ pub struct ListResult {
 pub struct File {
     /// Its path.
     pub path: String,
-    /// Its bytes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// The revision that changed it last.
+    /// The last revision that changed it.
     pub revision: u64,
-    /// When it was written last, in Unix seconds, by the file system.
+    /// When it was last written according to the file system, in Unix seconds.
     pub modified_at: f64,
 }
 
-/// Something that lies among the memory files and is left alone: nothing reads, changes or removes it.
+/// An object among the memory files that herma ignores: it never reads, changes or removes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "UnkeptFile"))]
 pub struct Unkept {
-    /// Where.
+    /// Its path.
     pub path: String,
-    /// Why.
+    /// Why it is ignored.
     pub reason: String,
 }
 
-/// How much is kept of a profile's files.
+/// Size and limits of a profile's memory files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "FilesUsage"))]
 pub struct Usage {
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Files that there may be.
+    /// The most files that a profile may have.
     pub files_limit: u64,
-    /// Bytes of all of them.
+    /// Bytes of all files.
     pub bytes: u64,
-    /// Bytes that all of them may have.
+    /// The most bytes that all files may have.
     pub quota: u64,
-    /// Bytes that one of them may have.
+    /// The most bytes that one file may have.
     pub file_limit: u64,
 }
 
@@ -74,11 +74,11 @@ pub struct Usage {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReadParams {
-    /// Which file.
+    /// The path of the file.
     pub path: String,
-    /// As it was at this revision of the profile's files; as it is when absent.
+    /// Read the file as of this revision of the profile's files; the current text when absent.
     pub revision: Option<u64>,
-    /// The text although the guard blocks it: for people, not for a model.
+    /// Return the text even if the guard blocks it. For people, not for a model.
     pub raw: Option<bool>,
 }
 
@@ -91,40 +91,40 @@ pub struct ReadResult {
     /// Its text.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
-    /// Its bytes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// The revision that changed it last; of an earlier text the one that was asked for.
+    /// The last revision that changed it; for an earlier text, the requested revision.
     pub revision: u64,
 }
 
-/// Params of `files.write`: makes a file, or gives it another text.
+/// Params of `files.write`: creates a file or replaces its text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WriteParams {
-    /// Which file; folders that are missing are made.
+    /// The path of the file; missing folders are created.
     pub path: String,
     /// Its new text.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
-    /// Refuse with `conflict` unless the file is at this revision; 0: unless there is none.
+    /// Refuse with `conflict` unless the file is at this revision; 0 means that it must not exist.
     pub expected_revision: Option<u64>,
-    /// Who writes: the session.
+    /// The session that writes.
     pub session: Option<String>,
-    /// Who writes: the agent.
+    /// The agent that writes.
     pub agent: Option<String>,
 }
 
-/// Params of `files.delete`: removes a file, or a folder with all that is in it.
+/// Params of `files.delete`: removes a file, or a folder with everything in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DeleteParams {
-    /// Which file or folder.
+    /// The path of the file or folder.
     pub path: String,
     /// Refuse with `conflict` unless the file, or the newest file in the folder, is at this revision.
     pub expected_revision: Option<u64>,
-    /// Who writes: the session.
+    /// The session that writes.
     pub session: Option<String>,
-    /// Who writes: the agent.
+    /// The agent that writes.
     pub agent: Option<String>,
 }
 
@@ -132,97 +132,97 @@ pub struct DeleteParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RenameParams {
-    /// Which file or folder.
+    /// The path of the file or folder.
     pub path: String,
-    /// Its new path, which must be free; folders that are missing are made.
+    /// Its new path, which must not exist; missing folders are created.
     pub to: String,
     /// Refuse with `conflict` unless the file, or the newest file in the folder, is at this revision.
     pub expected_revision: Option<u64>,
-    /// Who writes: the session.
+    /// The session that writes.
     pub session: Option<String>,
-    /// Who writes: the agent.
+    /// The agent that writes.
     pub agent: Option<String>,
 }
 
-/// Params of `files.undo`: takes the newest change back.
+/// Params of `files.undo`: undoes the newest change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UndoParams {
-    /// The newest change of this file or folder; of all files when absent. A change of several files is taken back as
-    /// a whole.
+    /// Undo the newest change of this file or folder; of all files when absent. A change of several
+    /// files is undone as a whole.
     pub path: Option<String>,
-    /// Refuse with `conflict` unless the file, or the newest file in the folder, is at this revision; without a path:
-    /// unless the profile's files are.
+    /// Refuse with `conflict` unless the file, or the newest file in the folder, is at this
+    /// revision. Without a path, the revision of the profile's files is compared.
     pub expected_revision: Option<u64>,
-    /// Who writes: the session.
+    /// The session that writes.
     pub session: Option<String>,
-    /// Who writes: the agent.
+    /// The agent that writes.
     pub agent: Option<String>,
 }
 
-/// Params of `files.restore`: puts files back as they were.
+/// Params of `files.restore`: restores an earlier state of files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RestoreParams {
-    /// As they were at this revision of the profile's files.
+    /// The revision of the profile's files to restore.
     pub revision: u64,
     /// Only this file or folder; all files when absent.
     pub path: Option<String>,
-    /// Refuse with `conflict` unless the file, or the newest file in the folder, is at this revision; without a path:
-    /// unless the profile's files are.
+    /// Refuse with `conflict` unless the file, or the newest file in the folder, is at this
+    /// revision. Without a path, the revision of the profile's files is compared.
     pub expected_revision: Option<u64>,
-    /// Who writes: the session.
+    /// The session that writes.
     pub session: Option<String>,
-    /// Who writes: the agent.
+    /// The agent that writes.
     pub agent: Option<String>,
 }
 
-/// What a change of memory files came to.
+/// Result of a change of memory files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "FilesChange"))]
 pub struct ChangeResult {
-    /// What was done, in the words of the tool.
+    /// A description of the change, in the tool's wording.
     pub message: String,
     /// The newest revision of the profile's files.
     pub revision: u64,
-    /// The revision of what was changed, under its new name; 0 when it is gone.
+    /// The revision of the changed file or folder, under its new name; 0 if it was removed.
     pub file_revision: u64,
-    /// False when everything was as it was to be, and there is no new revision.
+    /// False if there was nothing to change; then there is no new revision.
     pub changed: bool,
-    /// What the guard only warns of.
+    /// Findings of the guard that only warn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<Finding>>,
 }
 
-/// Params of `files.tool`: does what a model asked for with the tool `memory_20250818`.
+/// Params of `files.tool`: runs a call of the tool `memory_20250818`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolParams {
-    /// The input that the model gave, as it came: `command` (`view`, `create`, `str_replace`, `insert`, `delete` or
-    /// `rename`) and what that needs.
+    /// The tool input from the model, unchanged: `command` (`view`, `create`, `str_replace`,
+    /// `insert`, `delete` or `rename`) and its arguments.
     #[serde(deserialize_with = "crate::params::whole")]
     pub arguments: Json,
-    /// Who writes: the session.
+    /// The session that writes.
     pub session: Option<String>,
-    /// Who writes: the agent.
+    /// The agent that writes.
     pub agent: Option<String>,
 }
 
-/// Result of `files.tool`. A refusal is a result, for a model reads it.
+/// Result of `files.tool`. A refusal is a result and not an error, because the model reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolResult {
-    /// What the model is told, in the tool's own forms.
+    /// The text for the model, in the tool's own wording.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
-    /// The command was not done; the text says why.
+    /// Whether the command was refused; the text says why.
     pub is_error: bool,
     /// The newest revision of the profile's files.
     pub revision: u64,
-    /// What the guard found in a refused text.
+    /// Findings of the guard in a refused text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub findings: Option<Vec<Finding>>,
-    /// What the guard only warns of.
+    /// Findings of the guard that only warn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<Finding>>,
 }
@@ -231,15 +231,15 @@ pub struct ToolResult {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LogParams {
-    /// Only changes of this file, or in this folder; of all files when absent.
+    /// Only changes of this file or in this folder; of all files when absent.
     pub path: Option<String>,
-    /// Changes at most, 1 to 1,000; 50 when absent.
+    /// The most changes to return, 1 to 1,000; 50 when absent.
     pub limit: Option<u64>,
-    /// Only changes of revisions below this one.
+    /// Only changes with a revision below this one.
     pub before: Option<u64>,
-    /// The texts before and after each change too; those that the guard blocks only with `raw`.
+    /// Also return the texts before and after each change. Texts that the guard blocks need `raw`.
     pub texts: Option<bool>,
-    /// Texts although the guard blocks them: for people, not for a model.
+    /// Return texts even if the guard blocks them. For people, not for a model.
     pub raw: Option<bool>,
 }
 
@@ -249,46 +249,46 @@ pub struct LogParams {
 pub struct LogResult {
     /// The changes, newest first.
     pub rows: Vec<LogRow>,
-    /// Older ones are kept that were not asked for.
+    /// Whether there are older changes.
     pub more: bool,
-    /// Lines of the journal that are damaged and left out.
+    /// Number of damaged journal lines, which are left out.
     pub damaged: u64,
 }
 
-/// One change of memory files, as the journal has it.
+/// One change of memory files, as recorded in the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "FilesLogRow"))]
 pub struct LogRow {
-    /// The revision that it made.
+    /// The revision that it created.
     pub revision: u64,
     /// When, in Unix seconds.
     pub time: f64,
-    /// `create`, `write`, `str_replace`, `insert`, `delete`, `rename`, `undo`, `restore`, or `external` for a change by
-    /// another program.
+    /// `create`, `write`, `str_replace`, `insert`, `delete`, `rename`, `undo` or `restore`;
+    /// `external` for a change by another program.
     pub action: String,
-    /// Who did it: the session.
+    /// The session that made the change.
     pub session: Option<String>,
-    /// Who did it: the agent.
+    /// The agent that made the change.
     pub agent: Option<String>,
-    /// The files that it changed.
+    /// The changed files.
     pub files: Vec<LogFile>,
 }
 
-/// What a change did to a file.
+/// The change of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "FilesLogFile"))]
 pub struct LogFile {
     /// Its path.
     pub path: String,
-    /// Its bytes before; null when there was none.
+    /// Its size before in bytes; null if it did not exist.
     pub bytes_before: Option<u64>,
-    /// Its bytes after; null when it was gone.
+    /// Its size after in bytes; null if it was removed.
     pub bytes_after: Option<u64>,
-    /// Its text before, where `texts` was asked for.
+    /// Its text before, if `texts` was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub before: Option<String>,
-    /// Its text after, where `texts` was asked for.
+    /// Its text after, if `texts` was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub after: Option<String>,

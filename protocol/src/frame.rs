@@ -1,31 +1,30 @@
-//! Cuts a byte stream into frames: JSON lines or length-prefixed binary frames,
-//! whichever the first byte announces.
+//! Splits a byte stream into frames. The first byte decides between JSON lines and length-prefixed binary frames.
 
 use std::ops::Range;
 
 use crate::version::{NAME, PREFACE, PROTOCOL, mismatch};
 
-/// How one connection is spoken to.
+/// The codec of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Codec {
-    /// JSON-RPC 2.0, one object or batch a line.
+    /// JSON-RPC 2.0, one object or batch per line.
     Json,
     /// Length-prefixed envelopes after the preface.
     Bincode,
 }
 
-/// Why a stream can't be cut any further. The connection is of no use after it.
+/// Why a stream can't be split any further. The connection is unusable afterwards.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// A frame or line is longer than the limit.
     #[error("a frame of {length} bytes or more is over the limit of {limit} bytes")]
     TooLarge {
-        /// What was announced, or what was there before a line ended.
+        /// The announced length, or the bytes read before the line ended.
         length: usize,
         /// The limit in force.
         limit: usize,
     },
-    /// The stream begins like the preface and goes on otherwise.
+    /// The stream begins like the preface but differs after that.
     #[error("the preface is not HERMA\\0 with protocol version {PROTOCOL} and codec 1")]
     Preface,
     /// The stream begins with the preface of another version.
@@ -37,24 +36,24 @@ pub enum FrameError {
     /// The stream ended inside a frame.
     #[error("the connection ended {missing} bytes before the end of a frame")]
     CutShort {
-        /// How many bytes were still to come, at least.
+        /// The fewest bytes that were still missing.
         missing: usize,
     },
 }
 
-/// What is still missing of the frame that has begun.
+/// The progress of an incomplete frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Partial {
-    /// Bytes that are there, without a prefix that was read.
+    /// Bytes received, without a prefix that was already read.
     pub have: usize,
-    /// Bytes of the whole frame, without its prefix, once its length is known.
+    /// Bytes of the whole frame without its prefix, if its length is known.
     pub need: Option<usize>,
 }
 
-/// Holds what was read and gives it back frame by frame.
+/// Buffers the bytes read and returns them frame by frame.
 ///
-/// Invariant: it never holds more than one frame limit plus one read; a length
-/// that a peer announces is compared with the limit and never allocated.
+/// Invariant: it never holds more than one frame limit plus one read. It compares an announced
+/// length with the limit and never allocates by it.
 #[derive(Debug)]
 pub struct Decoder {
     buffer: Vec<u8>,
@@ -62,34 +61,34 @@ pub struct Decoder {
     scanned: usize,
     codec: Option<Codec>,
     limit: usize,
-    /// Bytes of the frame that has begun, once its prefix was read and left behind: a large
-    /// frame begins at the front of its buffer, so that it can be taken as it is.
+    /// Length of the current frame, once its prefix was consumed. Without the prefix, a large frame
+    /// begins at the front of the buffer and can be moved out.
     announced: Option<usize>,
 }
 
-/// Bytes of the length prefix.
+/// Size of the length prefix in bytes.
 const PREFIX: usize = 4;
 
 impl Decoder {
-    /// A decoder for the daemon's side: the first byte chooses the codec.
+    /// Creates a decoder for the daemon's side: the first byte decides the codec.
     #[must_use]
     pub const fn new(limit: usize) -> Self {
         Self { buffer: Vec::new(), start: 0, scanned: 0, codec: None, limit, announced: None }
     }
 
-    /// A decoder for the client's side, which knows its codec.
+    /// Creates a decoder for the client's side, which knows its codec.
     #[must_use]
     pub const fn with_codec(limit: usize, codec: Codec) -> Self {
         Self { buffer: Vec::new(), start: 0, scanned: 0, codec: Some(codec), limit, announced: None }
     }
 
-    /// The codec, once the first byte came.
+    /// Returns the codec, once the first byte arrived.
     #[must_use]
     pub const fn codec(&self) -> Option<Codec> {
         self.codec
     }
 
-    /// The buffer to append what was read to. Ranges given before are void.
+    /// Returns the buffer to append new bytes to. Ranges returned earlier become invalid.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         if self.start == self.buffer.len() {
             self.buffer.clear();
@@ -101,7 +100,7 @@ impl Decoder {
         &mut self.buffer
     }
 
-    /// The place of the next whole frame, without newline or prefix.
+    /// Returns the range of the next complete frame, without newline or prefix.
     ///
     /// # Errors
     /// A frame over the limit, or a wrong preface.
@@ -113,14 +112,13 @@ impl Decoder {
         }
     }
 
-    /// The bytes of a frame.
+    /// Returns the bytes of a frame.
     #[must_use]
     pub fn bytes(&self, frame: &Range<usize>) -> &[u8] {
         self.buffer.get(frame.clone()).unwrap_or_default()
     }
 
-    /// The bytes of a frame, given away. Without a copy when nothing else is
-    /// in the buffer.
+    /// Moves the bytes of a frame out. Copies them only if the buffer contains more than this frame.
     #[must_use]
     pub fn take(&mut self, frame: &Range<usize>) -> Vec<u8> {
         if self.start < self.buffer.len() {
@@ -133,7 +131,7 @@ impl Decoder {
         whole
     }
 
-    /// What there is of a frame that has begun; `None` between frames.
+    /// Returns the progress of an incomplete frame; `None` between frames.
     #[must_use]
     pub fn partial(&self) -> Option<Partial> {
         let have = self.buffer.len() - self.start;
@@ -148,11 +146,10 @@ impl Decoder {
         Some(Partial { have, need })
     }
 
-    /// What is left when the stream ends: a last line without its newline
-    /// counts as a line.
+    /// Returns the rest at the end of the stream: a last line without a newline counts as a line.
     ///
     /// # Errors
-    /// A binary frame or preface that was cut short.
+    /// An incomplete binary frame or preface.
     pub fn finish(&mut self) -> Result<Option<Range<usize>>, FrameError> {
         match self.partial() {
             None => Ok(None),
@@ -224,7 +221,7 @@ impl Decoder {
             Some(length) => length,
             None => match self.prefix() {
                 None => return Ok(None),
-                // Its bytes stay: what stands there may be no frame.
+                // The prefix is not consumed: these bytes may not be a frame at all.
                 Some(length) if length > self.limit => {
                     return Err(FrameError::TooLarge { length, limit: self.limit });
                 }
@@ -242,7 +239,7 @@ impl Decoder {
         Ok(Some(frame))
     }
 
-    /// The length of the frame that begins here, once its prefix is there.
+    /// Returns the length of the frame that begins here, once its prefix is complete.
     fn prefix(&self) -> Option<usize> {
         let prefix = self.buffer.get(self.start..self.start + PREFIX)?;
         usize::try_from(u32::from_le_bytes(prefix.try_into().ok()?)).ok()

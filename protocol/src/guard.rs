@@ -2,44 +2,44 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How much is looked for; each scope holds the ones before it.
+/// How many patterns a scan uses; each scope includes the ones before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "GuardScope"))]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// What is an attack anywhere.
+    /// Attacks in any text.
     All,
-    /// What is an attack in a text that enters a model's context.
+    /// Attacks in a text that enters a model's context.
     #[default]
     Context,
-    /// What is an attack in a memory entry.
+    /// Attacks in a memory entry.
     Strict,
 }
 
-/// Whether a finding refuses a text.
+/// Whether a finding makes the daemon refuse a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// It does.
+    /// The text is refused.
     Block,
-    /// It is only told.
+    /// The finding is only reported.
     Warn,
 }
 
-/// Something that the guard found in a text.
+/// A match of a guard pattern in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// Which pattern, such as `prompt_injection`.
+    /// The id of the pattern, such as `prompt_injection`.
     pub id: String,
     /// Where it begins, in chars of the original text.
     pub start: u64,
     /// Where it ends (exclusive), in chars of the original text.
     pub end: u64,
-    /// Found only after folding look-alikes.
+    /// Whether it was found only after folding look-alike characters.
     pub folded: bool,
-    /// What it means for the text.
+    /// Whether the text is refused.
     pub severity: Severity,
 }
 
@@ -50,7 +50,7 @@ pub struct ScanParams {
     /// The text; null counts as empty.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: Option<String>,
-    /// How much to look for; `context` when absent.
+    /// Which patterns to use; `context` when absent.
     pub scope: Option<Scope>,
 }
 
@@ -60,7 +60,7 @@ pub struct ScanParams {
 pub struct ScanResult {
     /// At most one finding for each id.
     pub findings: Vec<Finding>,
-    /// What to tell about the first one; null when clean.
+    /// A message about the first finding; null if there is none.
     pub message: Option<String>,
 }
 
@@ -71,11 +71,11 @@ pub struct RedactParams {
     /// The text; null stays null.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: Option<String>,
-    /// Redact even where `enabled` or the configuration says no.
+    /// Redact even if `enabled` or the configuration turns it off.
     pub force: Option<bool>,
-    /// The text is source code: assignments and JSON fields stay.
+    /// Whether the text is source code, in which assignments and JSON fields stay.
     pub code: Option<bool>,
-    /// Overrides the configuration.
+    /// Whether to redact; overrides the configuration.
     pub enabled: Option<bool>,
 }
 
@@ -86,6 +86,6 @@ pub struct RedactResult {
     /// The text with secrets masked.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: Option<String>,
-    /// How many were masked.
+    /// Number of masked secrets.
     pub count: u64,
 }

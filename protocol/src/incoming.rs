@@ -1,15 +1,13 @@
-//! What the daemon sends to a client, in either codec.
+//! Messages from the daemon to a client, in either codec.
 
 use crate::{Notification, Reply, RpcError};
 
-/// What the daemon sends to a client.
+/// A message from the daemon to a client.
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Incoming {
-    /// The answer to a request: its id (none or 0 when the daemon could not read the
-    /// request) and its outcome.
+    /// The reply to a request: its id (none or 0 if the daemon could not read the request) and its outcome.
     Reply(Option<u64>, Result<Reply, RpcError>),
-    /// What the connection has subscribed to; none when this build doesn't know
-    /// its topic.
+    /// A notification of a subscribed topic; `None` if this build doesn't know the topic.
     Notification(Option<Notification>),
 }

@@ -1,4 +1,4 @@
-//! JSON values that travel as they are.
+//! JSON values kept as the sender wrote them.
 
 use herma_json::TooDeep;
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::limits;
 
-/// One JSON value as text, kept byte for byte: key order, escapes and numbers
-/// stay as the sender wrote them.
+/// One JSON value as text, kept byte for byte. Key order, escapes and numbers stay as the sender wrote them.
 ///
 /// Invariant: it holds exactly one valid JSON value.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -15,20 +14,19 @@ use crate::limits;
 pub struct Json(Box<RawValue>);
 
 impl Json {
-    /// Takes `text` if it is one JSON value that nests at most
-    /// [`limits::DEPTH`] deep.
+    /// Creates a value from `text`, which must be one JSON value that nests at most [`limits::DEPTH`] deep.
     ///
     /// # Errors
-    /// Says where the text stops being JSON, or that it nests too deep.
+    /// The offset at which the text stops being JSON, or that it nests too deep.
     pub fn parse(text: String) -> Result<Self, JsonTextError> {
         check_depth(text.as_bytes())?;
         RawValue::from_string(text).map(Self).map_err(|error| JsonTextError::Syntax(error.to_string()))
     }
 
-    /// Takes any serialisable value.
+    /// Creates a value from any serializable one.
     ///
     /// # Errors
-    /// A value that has no JSON form, such as a map with keys that aren't text.
+    /// A value that can't be written as JSON, such as a map with keys that are not strings.
     pub fn from_value(value: &impl Serialize) -> Result<Self, JsonTextError> {
         serde_json::value::to_raw_value(value).map(Self).map_err(|error| JsonTextError::Syntax(error.to_string()))
     }
@@ -38,13 +36,13 @@ impl Json {
         check_depth(self.get().as_bytes())
     }
 
-    /// The text, exactly as it was sent.
+    /// Returns the text, exactly as it was sent.
     #[must_use]
     pub fn get(&self) -> &str {
         self.0.get()
     }
 
-    /// The text, given away.
+    /// Returns the text without a copy.
     #[must_use]
     pub fn into_text(self) -> String {
         Box::<str>::from(self.0).into_string()
@@ -62,22 +60,21 @@ impl Eq for Json {}
 /// Why a text is not a [`Json`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JsonTextError {
-    /// Not one JSON value; the parser's own words, with line and column.
+    /// It is not one JSON value. Contains the parser's message with line and column.
     #[error("not JSON: {0}")]
     Syntax(String),
-    /// Nests deeper than [`limits::DEPTH`].
+    /// It nests deeper than [`limits::DEPTH`].
     #[error("nests deeper than {} levels (byte {at})", limits::DEPTH)]
     Depth {
-        /// Offset in bytes of the bracket that is one too many.
+        /// Offset in bytes of the first bracket beyond the limit.
         at: usize,
     },
 }
 
-/// Refuses a JSON text that nests deeper than [`limits::DEPTH`]; everything
-/// else about it is left to the parser.
+/// Refuses a JSON text that nests deeper than [`limits::DEPTH`]. The parser checks everything else.
 ///
 /// # Errors
-/// [`JsonTextError::Depth`] with the place of the first bracket too many.
+/// [`JsonTextError::Depth`] with the offset of the first bracket beyond the limit.
 pub fn check_depth(text: &[u8]) -> Result<(), JsonTextError> {
     herma_json::check_depth(text, limits::DEPTH).map_err(|TooDeep { at }| JsonTextError::Depth { at })
 }

@@ -1,4 +1,4 @@
-//! The JSON codec: JSON-RPC 2.0, one object or one batch a line.
+//! The JSON codec: JSON-RPC 2.0, one object or one batch per line.
 
 mod large;
 
@@ -13,10 +13,10 @@ use crate::json_text::check_depth;
 use crate::method::unknown_method;
 use crate::{ErrorKind, Header, Incoming, Json, Method, Notification, Reply, Request, RpcError, Topic, limits, params};
 
-/// Who gets the answer to a request.
+/// The recipient of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReplyTo {
-    /// It was a notification.
+    /// The request was a notification and gets no reply.
     Nobody,
     /// The id's JSON text, exactly as it was sent.
     Id(Box<str>),
@@ -28,27 +28,26 @@ impl ReplyTo {
     }
 }
 
-/// One request of a line: who gets the answer, and what was asked.
+/// One request of a line and the recipient of its reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// Who gets the answer.
+    /// The recipient of the reply.
     pub reply_to: ReplyTo,
-    /// The request, or what is wrong with it.
+    /// The request, or the error to answer it with.
     pub request: Result<(Header, Request), RpcError>,
 }
 
-/// What a line holds.
+/// The content of a line.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "nearly every line is one request")]
 pub enum Line {
     /// One request.
     One(Item),
-    /// A batch: its answers travel together in one line.
+    /// A batch; its replies are sent together in one line.
     Batch(Vec<Item>),
 }
 
-/// Reads a line. Whatever is wrong with it is an [`Item`] with an error, for
-/// the sender gets an answer in any case.
+/// Reads a line. An invalid line becomes an [`Item`] with an error, because the sender always gets a reply.
 #[must_use]
 pub fn read_line(line: &[u8]) -> Line {
     let text = match std::str::from_utf8(line) {
@@ -64,8 +63,8 @@ pub fn read_line(line: &[u8]) -> Line {
     if text.starts_with('[') { read_batch(text) } else { Line::One(read_item(text)) }
 }
 
-/// Reads a line as [`read_line`] does. The text of a large `output.admit` is not copied: the
-/// line becomes that text, and is empty then.
+/// Reads a line as [`read_line`] does. The text of a large `output.admit` is not copied: the line's
+/// buffer becomes that text, and `line` is then empty.
 #[must_use]
 pub fn read_line_taking(line: &mut Vec<u8>) -> Line {
     match large::find(line) {
@@ -74,16 +73,16 @@ pub fn read_line_taking(line: &mut Vec<u8>) -> Line {
     }
 }
 
-/// An error about a line that no parser can read, for the request whose id stands in it.
+/// Returns an error about a line that no parser can read, addressed to the request id found in it.
 fn unread(line: &[u8], error: RpcError) -> Line {
     Line::One(Item { reply_to: sender_of(line), request: Err(error) })
 }
 
-/// Who gets the answer to a request that no parser can read.
+/// Returns the recipient of the reply to a request that no parser can read.
 fn sender_of(bytes: &[u8]) -> ReplyTo {
     let mut finder = ScalarFinder::new("id");
     finder.feed(bytes);
-    // It is sent back, and must not break the line of the answer.
+    // The id is sent back, so it must not break the line of the reply.
     let id = finder.found().filter(|id| is_id(id));
     id.map_or_else(ReplyTo::unknown, |id| ReplyTo::Id(id.into()))
 }
@@ -119,7 +118,7 @@ struct Envelope<'a> {
     params: Option<&'a RawValue>,
 }
 
-/// A string that is only copied where it has escapes.
+/// A string that is copied only if it has escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -130,7 +129,7 @@ impl Name<'_> {
     }
 }
 
-/// Unlike an `Option`, tells a null from an absent member.
+/// Distinguishes null from an absent member, unlike an `Option`.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
@@ -139,11 +138,11 @@ fn read_item(text: &str) -> Item {
     read_apart(text).unwrap_or_else(|| read_whole(text))
 }
 
-/// Items from this many bytes on are read in two parts.
+/// Items of at least this many bytes are read in two parts.
 const APART: usize = 64 << 10;
 
-/// Reads an item whose params are long: what stands around them first, so that they are gone through
-/// once. `None` where there is none, or anything is wrong.
+/// Reads an item with long params. Reads the text around the params first, so that the params are
+/// parsed only once. Returns `None` if there are no params or anything is wrong.
 fn read_apart(text: &str) -> Option<Item> {
     if text.len() < APART || !text.starts_with('{') {
         return None;
@@ -152,7 +151,7 @@ fn read_apart(text: &str) -> Option<Item> {
     herma_json::members(text, 0, |key, at| {
         let end = herma_json::value_end(text.as_bytes(), at);
         if key == PARAMS {
-            // Twice is an error, in the words of the parser.
+            // A duplicate is an error, which the ordinary parser reports.
             found = if found.is_none() { Some(at..end) } else { Some(0..0) };
         }
         end
@@ -171,7 +170,7 @@ fn read_apart(text: &str) -> Option<Item> {
     Some(Item { reply_to, request: Ok(request) })
 }
 
-/// The name of the member that is long.
+/// The key of the long member, with its quotes.
 const PARAMS: &str = "\"params\"";
 
 fn read_whole(text: &str) -> Item {
@@ -204,8 +203,8 @@ fn read_whole(text: &str) -> Item {
     }
 }
 
-/// Whether a value can be sent back as an id: a text, a null, or a number, if whoever reads the answer
-/// can hold it. Half of a surrogate pair can't be held, and 1e999 can't.
+/// Returns whether a value can be sent back as an id: a string, null or number that a JSON parser
+/// accepts. A lone surrogate and 1e999 are not accepted.
 fn is_id(text: &str) -> bool {
     let is_scalar = !text.starts_with(['{', '[', 't', 'f']);
     text.len() <= limits::REQUEST_ID && is_scalar && serde_json::from_str::<Value>(text).is_ok()
@@ -225,7 +224,7 @@ fn read_request(envelope: &Envelope<'_>) -> Result<(Header, Request), RpcError> 
         .map_err(|error| RpcError::new(ErrorKind::InvalidParams, format!("{name}: {error}")))
 }
 
-/// Writes the answer to one request, without the newline.
+/// Encodes the reply to one request, without the newline.
 #[must_use]
 pub fn write_reply(id: &str, outcome: &Result<Reply, RpcError>) -> Vec<u8> {
     let mut text = Vec::with_capacity(256);
@@ -233,7 +232,7 @@ pub fn write_reply(id: &str, outcome: &Result<Reply, RpcError>) -> Vec<u8> {
     text
 }
 
-/// Appends the answer to one request, without the newline.
+/// Appends the reply to one request, without the newline.
 pub fn append_reply(id: &str, outcome: &Result<Reply, RpcError>, text: &mut Vec<u8>) {
     text.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     text.extend_from_slice(id.as_bytes());
@@ -256,9 +255,8 @@ pub fn append_reply(id: &str, outcome: &Result<Reply, RpcError>, text: &mut Vec<
     keep_on_one_line(&mut text[from..]);
 }
 
-/// A value that came in as JSON text may hold newlines between its tokens; on
-/// this codec they would end the line. Inside strings there are none, for JSON
-/// forbids them there.
+/// Replaces newlines with spaces. A value passed through as JSON text may contain newlines between
+/// its tokens, which would end the line in this codec. JSON strings contain no raw newlines.
 fn keep_on_one_line(text: &mut [u8]) {
     let mut from = 0;
     while let Some(at) = memchr::memchr(b'\n', &text[from..]) {
@@ -267,17 +265,17 @@ fn keep_on_one_line(text: &mut [u8]) {
     }
 }
 
-/// Writes a notification of the daemon, without the newline.
+/// Encodes a notification of the daemon, without the newline.
 #[must_use]
 pub fn write_notification(notification: &Notification) -> Vec<u8> {
     let params = serde_json::to_string(notification).unwrap_or_else(|_| "{}".into());
     format!(r#"{{"jsonrpc":"2.0","method":"{}","params":{params}}}"#, notification.topic().name()).into_bytes()
 }
 
-/// Reads a line of the daemon; `method` is that of the request that waits.
+/// Reads a line from the daemon; `method` is the method of the pending request.
 ///
 /// # Errors
-/// A line that is neither an answer nor a notification.
+/// A line that is neither a reply nor a notification.
 pub fn read_incoming(line: &[u8], method: Method) -> Result<Incoming, serde_json::Error> {
     let line: ServerLine<'_> = serde_json::from_slice(line)?;
     match line.method.as_deref().map(Topic::from_name) {
@@ -290,10 +288,10 @@ pub fn read_incoming(line: &[u8], method: Method) -> Result<Incoming, serde_json
     }
 }
 
-/// Writes a request of a client, without the newline.
+/// Encodes a request of a client, without the newline.
 ///
 /// # Errors
-/// Params that have no JSON form.
+/// Params that can't be written as JSON.
 pub fn write_request(id: u64, header: &Header, request: &Request) -> Result<Vec<u8>, serde_json::Error> {
     let method = request.method().name();
     let mut text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":"#).into_bytes();
@@ -303,16 +301,15 @@ pub fn write_request(id: u64, header: &Header, request: &Request) -> Result<Vec<
     Ok(text)
 }
 
-/// Reads an answer as the client gets it: its id (none when the daemon could
-/// not read the request) and its outcome.
+/// Reads a reply: its id (`None` if the daemon could not read the request) and its outcome.
 ///
 /// # Errors
-/// A line that is no answer.
+/// A line that is not a reply.
 pub fn read_reply(line: &[u8], method: Method) -> Result<(Option<u64>, Result<Reply, RpcError>), serde_json::Error> {
     serde_json::from_slice::<ServerLine<'_>>(line)?.reply(method)
 }
 
-/// A line of the daemon: an answer or a notification.
+/// A line from the daemon: a reply or a notification.
 #[derive(Deserialize)]
 struct ServerLine<'a> {
     id: Option<u64>,
@@ -334,7 +331,7 @@ impl ServerLine<'_> {
     }
 }
 
-/// Joins the answers to a batch into one line; `None` when nobody waits for one.
+/// Joins the replies to a batch into one line; `None` if the batch has no replies.
 #[must_use]
 pub fn join_batch(answers: &[Vec<u8>]) -> Option<Vec<u8>> {
     if answers.is_empty() {
@@ -346,7 +343,7 @@ pub fn join_batch(answers: &[Vec<u8>]) -> Option<Vec<u8>> {
     Some(line)
 }
 
-/// The details of an error, read as `T`; `None` when there are none like it.
+/// Returns the details of an error as a `T`; `None` if there are none of this form.
 #[must_use]
 pub fn details<T: for<'de> Deserialize<'de>>(error: &RpcError) -> Option<T> {
     error.details.as_ref().map(Json::get).and_then(|text| serde_json::from_str(text).ok())

@@ -1,4 +1,4 @@
-//! What herma added to the windows of sessions and what it took away, with what that cost.
+//! Params and results of the ledger: what herma added to and removed from the windows of sessions, and what that cost.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,27 +11,27 @@ use crate::session::usage::By;
 pub struct RecordParams {
     /// The session.
     pub session: String,
-    /// Calls of the model, as its provider reported them; at most 10,000.
+    /// Model calls as the provider reported them; at most 10,000.
     pub calls: Option<Vec<Call>>,
     /// Changes of the window; at most 10,000.
     pub changes: Option<Vec<Change>>,
 }
 
-/// A call of a model.
+/// A model call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "LedgerCall"))]
 pub struct Call {
-    /// The call's id: 1 to 1,024 chars, no controls. A call that is recorded again is one call.
+    /// The call's id: 1 to 1,024 chars without control characters. A repeated id is recorded only once.
     pub id: String,
-    /// When, in Unix seconds.
+    /// When the call was made, in Unix seconds.
     pub time: f64,
     /// The model; the session's when absent.
     pub model: Option<String>,
     /// The provider.
     pub provider: Option<String>,
-    /// How the endpoint was spoken to.
+    /// The protocol of the endpoint.
     pub api_mode: Option<String>,
-    /// What the provider reported, as it came.
+    /// The provider's usage report, unchanged.
     pub usage: Json,
 }
 
@@ -39,9 +39,9 @@ pub struct Call {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "LedgerChange"))]
 pub struct Change {
-    /// When, in Unix seconds.
+    /// When the change was made, in Unix seconds.
     pub time: f64,
-    /// What changed.
+    /// The kind of change.
     pub kind: ChangeKind,
     /// Tokens that are in the window because of herma.
     pub added: u64,
@@ -49,7 +49,7 @@ pub struct Change {
     pub removed: u64,
 }
 
-/// What changed in a window.
+/// The kind of a change of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "LedgerChangeKind"))]
 #[serde(rename_all = "lowercase")]
@@ -58,16 +58,16 @@ pub enum ChangeKind {
     Definitions,
     /// Memory, rules and state that a hook added.
     Context,
-    /// A call of one of herma's tools, with its result.
+    /// A call of one of herma's tools and its result.
     Tool,
-    /// A large output: `added` is the preview, `removed` is what the client itself would show.
+    /// A large output: `added` is the preview, `removed` is what the client would show without herma.
     Output,
-    /// A compaction by herma: a new window. `removed` is what the client's own compaction would leave.
+    /// A compaction by herma, which begins a new window. `removed` is what the client's own compaction would leave.
     Compaction,
-    /// The text that a proxy answered the client's request for a summary with: a new window. `removed` is the summary. Such
-    /// a request reads nothing from a prompt cache.
+    /// The text with which a proxy answered the client's request for a summary; it begins a new
+    /// window. `removed` is the summary. Such a request reads nothing from a prompt cache.
     Handover,
-    /// A compaction by the client itself: a new window. `added` are instructions for its summary.
+    /// A compaction by the client itself, which begins a new window. `added` is herma's instructions for its summary.
     Summary,
 }
 
@@ -75,9 +75,9 @@ pub enum ChangeKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "LedgerRecord"))]
 pub struct RecordResult {
-    /// Calls that were not recorded before.
+    /// Number of calls that were not recorded before.
     pub calls: u64,
-    /// Changes that were recorded.
+    /// Number of recorded changes.
     pub changes: u64,
 }
 
@@ -85,11 +85,11 @@ pub struct RecordResult {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "LedgerReadParams"))]
 pub struct ReadParams {
-    /// Only of this session.
+    /// Only this session.
     pub session: Option<String>,
-    /// Only calls and changes since then, in Unix seconds.
+    /// Only calls and changes since this time, in Unix seconds.
     pub since: Option<f64>,
-    /// What makes a row; `session` when absent.
+    /// What to group rows by; `session` when absent.
     pub by: Option<By>,
 }
 
@@ -97,25 +97,25 @@ pub struct ReadParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "LedgerRead"))]
 pub struct ReadResult {
-    /// The largest cost first; days in their order. Sessions in which herma changed nothing are left out.
+    /// The rows by descending cost, or days in order. Sessions in which herma changed nothing are left out.
     pub rows: Vec<Row>,
-    /// All rows together, with an empty key.
+    /// The sum of all rows, with an empty key.
     pub total: Row,
 }
 
-/// Calls and changes that belong together. Costs are tokens of plain input.
+/// The calls and changes of one group. Costs are in tokens of plain input.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "LedgerRow"))]
 pub struct Row {
-    /// The session, the model, the agent or the day (YYYY-MM-DD).
+    /// The session, model, agent or day (YYYY-MM-DD).
     pub key: String,
-    /// Calls of a model.
+    /// Number of model calls.
     pub calls: u64,
-    /// What the calls cost.
+    /// The cost of the calls.
     pub cost: u64,
-    /// What they would have cost without herma.
+    /// What the calls would have cost without herma.
     pub without_herma: u64,
-    /// `cost` minus `without_herma`: above 0 where herma cost more than it saved.
+    /// `cost` minus `without_herma`; positive if herma cost more than it saved.
     pub difference: i64,
     /// Instructions and tool names.
     pub definitions: Part,
@@ -127,20 +127,20 @@ pub struct Row {
     pub outputs: Part,
     /// Windows that herma's compactions began.
     pub compactions: Part,
-    /// Requests for a summary: those that herma spared, and herma's instructions in those that were sent.
+    /// Requests for a summary: those that herma saved, and herma's instructions in the others.
     pub summaries: Part,
 }
 
-/// A part of what herma changed.
+/// One kind of herma's changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "LedgerPart"))]
 pub struct Part {
-    /// Changes.
+    /// Number of changes.
     pub count: u64,
-    /// Tokens that were added.
+    /// Added tokens.
     pub added: u64,
-    /// Tokens that were removed.
+    /// Removed tokens.
     pub removed: u64,
-    /// What that cost in all calls behind it; below 0 where it saved something.
+    /// Their cost in all later calls; negative if they saved something.
     pub cost: i64,
 }

@@ -1,16 +1,15 @@
-//! What is said on herma's wire: methods, their params and results, the two
-//! codecs, framing, limits, versions and where the socket is.
+//! The wire protocol of herma: methods with their params and results, the two codecs, framing,
+//! limits, versions and the socket path.
 //!
-//! Invariant: nothing here does I/O, reads a clock or knows an async runtime.
-//! Bytes come in as slices and go out as vectors, so that the daemon and the
-//! blocking client share every line.
+//! Invariant: this crate does no I/O, reads no clock and uses no async runtime. It takes bytes as
+//! slices and returns vectors, so that the daemon and the blocking client share all of it.
 //!
 //! * [`method`] is the table of methods; everything else follows from it.
-//! * [`frame`] cuts a byte stream into frames, for both codecs.
-//! * [`jsonrpc`] and [`binary`] turn frames into requests and replies; params and results
-//!   are the same JSON in both, declared once.
+//! * [`frame`] splits a byte stream into frames, for both codecs.
+//! * [`jsonrpc`] and [`binary`] turn frames into requests and replies. Params and results are
+//!   declared once and are the same JSON in both.
 //! * [`error`] is the closed set of errors, [`limits`] the named limits.
-//! * [`rendezvous`] says which home and which socket a program means.
+//! * [`rendezvous`] finds the home and the socket that a program should use.
 
 mod attached;
 pub mod binary;

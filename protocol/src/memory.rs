@@ -5,19 +5,18 @@ use serde::{Deserialize, Serialize};
 use crate::Json;
 use crate::guard::Finding;
 
-/// Which of a profile's two stores is meant.
+/// One of a profile's two stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
     /// MEMORY.md: the agent's own notes.
     Memory,
-    /// USER.md: who the user is.
+    /// USER.md: notes about the user.
     User,
 }
 
-/// What an entry begins with that is for one host only: where its store is shared with other hosts it never leaves its
-/// own.
+/// The prefix of an entry for one host only. If the store is shared, the entry never leaves its host.
 pub const HOST_BOUND: &str = "[host-bound]";
 
 /// Params of `memory.add`.
@@ -29,9 +28,9 @@ pub struct AddParams {
     /// The new entry.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub content: String,
-    /// Who writes: the session.
+    /// The session that writes.
     pub session: Option<String>,
-    /// Who writes: the agent.
+    /// The agent that writes.
     pub agent: Option<String>,
     /// Refuse with `conflict` unless the store is at this revision.
     pub expected_revision: Option<u64>,
@@ -43,19 +42,19 @@ pub struct AddParams {
 pub struct ReplaceParams {
     /// The store.
     pub target: Target,
-    /// The entry's text, or a part of it that no other entry has.
+    /// The entry's text, or a part of it that occurs in no other entry.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub old_text: String,
-    /// What stands in its place.
+    /// The new text of the entry.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub content: String,
-    /// Who writes: the session.
+    /// The session that writes.
     pub session: Option<String>,
-    /// Who writes: the agent.
+    /// The agent that writes.
     pub agent: Option<String>,
     /// Refuse with `conflict` unless the store is at this revision.
     pub expected_revision: Option<u64>,
-    /// Go ahead although an entry is longer than the whole limit.
+    /// Write even if an entry is longer than the whole limit.
     pub allow_drift: Option<bool>,
 }
 
@@ -65,64 +64,64 @@ pub struct ReplaceParams {
 pub struct RemoveParams {
     /// The store.
     pub target: Target,
-    /// The entry's text, or a part of it that no other entry has.
+    /// The entry's text, or a part of it that occurs in no other entry.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub old_text: String,
-    /// Who writes: the session.
+    /// The session that writes.
     pub session: Option<String>,
-    /// Who writes: the agent.
+    /// The agent that writes.
     pub agent: Option<String>,
     /// Refuse with `conflict` unless the store is at this revision.
     pub expected_revision: Option<u64>,
-    /// Go ahead although an entry is longer than the whole limit.
+    /// Write even if an entry is longer than the whole limit.
     pub allow_drift: Option<bool>,
 }
 
-/// Params of `memory.batch`: all operations or none.
+/// Params of `memory.batch`: does all operations or none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BatchParams {
     /// The store.
     pub target: Target,
-    /// Applied in order; only the size after the last one is judged.
+    /// The operations, applied in order. Only the size after the last one is checked.
     pub operations: Vec<Operation>,
-    /// The batch may leave a store empty that was not.
+    /// Whether the batch may empty a store that has entries.
     pub allow_empty: Option<bool>,
-    /// Who writes: the session.
+    /// The session that writes.
     pub session: Option<String>,
-    /// Who writes: the agent.
+    /// The agent that writes.
     pub agent: Option<String>,
     /// Refuse with `conflict` unless the store is at this revision.
     pub expected_revision: Option<u64>,
-    /// Go ahead although an entry is longer than the whole limit.
+    /// Write even if an entry is longer than the whole limit.
     pub allow_drift: Option<bool>,
 }
 
-/// One step of a batch.
+/// One operation of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Operation {
-    /// What to do.
+    /// The kind of operation.
     pub action: Action,
-    /// For add and replace: the new text.
+    /// The new text, for add and replace.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub content: Option<String>,
-    /// For replace and remove: which entry.
+    /// The entry, for replace and remove.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub old_text: Option<String>,
 }
 
-/// What an operation does.
+/// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// Append an entry.
     Add,
-    /// Put another text in an entry's place.
+    /// Replace the text of an entry.
     Replace,
-    /// Take an entry out.
+    /// Remove an entry.
     Remove,
 }
 
@@ -130,14 +129,13 @@ pub enum Action {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListParams {
-    /// One store; both when absent.
+    /// The store; both stores when absent.
     pub target: Option<Target>,
-    /// The entries as they are on disk, poisoned ones too: for people, not for
-    /// a model.
+    /// Return the entries as they are on disk, including blocked ones. For people, not for a model.
     pub raw: Option<bool>,
 }
 
-/// Result of `memory.list`: null for a store that wasn't asked for.
+/// Result of `memory.list`; a store that was not requested is null.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListResult {
@@ -145,26 +143,26 @@ pub struct ListResult {
     pub memory: Option<StoreView>,
     /// USER.md.
     pub user: Option<StoreView>,
-    /// How many writes of the profile wait for approval; absent when none does.
+    /// Number of the profile's writes that wait for approval; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_count: Option<u64>,
 }
 
-/// One store, read.
+/// The content of a store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoreView {
-    /// The entries in their order.
+    /// The entries in order.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub entries: Vec<String>,
-    /// The revision that this is.
+    /// The revision of this content.
     pub revision: u64,
     /// `P% — C/L chars`.
     pub usage: String,
-    /// The store is longer than its limit.
+    /// Whether the store is longer than its limit.
     pub over_limit: bool,
-    /// Of a store that several hosts share: seconds since it was known to be as the others have it; -1 where
-    /// it never was since the daemon started.
+    /// Seconds since a shared store was last known to match the database; -1 if that has not
+    /// happened since the daemon started. Absent if the store is not shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stale_s: Option<f64>,
 }
@@ -173,12 +171,12 @@ pub struct StoreView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolParams {
-    /// The arguments that the model gave, as they came.
+    /// The arguments from the model, unchanged.
     #[serde(deserialize_with = "crate::params::whole")]
     pub arguments: Json,
-    /// Who writes: the session.
+    /// The session that writes.
     pub session: Option<String>,
-    /// Who writes: the agent.
+    /// The agent that writes.
     pub agent: Option<String>,
 }
 
@@ -193,21 +191,21 @@ pub struct SchemaParams {}
 pub struct SchemaResult {
     /// The function schema of the `memory` tool.
     pub tool: Json,
-    /// The paragraph for the system prompt.
+    /// A paragraph about the tool for the system prompt.
     pub guidance: String,
 }
 
-/// What a write came to. A refused write is a result, not an error, for a
-/// model reads it. Absent fields are left out on the JSON wire.
+/// Result of a write. A refused write is a result and not an error, because a model reads it.
+/// Absent fields are left out of the JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WriteResult {
-    /// Whether the store now holds what was asked for.
+    /// Whether the store now contains the requested change.
     pub success: bool,
     /// The store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Target>,
-    /// All entries after a success.
+    /// All entries, after a success.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub entries: Option<Vec<String>>,
@@ -217,64 +215,64 @@ pub struct WriteResult {
     /// Number of entries after a success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry_count: Option<u64>,
-    /// What was done, for the model.
+    /// What the write did, for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The store's revision after a success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
-    /// The entry that a replace took out.
+    /// The entry that a replace removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub replaced_entry: Option<String>,
-    /// The entry that a remove took out.
+    /// The entry that a remove removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub removed_entry: Option<String>,
     /// Why the write was refused, for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// All entries, when the store is too full.
+    /// All entries, if the store is too full.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub current_entries: Option<Vec<String>>,
-    /// How many chars must go before the same write fits.
+    /// Number of chars to remove before the same write fits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_by: Option<u64>,
-    /// The entries that `old_text` could mean, shortened.
+    /// The entries that match `old_text`, shortened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<Vec<String>>,
-    /// Where a copy of a drifted store was put.
+    /// The path of the backup copy of a drifted store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift_backup: Option<String>,
-    /// What a person can do about it.
+    /// What a person can do about the refusal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remediation: Option<String>,
-    /// Too many refusals in a row: leave memory alone for now.
+    /// True after too many refusals in a row: the model should stop writing memory for now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub done: Option<bool>,
-    /// What the guard found in a refused text.
+    /// Findings of the guard in a refused text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<Vec<Finding>>,
-    /// What the guard only warns of.
+    /// Findings of the guard that only warn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<Finding>>,
-    /// The write waits for a person's approval; the store is as it was.
+    /// Whether the write waits for a person's approval; the store is unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub staged: Option<bool>,
-    /// What `memory.approve` and `memory.reject` call that write.
+    /// The id of the waiting write for `memory.approve` and `memory.reject`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_id: Option<String>,
-    /// How many writes of the profile wait for approval; absent when none does.
+    /// Number of the profile's writes that wait for approval; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_count: Option<u64>,
-    /// Of a store that several hosts share: whether all of them have the write.
+    /// For a shared store: whether the write is in the shared database.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<bool>,
-    /// Of a store that several hosts share: the write is of entries that never leave this host.
+    /// For a shared store: whether the write concerns only entries that never leave this host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_bound: Option<bool>,
-    /// What `memory.queued` calls a write that is kept here until the shared database is back.
+    /// The id in `memory.queued` of a write that waits on this host until the shared database is back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued_id: Option<String>,
 }
@@ -283,14 +281,13 @@ pub struct WriteResult {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LogParams {
-    /// One store; both when absent.
+    /// The store; both stores when absent.
     pub target: Option<Target>,
-    /// Rows at most, 1 to 1,000; 50 when absent.
+    /// The most rows to return, 1 to 1,000; 50 when absent.
     pub limit: Option<u64>,
-    /// Only rows of revisions below this one.
+    /// Only rows with a revision below this one.
     pub before: Option<u64>,
-    /// The entries as they were on disk, poisoned ones too: for people, not for
-    /// a model.
+    /// Return the entries as they were on disk, including blocked ones. For people, not for a model.
     pub raw: Option<bool>,
 }
 
@@ -300,71 +297,68 @@ pub struct LogParams {
 pub struct LogResult {
     /// The changes, newest first.
     pub rows: Vec<LogRow>,
-    /// Older rows are kept that were not asked for.
+    /// Whether there are older rows.
     pub more: bool,
-    /// Lines of the journal that are damaged and left out.
+    /// Number of damaged journal lines, which are left out.
     pub damaged: u64,
-    /// How many writes of the profile wait for approval; absent when none does.
+    /// Number of the profile's writes that wait for approval; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_count: Option<u64>,
 }
 
-/// One change of a store, as the journal has it.
+/// One change of a store, as recorded in the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LogRow {
     /// The store.
     pub target: Target,
-    /// The revision that the change made.
+    /// The revision that the change created.
     pub revision: u64,
-    /// When, in Unix seconds.
+    /// When the change was made, in Unix seconds.
     pub time: f64,
-    /// `add`, `replace`, `remove`, `batch`, `undo`, `restore`, `external` for
-    /// a change by another program, or `join` for what a host brought that began to share.
+    /// `add`, `replace`, `remove`, `batch`, `undo` or `restore`; `external` for a change by another
+    /// program; `join` for entries that a host brought when it began to share.
     pub action: String,
-    /// Who wrote: the session.
+    /// The session that wrote.
     pub session: Option<String>,
-    /// Who wrote: the agent.
+    /// The agent that wrote.
     pub agent: Option<String>,
-    /// Where it was written: the host, of a store that several share.
+    /// The host on which it was written, if several hosts share the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// All entries before it.
+    /// All entries before the change.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub before: Vec<String>,
-    /// All entries after it.
+    /// All entries after the change.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub after: Vec<String>,
 }
 
-/// Params of `memory.undo`: the text before the newest revision becomes a new
-/// revision.
+/// Params of `memory.undo`: the text before the newest revision becomes a new revision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UndoParams {
     /// The store.
     pub target: Target,
-    /// Who writes: the session.
+    /// The session that writes.
     pub session: Option<String>,
-    /// Who writes: the agent.
+    /// The agent that writes.
     pub agent: Option<String>,
     /// Refuse with `conflict` unless the store is at this revision.
     pub expected_revision: Option<u64>,
 }
 
-/// Params of `memory.restore`: the text of an earlier revision becomes a new
-/// revision.
+/// Params of `memory.restore`: the text of an earlier revision becomes a new revision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RestoreParams {
     /// The store.
     pub target: Target,
-    /// The revision whose text is put back; one that is not kept any more is
-    /// `not_found`.
+    /// The revision to restore; one that is no longer kept is `not_found`.
     pub revision: u64,
-    /// Who writes: the session.
+    /// The session that writes.
     pub session: Option<String>,
-    /// Who writes: the agent.
+    /// The agent that writes.
     pub agent: Option<String>,
     /// Refuse with `conflict` unless the store is at this revision.
     pub expected_revision: Option<u64>,
@@ -379,7 +373,7 @@ pub struct PendingParams {}
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PendingResult {
-    /// The writes of the profile that wait for approval, oldest first.
+    /// The profile's writes that wait for approval, oldest first.
     pub pending: Vec<PendingWrite>,
 }
 
@@ -387,21 +381,21 @@ pub struct PendingResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PendingWrite {
-    /// Its name: 8 hex digits.
+    /// Its id: 8 hex digits.
     pub id: String,
     /// The store.
     pub target: Target,
     /// `add`, `replace`, `remove` or `batch`.
     pub action: String,
-    /// What it would do, in one or two lines.
+    /// What it would change, in one or two lines.
     pub summary: String,
     /// When it was staged, in Unix seconds.
     pub created_at: f64,
-    /// Who wants it: the session.
+    /// The session that requested it.
     pub session: Option<String>,
-    /// Who wants it: the agent.
+    /// The agent that requested it.
     pub agent: Option<String>,
-    /// The write itself.
+    /// The params of the write.
     pub payload: Json,
 }
 
@@ -409,9 +403,9 @@ pub struct PendingWrite {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ApproveParams {
-    /// These; one that is unknown is `not_found`, and nothing is done.
+    /// The writes to approve. If one is unknown, the error is `not_found` and nothing is done.
     pub ids: Option<Vec<String>>,
-    /// All that wait.
+    /// Approve all waiting writes.
     pub all: Option<bool>,
 }
 
@@ -419,19 +413,19 @@ pub struct ApproveParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ApproveResult {
-    /// Those that were written, and wait no more.
+    /// Approved writes that are now done and no longer wait.
     pub approved: Vec<Decided>,
-    /// Those that the store refused; they wait on.
+    /// Writes that the store refused; they still wait.
     pub failed: Vec<Decided>,
 }
 
-/// What an approved write came to.
+/// The outcome of an approved write.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Decided {
-    /// The pending write.
+    /// The id of the write.
     pub id: String,
-    /// Its write result.
+    /// The result of the write.
     pub result: WriteResult,
 }
 
@@ -439,9 +433,9 @@ pub struct Decided {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RejectParams {
-    /// These; one that is unknown is `not_found`, and nothing is done.
+    /// The writes to reject. If one is unknown, the error is `not_found` and nothing is done.
     pub ids: Option<Vec<String>>,
-    /// All that wait.
+    /// Reject all waiting writes.
     pub all: Option<bool>,
 }
 
@@ -449,7 +443,7 @@ pub struct RejectParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RejectResult {
-    /// Those that were thrown away.
+    /// The ids of the discarded writes.
     pub rejected: Vec<String>,
 }
 
@@ -462,6 +456,6 @@ pub struct QueuedParams {}
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct QueuedResult {
-    /// The writes that are kept here until the shared database is back, oldest first.
+    /// The writes that wait on this host until the shared database is back, oldest first.
     pub queued: Vec<PendingWrite>,
 }

@@ -1,6 +1,6 @@
-//! The table of methods. One row gives a method its name on the wire, its
-//! params, its result and the name of the client's function; everything else
-//! (codecs, dispatch, the client, the tests that walk the table) follows.
+//! The table of methods. One row gives a method its name on the wire, its params, its result and
+//! the name of the client's function. Codecs, dispatch, the client and the tests all follow from
+//! this table.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -13,210 +13,218 @@ use crate::{
     trajectory,
 };
 
-/// Calls `$use!` with the rows of the table. A row is a sentence that says what the method does,
-/// and `Variant function "wire.name" effect order Params => Result`. The effect is `read` or
-/// `write`: a write may carry an idempotency key. The order says behind which earlier requests of
-/// its connection a request waits: behind those of its `session`, of the session that it may have
-/// `named`, of the session that is the `writer`, else behind those of the stores, of the `store`s,
-/// or behind `none`.
+/// Calls `$use!` with the rows of the table. A row is a doc comment with what the method does, and
+/// `Variant function "wire.name" effect order Params => Result`.
 ///
-/// Rows are only ever appended: `hello` lists them in this order.
+/// The effect is `read` or `write`; a write may have an idempotency key. The order says for which
+/// earlier requests of the same connection a request waits:
+///
+/// * `session`: those of its `session`
+/// * `named`: those of its `session` if it names one, else none
+/// * `writer`: those of its `session` if it names one, else those of the stores
+/// * `store`: those of the stores
+/// * `none`: none
+///
+/// New rows are only appended: `hello` lists the methods in this order.
 #[macro_export]
 macro_rules! for_each_method {
     ($use:ident) => {
         $use! {
-            /// Says who answers, and its limits.
+            /// Returns the daemon's identity and limits.
             Hello hello "hello" read none daemon::HelloParams => daemon::HelloResult;
-            /// Asks whether anybody answers.
+            /// Checks that the daemon responds.
             Ping ping "ping" read none daemon::PingParams => daemon::PingResult;
-            /// Says how the daemon is: requests, sessions, stores, outputs, archive.
+            /// Returns the daemon's state: requests, sessions, stores, outputs, archive.
             Status status "status" read none daemon::StatusParams => daemon::StatusResult;
-            /// Ends the daemon; what was asked gets `drain_ms` milliseconds (10,000) to finish.
+            /// Stops the daemon; requests in flight have `drain_ms` milliseconds (10,000) to finish.
             Shutdown shutdown "shutdown" read none daemon::ShutdownParams => daemon::ShutdownResult;
-            /// Appends an entry; one that is there already is a success.
+            /// Appends an entry; one that already exists is a success.
             MemoryAdd memory_add "memory.add" write writer memory::AddParams => memory::WriteResult;
-            /// Puts `content` in the place of the entry that `old_text` names.
+            /// Replaces the entry that `old_text` names with `content`.
             MemoryReplace memory_replace "memory.replace" write writer memory::ReplaceParams => memory::WriteResult;
             /// Deletes the entry that `old_text` names.
             MemoryRemove memory_remove "memory.remove" write writer memory::RemoveParams => memory::WriteResult;
-            /// Does up to 1,000 operations, all or none.
+            /// Does up to 1,000 operations: all of them or none.
             MemoryBatch memory_batch "memory.batch" write writer memory::BatchParams => memory::WriteResult;
-            /// Gives the entries; `raw` shows blocked ones as they are, for people.
+            /// Returns the entries; `raw` also returns blocked ones, for people.
             MemoryList memory_list "memory.list" read store memory::ListParams => memory::ListResult;
-            /// Does what a model asked for; whatever is wrong with that is a refusal.
+            /// Runs a model's call of the `memory` tool; an invalid call is a refusal, not an error.
             MemoryTool memory_tool "memory.tool" write writer memory::ToolParams => memory::WriteResult;
-            /// Gives the function schema and the paragraph for the system prompt.
+            /// Returns the function schema and a paragraph for the system prompt.
             MemorySchema memory_schema "memory.schema" read store memory::SchemaParams => memory::SchemaResult;
-            /// Opens a session; its snapshot is the same ever after. `context_length` is in tokens.
+            /// Opens a session. Its snapshot never changes afterwards; `context_length` is in tokens.
             SessionOpen session_open "session.open" write session session::OpenParams => session::OpenResult;
-            /// Gives what the session froze; NotFound for one that was never opened.
+            /// Returns the frozen snapshot of a session; NotFound for one that was never opened.
             SessionSnapshot session_snapshot "session.snapshot" read session session::SnapshotParams => session::Snapshot;
-            /// Ends a session.
+            /// Closes a session.
             SessionClose session_close "session.close" write session session::CloseParams => session::CloseResult;
-            /// Takes a tool result; gives what goes into the conversation. Sizes are chars.
+            /// Stores a tool result if it is large; returns the content for the conversation. Sizes are in chars.
             OutputAdmit output_admit "output.admit" write session output::AdmitParams => output::AdmitResult;
-            /// Spills the largest results of a turn until all of them fit its budget.
+            /// Spills the largest results of a turn until the rest fits its budget.
             OutputSettleTurn output_settle_turn "output.settle_turn" write session output::SettleTurnParams => output::SettleTurnResult;
-            /// Gives the first `max` chars (1,500), and `tail` last ones (0).
+            /// Returns the first `max` chars (1,500) and the last `tail` chars (0).
             OutputPreview output_preview "output.preview" read none output::PreviewParams => output::PreviewResult;
-            /// Gives lines (from 1), chars from `offset`, or the last `tail` lines of an output; NotFound says why it is gone.
+            /// Returns lines (from 1), chars from `offset`, or the last `tail` lines of an output.
+            /// NotFound says why it is gone.
             OutputRead output_read "output.read" read none output::ReadParams => output::ReadResult;
-            /// Changes the settings that are named; a session needs `context_length` (tokens) once.
+            /// Changes the given settings; a session needs `context_length` (tokens) once.
             ContextConfigure context_configure "context.configure" write session context::ConfigureParams => context::StatusResult;
-            /// Gives settings and state of a session's engine.
+            /// Returns settings and state of a session's engine.
             ContextStatus context_status "context.status" read session context::StatusParams => context::StatusResult;
-            /// Gives the literals and numbers that programs match on.
+            /// Returns the literals and numbers that programs match on.
             ContextConstants context_constants "context.constants" read none context::ConstantsParams => context::ConstantsResult;
-            /// Estimates tokens: chars/4, and by script.
+            /// Estimates tokens: chars/4, and by script (writing system).
             ContextEstimate context_estimate "context.estimate" read none context::EstimateParams => context::EstimateResult;
-            /// Says what a compression would do; nothing changes.
+            /// Returns what a compression would do, and changes nothing.
             ContextPlan context_plan "context.plan" read named context::PlanParams => context::PlanResult;
-            /// Makes a list shorter; Busy while another compression of the session runs.
+            /// Shortens a conversation; Busy while another compression of the session runs.
             ContextCompress context_compress "context.compress" write session context::CompressParams => context::CompressResult;
-            /// Looks for attacks in a text.
+            /// Scans a text for attacks.
             GuardScan guard_scan "guard.scan" read none guard::ScanParams => guard::ScanResult;
-            /// Takes secrets out of a text.
+            /// Masks secrets in a text.
             GuardRedact guard_redact "guard.redact" read none guard::RedactParams => guard::RedactResult;
-            /// Says which topics this connection is told about from now on; none ends it.
+            /// Sets the topics of this connection's notifications; an empty list ends them.
             Subscribe subscribe "subscribe" read none daemon::SubscribeParams => daemon::SubscribeResult;
-            /// Gives the changes before revision `before`, newest first; `limit` is 1 to 1,000 (50).
+            /// Returns the changes before revision `before`, newest first; `limit` is 1 to 1,000 (50).
             MemoryLog memory_log "memory.log" read store memory::LogParams => memory::LogResult;
             /// Makes the text before the newest revision a new revision.
             MemoryUndo memory_undo "memory.undo" write writer memory::UndoParams => memory::WriteResult;
-            /// Makes the text of a revision a new one; NotFound when it is not kept.
+            /// Makes the text of an earlier revision a new revision; NotFound if it is no longer kept.
             MemoryRestore memory_restore "memory.restore" write writer memory::RestoreParams => memory::WriteResult;
-            /// Gives the writes that wait for approval, oldest first.
+            /// Returns the writes that wait for approval, oldest first.
             MemoryPending memory_pending "memory.pending" read store memory::PendingParams => memory::PendingResult;
-            /// Does writes that wait; NotFound for an unknown id, and then nothing is done.
+            /// Approves waiting writes; NotFound for an unknown id, and then nothing is done.
             MemoryApprove memory_approve "memory.approve" write store memory::ApproveParams => memory::ApproveResult;
-            /// Throws away writes that wait; NotFound for an unknown id, and then nothing is done.
+            /// Discards waiting writes; NotFound for an unknown id, and then nothing is done.
             MemoryReject memory_reject "memory.reject" write store memory::RejectParams => memory::RejectResult;
-            /// Freezes both stores anew.
+            /// Freezes a new snapshot of both stores.
             SessionRefresh session_refresh "session.refresh" write session session::RefreshParams => session::Snapshot;
-            /// Makes a pair of stores; `name` has 1 to 64 letters, digits, `_`, `-`.
+            /// Creates a profile with its two stores; `name` has 1 to 64 letters, digits, `_`, `-`.
             ProfileCreate profile_create "profile.create" write none profile::CreateParams => profile::CreateResult;
-            /// Gives the profiles and their limits, `default` first.
+            /// Returns the profiles and their limits, `default` first.
             ProfileList profile_list "profile.list" read none profile::ListParams => profile::ListResult;
-            /// Keeps messages for recall; `position` is the first one's in the list, from 0. Conflict says where to go on.
+            /// Archives messages for recall. `position` is that of the first one, from 0; Conflict
+            /// says where to continue.
             SessionAppend session_append "session.append" write session session::transcript::AppendParams => session::transcript::AppendResult;
-            /// Gives sessions, newest root first; `before` is a `started_at`, `limit` 1 to 1,000 (50).
+            /// Returns sessions, newest root first; `before` is a `started_at`, `limit` 1 to 1,000 (50).
             SessionList session_list "session.list" read none session::chain::ListParams => session::chain::ListResult;
-            /// Gives one session; NotFound for one that was never opened.
+            /// Returns one session; NotFound for one that was never opened.
             SessionShow session_show "session.show" read session session::chain::ShowParams => session::chain::Row;
-            /// Gives the newest session of the chain that compressions made out of this one.
+            /// Returns the newest session in this session's chain of compressions.
             SessionTip session_tip "session.tip" read session session::chain::TipParams => session::chain::SessionId;
-            /// Gives the session with messages where this one goes on.
+            /// Returns the session with messages in which this one continues.
             SessionResumeTarget session_resume_target "session.resume_target" read session session::chain::ResumeTargetParams => session::chain::SessionId;
-            /// Gives the title of a continuation: `base #N`.
+            /// Returns the title for a continuation: `base #N`.
             SessionNextTitle session_next_title "session.next_title" read none session::chain::NextTitleParams => session::chain::NextTitleResult;
             /// Takes the lock of a session for `ttl_s` seconds (300); with 0 it ends with the connection.
             SessionLock session_lock "session.lock" write session session::lock::LockParams => session::lock::LockResult;
-            /// Releases the lock if the holder has it.
+            /// Releases the lock of a session if `holder` holds it.
             SessionUnlock session_unlock "session.unlock" write session session::lock::UnlockParams => session::lock::LockResult;
-            /// Says who has the lock.
+            /// Returns the holder of a session's lock.
             SessionLockHolder session_lock_holder "session.lock_holder" read session session::lock::LockHolderParams => session::lock::LockHolderResult;
             /// Deletes a session with its messages and outputs; NotFound for one that was never opened.
             SessionRemove session_remove "session.remove" write session session::transcript::RemoveParams => session::transcript::RemoveResult;
-            /// Adds up the tokens of models' calls since a Unix time.
+            /// Adds up the tokens of model calls since a Unix time.
             SessionUsage session_usage "session.usage" read named session::usage::UsageParams => session::usage::UsageResult;
-            /// Looks in spilled outputs, newest first; `context` is lines on each side, `limit` 1 to 1,000 (50).
+            /// Searches spilled outputs, newest first; `context` is lines on each side, `limit` 1 to 1,000 (50).
             OutputSearch output_search "output.search" read named output::search::SearchParams => output::search::SearchResult;
-            /// Gives outputs, newest first, those that are gone included; `limit` is 1 to 100,000 (100).
+            /// Returns outputs, newest first, including expired ones; `limit` is 1 to 100,000 (100).
             OutputList output_list "output.list" read named output::shelf::ListParams => output::shelf::ListResult;
-            /// Deletes an output; NotFound for one that is unknown or gone.
+            /// Deletes an output; NotFound for one that is unknown or expired.
             OutputRemove output_remove "output.remove" write none output::shelf::RemoveParams => output::shelf::RemoveResult;
-            /// Lets go at once what is too old or too much.
+            /// Deletes outputs that are too old or exceed the quota now.
             OutputGc output_gc "output.gc" write none output::shelf::GcParams => output::shelf::GcResult;
-            /// Tells what a model's call used, as the provider reported it.
+            /// Records the usage of a model call, as the provider reported it.
             ContextRecordUsage context_record_usage "context.record_usage" write named context::usage::RecordUsageParams => context::usage::RecordUsageResult;
-            /// Finds what was said, seen or noted, best first; times are Unix seconds, `limit` 1 to 100 (20).
+            /// Searches messages, outputs and memory, best match first. Times are Unix seconds,
+            /// `limit` is 1 to 100 (20).
             RecallSearch recall_search "recall.search" read named recall::SearchParams => recall::SearchResult;
-            /// Gives what a handle stands for, and 0 to 100 (2) messages or lines on each side.
+            /// Returns what a handle refers to, with 0 to 100 (2) messages or lines on each side.
             RecallExpand recall_expand "recall.expand" read none recall::ExpandParams => recall::ExpandResult;
-            /// Gives what each compression of a session took out.
+            /// Returns what each compression of a session removed.
             RecallDescribe recall_describe "recall.describe" read session recall::DescribeParams => recall::DescribeResult;
-            /// Gives what a session is about by exact names, with the newest of what is known; `limit` is 1 to 500 (50).
+            /// Returns the entities of a session by exact name, with their newest attributes; `limit` is 1 to 500 (50).
             RecallState recall_state "recall.state" read session recall::StateParams => recall::StateResult;
-            /// Answers a question about a session or a node of its map, with quotations; `tokens` of passages are 500 to
-            /// 60,000 (8,000).
+            /// Answers a question about a session or a node of its map, with quotations. `tokens`
+            /// of passages are 500 to 60,000 (8,000).
             RecallAsk recall_ask "recall.ask" read named recall::AskParams => recall::AskResult;
-            /// Gives the function schemas for a model.
+            /// Returns the function schemas for a model.
             RecallSchema recall_schema "recall.schema" read none recall::SchemaParams => recall::SchemaResult;
-            /// Says whether to compress now, and why.
+            /// Returns whether to compress now, and why.
             ContextCheck context_check "context.check" write session context::check::CheckParams => context::check::CheckResult;
-            /// Forgets what the engine remembers of a session.
+            /// Clears the engine's state of a session.
             ContextReset context_reset "context.reset" write session context::check::ResetParams => context::StatusResult;
-            /// Goes on with a compression that needed a summary; NotFound for a ticket that is used up.
+            /// Continues a compression that needed a summary; NotFound for a ticket that was already used.
             ContextResume context_resume "context.resume" write none context::ResumeParams => context::CompressResult;
             /// Compresses the appended transcript in the background.
             ContextCompactAhead context_compact_ahead "context.compact_ahead" write session context::CompactAheadParams => context::CompactAheadResult;
-            /// Says what a provider's error means; `current` is the window in tokens.
+            /// Classifies a provider's error; `current` is the window in tokens.
             ContextClassifyError context_classify_error "context.classify_error" write named context::provider_error::ClassifyErrorParams => context::provider_error::ClassifyErrorResult;
             /// Marks at most four messages for a prompt cache.
             ContextCacheControl context_cache_control "context.cache_control" read none context::cache_control::CacheControlParams => context::cache_control::CacheControlResult;
-            /// Parses a person's command, splits a list, rejoins two, or words what came of it.
+            /// Helps with a typed command: parses it, splits or rejoins a list, or describes the outcome.
             ContextManual context_manual "context.manual" read none context::manual::ManualParams => context::manual::ManualResult;
             /// Adds a rule (1 to 2,000 chars) that every handoff quotes word for word.
             ConstraintAdd constraint_add "constraint.add" write session constraint::AddParams => constraint::AddResult;
-            /// Gives the rules in force, oldest first.
+            /// Returns the rules in force, oldest first.
             ConstraintList constraint_list "constraint.list" read session constraint::ListParams => constraint::ListResult;
-            /// Takes a rule away.
+            /// Removes a rule.
             ConstraintRemove constraint_remove "constraint.remove" write session constraint::RemoveParams => constraint::RemoveResult;
-            /// Makes recorded conversations fit a number of tokens; nothing is kept.
+            /// Compresses recorded conversations to a number of tokens; stores nothing.
             TrajectoryCompress trajectory_compress "trajectory.compress" read none trajectory::CompressParams => trajectory::CompressResult;
-            /// Keeps what another program kept of a conversation, as a closed session; times are Unix seconds.
+            /// Imports another program's conversation as a closed session; times are Unix seconds.
             SessionImport session_import "session.import" write session session::import::ImportParams => session::import::ImportResult;
-            /// Chooses tools by their use, under a budget of tokens. Says how often each was called and what it costs.
+            /// Chooses tools by their use, under a budget of tokens. Returns the calls and the cost of each.
             ContextTools context_tools "context.tools" read session context::tools::ToolsParams => context::tools::ToolsResult;
-            /// Brings the list of before a compression back, with what was said since.
+            /// Restores the list from before a compression, followed by the messages since then.
             ContextUndo context_undo "context.undo" write session context::undo::UndoParams => context::undo::UndoResult;
-            /// Keeps a message in the list through compressions, with its pair.
+            /// Keeps a message and its pair in the list through compressions.
             ContextPin context_pin "context.pin" write session context::pins::PinParams => context::pins::Pin;
-            /// Gives a session's pinned messages, oldest first.
+            /// Returns a session's pinned messages, oldest first.
             ContextPins context_pins "context.pins" read session context::pins::PinsParams => context::pins::PinsResult;
-            /// Lets a pinned message leave with the others again.
+            /// Unpins a message, so that compressions may remove it again.
             ContextUnpin context_unpin "context.unpin" write session context::pins::UnpinParams => context::pins::UnpinResult;
-            /// Names outputs that the agent is done with: the next compression leaves a line of each.
+            /// Marks outputs as no longer needed: the next compression reduces each to one line.
             ContextDiscard context_discard "context.discard" write session context::discard::DiscardParams => context::discard::DiscardResult;
-            /// Opens or closes a sub-task: what was said in a closed one leaves the list with the next compression.
+            /// Opens or closes a sub-task. The next compression removes the messages of a closed one.
             ContextEpisode context_episode "context.episode" write session context::episode::EpisodeParams => context::episode::EpisodeResult;
-            /// The functions by which a model says what it is done with.
+            /// Returns the function schemas for discarding outputs, and opening or closing episodes.
             ContextSchema context_schema "context.schema" read none context::schema::SchemaParams => context::schema::SchemaResult;
-            /// Puts what a node stands for into the list again, word for word.
+            /// Puts the messages of a node back into the list, word for word.
             ContextOpen context_open "context.open" write session context::opened::OpenParams => context::opened::OpenResult;
-            /// Takes what was opened out of the list; the next compression does so too.
+            /// Removes opened nodes from the list; the next compression removes them too.
             ContextFold context_fold "context.fold" write session context::opened::FoldParams => context::opened::FoldResult;
-            /// Says what this host shares with others, and how the database is.
+            /// Returns what this host shares with others, and the state of the database.
             SharedStatus shared_status "shared.status" read none shared::StatusParams => shared::StatusResult;
-            /// Makes the tables of the shared database, or brings them up to date.
+            /// Creates the tables of the shared database, or upgrades them.
             SharedInit shared_init "shared.init" write none shared::InitParams => shared::InitResult;
-            /// Brings the profile's stores to the shared database, entry by entry.
+            /// Adds the profile's stores to the shared database, entry by entry.
             SharedJoin shared_join "shared.join" write store shared::JoinParams => shared::JoinResult;
-            /// Takes the profile's stores back; a full copy stays here.
+            /// Stops sharing the profile's stores; a full copy stays on this host.
             SharedLeave shared_leave "shared.leave" write store shared::LeaveParams => shared::LeaveResult;
-            /// Gives the writes that are kept here until the shared database is back, oldest first.
+            /// Returns the writes that wait here until the shared database is back, oldest first.
             MemoryQueued memory_queued "memory.queued" read store memory::QueuedParams => memory::QueuedResult;
-            /// Gives the memory files of the profile, with their revisions.
+            /// Returns the memory files of the profile with their revisions.
             FilesList files_list "files.list" read store files::ListParams => files::ListResult;
-            /// Gives the text of a memory file, also of an earlier revision; NotFound for one that is not there.
+            /// Returns the text of a memory file, also of an earlier revision; NotFound if there is none.
             FilesRead files_read "files.read" read store files::ReadParams => files::ReadResult;
-            /// Makes a memory file, or gives it another text; Conflict when it is at another revision.
+            /// Creates a memory file or replaces its text; Conflict if it is at another revision.
             FilesWrite files_write "files.write" write writer files::WriteParams => files::ChangeResult;
-            /// Removes a memory file, or a folder with all that is in it.
+            /// Removes a memory file, or a folder with everything in it.
             FilesDelete files_delete "files.delete" write writer files::DeleteParams => files::ChangeResult;
-            /// Gives a memory file or a folder another name, which must be free.
+            /// Renames a memory file or folder; the new path must not exist.
             FilesRename files_rename "files.rename" write writer files::RenameParams => files::ChangeResult;
-            /// Does what a model asked for with the tool `memory_20250818`; whatever is wrong with that is a refusal.
+            /// Runs a model's call of the tool `memory_20250818`; an invalid call is a refusal, not an error.
             FilesTool files_tool "files.tool" write writer files::ToolParams => files::ToolResult;
-            /// Gives the changes before revision `before`, newest first; `limit` is 1 to 1,000 (50).
+            /// Returns the changes before revision `before`, newest first; `limit` is 1 to 1,000 (50).
             FilesLog files_log "files.log" read store files::LogParams => files::LogResult;
-            /// Takes the newest change of memory files back; that is a new revision.
+            /// Undoes the newest change of memory files, which makes a new revision.
             FilesUndo files_undo "files.undo" write writer files::UndoParams => files::ChangeResult;
-            /// Puts memory files back as they were at a revision; NotFound when it is not kept.
+            /// Restores memory files to a revision; NotFound if it is no longer kept.
             FilesRestore files_restore "files.restore" write writer files::RestoreParams => files::ChangeResult;
-            /// Records calls of a model and changes of the window. Times are Unix seconds, counts are tokens.
+            /// Records model calls and changes of the window. Times are Unix seconds, counts are tokens.
             LedgerRecord ledger_record "ledger.record" write session ledger::RecordParams => ledger::RecordResult;
-            /// Adds up what herma changed in windows. Costs are tokens of plain input.
+            /// Adds up herma's changes of windows. Costs are in tokens of plain input.
             LedgerRead ledger_read "ledger.read" read named ledger::ReadParams => ledger::ReadResult;
         }
     };
@@ -225,9 +233,9 @@ macro_rules! for_each_method {
 /// Whether a method changes anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It only looks.
+    /// It only reads.
     Read,
-    /// It changes something, and may carry an idempotency key.
+    /// It changes something, and may have an idempotency key.
     Write,
 }
 
@@ -240,14 +248,14 @@ macro_rules! effect {
     };
 }
 
-/// Behind which earlier requests of its connection a request waits.
+/// The earlier requests of its connection for which a request waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Order<'a> {
-    /// Behind those of this session.
+    /// Those of this session.
     Session(&'a str),
-    /// Behind those of the stores that name no session.
+    /// Those of the stores that name no session.
     Stores,
-    /// Behind none.
+    /// None.
     Free,
 }
 
@@ -281,19 +289,19 @@ macro_rules! table {
             /// Every method, in the order of the table.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// Its name on the wire.
+            /// Returns its name on the wire.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// Whether it changes anything.
+            /// Returns whether it changes anything.
             #[must_use]
             pub const fn effect(self) -> Effect {
                 match self { $(Self::$variant => effect!($effect),)* }
             }
 
-            /// The method of that name.
+            /// Returns the method with this name.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($name => Some(Self::$variant),)* _ => None }
@@ -308,13 +316,13 @@ macro_rules! table {
         }
 
         impl Request {
-            /// Which method this is.
+            /// Returns the method of the request.
             #[must_use]
             pub const fn method(&self) -> Method {
                 match self { $(Self::$variant(_) => Method::$variant,)* }
             }
 
-            /// Behind which earlier requests it waits.
+            /// Returns the earlier requests for which it waits.
             #[must_use]
             pub fn order(&self) -> Order<'_> {
                 match self { $(Self::$variant(_params) => order!($order _params),)* }
@@ -328,7 +336,7 @@ macro_rules! table {
                 Self::from_text(method, params.map_or("{}", RawValue::get))
             }
 
-            /// Reads params that are the text of a JSON object.
+            /// Reads params from the text of a JSON object.
             pub(crate) fn from_text(method: Method, params: &str) -> Result<(Header, Self), ParamsError> {
                 match method {
                     $(Method::$variant => params::read(params).map(|(header, params)| (header, Self::$variant(params))),)*
@@ -341,12 +349,12 @@ macro_rules! table {
         #[serde(untagged)]
         pub enum Reply {
             $(#[doc = concat!("of `", $name, "`")] $variant($result),)*
-            /// of any method, written before
+            /// of any method, serialized earlier
             Prepared(Prepared),
         }
 
         impl Reply {
-            /// Which method it belongs to.
+            /// Returns the method that it is a result of.
             #[must_use]
             pub const fn method(&self) -> Method {
                 match self {
@@ -355,11 +363,10 @@ macro_rules! table {
                 }
             }
 
-            /// Reads the text of a result; fields that this build doesn't know are
-            /// ignored.
+            /// Reads the JSON text of a result. Ignores fields that this build doesn't know.
             ///
             /// # Errors
-            /// A result that doesn't have the shape that the method promises.
+            /// A result without the form that the method promises.
             pub fn from_json(method: Method, result: &str) -> Result<Self, serde_json::Error> {
                 match method {
                     $(Method::$variant => serde_json::from_str(result).map(Self::$variant),)*
@@ -386,23 +393,21 @@ macro_rules! table {
     };
 }
 
-/// Params that belong to exactly one method, so that a typed client can send
-/// them and knows what comes back.
+/// Params of exactly one method. With them a typed client knows the type of the result.
 pub trait Call {
     /// The method's result.
     type Output;
 
-    /// The request with these params.
+    /// Returns the request with these params.
     fn into_request(self) -> Request;
 
-    /// The result out of a reply; `None` when it is another method's.
+    /// Extracts the result from a reply; `None` if the reply is another method's.
     fn output(reply: Reply) -> Option<Self::Output>;
 }
 
 for_each_method!(table);
 
-/// The sentence for a method that doesn't exist. Long names are cut, for they
-/// come from outside.
+/// Returns the error message for an unknown method. Cuts long names, because they come from outside.
 #[must_use]
 pub fn unknown_method(name: &str) -> String {
     let shown: String = name.chars().take(80).collect();

@@ -1,19 +1,19 @@
-//! The known name that somebody may have meant.
+//! Suggestions for misspelled names.
 
-/// Names that are less like each other than this are not taken for each other.
+/// The similarity (Jaro-Winkler, 0 to 1) above which a name is suggested.
 const NEAR: f64 = 0.75;
 
-/// The known name that is nearest to `name`, if one is near enough to be meant.
+/// Returns the known name nearest to `name`, if it is similar enough.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     by_likeness(name, known).filter(|(likeness, _)| *likeness > NEAR).map(|(_, candidate)| candidate)
 }
 
-/// The known name that is most like `name`, however little that is.
+/// Returns the known name most similar to `name`, however small the similarity.
 pub fn most_like<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     by_likeness(name, known).map(|(_, candidate)| candidate)
 }
 
-/// The name that is most like another, case aside, with how like it is: 1 for the same.
+/// Returns the most similar name and its similarity, 1 for the same name; ignores case.
 fn by_likeness<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<(f64, &'a str)> {
     let name = name.to_lowercase();
     let likeness = |candidate: &'a str| (strsim::jaro_winkler(&name, &candidate.to_lowercase()), candidate);

@@ -1,4 +1,4 @@
-//! What the daemon tells a connection that has subscribed, without being asked.
+//! Notifications that the daemon sends to subscribed connections.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,27 +7,25 @@ use crate::memory::Target;
 use crate::nearest::nearest;
 use crate::output::shelf::Reason;
 
-/// What can be subscribed to.
+/// A topic to subscribe to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Topic {
     /// `memory.changed`: a store has a new revision.
     MemoryChanged,
     /// `files.changed`: the memory files of a profile have a new revision.
     FilesChanged,
-    /// `compression.progress`: a compression has come to its next phase.
+    /// `compression.progress`: a compression has reached its next phase.
     CompressionProgress,
-    /// `compression.done`: a compression is over.
+    /// `compression.done`: a compression has ended.
     CompressionDone,
-    /// `output.expired`: a spilled output was removed because of its age or the
-    /// quota.
+    /// `output.expired`: a spilled output was removed because of its age or the quota.
     OutputExpired,
-    /// `session.expired`: a closed session left the archive because of its age or the
-    /// quota, or a session was removed.
+    /// `session.expired`: a closed session left the archive because of its age or the quota, or a session was removed.
     SessionExpired,
 }
 
 impl Topic {
-    /// All of them.
+    /// All topics.
     pub const ALL: [Self; 6] = [
         Self::MemoryChanged,
         Self::FilesChanged,
@@ -37,7 +35,7 @@ impl Topic {
         Self::SessionExpired,
     ];
 
-    /// Its name on the wire.
+    /// Returns its name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -50,10 +48,10 @@ impl Topic {
         }
     }
 
-    /// The topic of that name.
+    /// Returns the topic with this name.
     ///
     /// # Errors
-    /// A name that is none, with the nearest one.
+    /// An unknown name; the error suggests the nearest topic.
     pub fn from_name(name: &str) -> Result<Self, UnknownTopic> {
         Self::ALL.into_iter().find(|topic| topic.name() == name).ok_or_else(|| {
             let shown: String = name.chars().take(80).collect();
@@ -63,7 +61,7 @@ impl Topic {
     }
 }
 
-/// A name that is no topic.
+/// The error for a name that is not a topic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no topic {shown:?}; {}", match near {
     Some(near) => format!("did you mean {near:?}?"),
@@ -74,7 +72,7 @@ pub struct UnknownTopic {
     near: Option<String>,
 }
 
-/// A notification. More kinds will follow; a client that doesn't know one passes over it.
+/// A notification. Later versions may add kinds; a client ignores those that it doesn't know.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Notification {
@@ -93,7 +91,7 @@ pub enum Notification {
 }
 
 impl Notification {
-    /// Who wants to be told.
+    /// Returns the topic of the notification.
     #[must_use]
     pub const fn topic(&self) -> Topic {
         match self {
@@ -106,8 +104,7 @@ impl Notification {
         }
     }
 
-    /// Reads the text of a notification's params; fields that this build doesn't know are
-    /// ignored.
+    /// Reads the JSON text of a notification's params. Ignores fields that this build doesn't know.
     pub(crate) fn from_json(topic: Topic, params: &str) -> Result<Self, serde_json::Error> {
         match topic {
             Topic::MemoryChanged => serde_json::from_str(params).map(Self::MemoryChanged),
@@ -120,37 +117,37 @@ impl Notification {
     }
 }
 
-/// A compression has come to its next phase.
+/// A compression has reached its next phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CompressionProgress {
     /// The session.
     pub session: String,
-    /// What it does now.
+    /// The phase that it is in now.
     pub phase: Phase,
-    /// How much of the whole is done, 0 to 1.
+    /// The completed fraction of the compression, 0 to 1.
     pub done: f64,
 }
 
-/// What a compression does.
+/// A phase of a compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Old tool outputs are made shorter.
+    /// Shortening old tool outputs.
     Prune,
-    /// A summarizer writes.
+    /// A summarizer writes the summary.
     Summarise,
-    /// What it wrote is checked.
+    /// Checking the summary.
     Check,
-    /// The new list is put together, and what leaves the old one is archived.
+    /// Building the new list, and archiving what leaves the old one.
     Assemble,
 }
 
-/// A compression is over.
+/// A compression has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CompressionDone {
     /// The session.
     pub session: String,
-    /// What it did.
+    /// What the compression did.
     pub report: Report,
 }
 
@@ -163,9 +160,9 @@ pub struct MemoryChanged {
     pub target: Target,
     /// Its new revision.
     pub revision: u64,
-    /// How it came about.
+    /// What caused it.
     pub cause: Cause,
-    /// The session that wrote; null when none was named.
+    /// The session that wrote; null if the request named none.
     pub session: Option<String>,
 }
 
@@ -176,15 +173,15 @@ pub struct FilesChanged {
     pub profile: String,
     /// Their new revision.
     pub revision: u64,
-    /// How it came about.
+    /// What caused it.
     pub cause: Cause,
-    /// The files that changed, at most 1,000 of them.
+    /// The paths of the changed files, at most 1,000.
     pub paths: Vec<String>,
-    /// The session that wrote; null when none was named.
+    /// The session that wrote; null if the request named none.
     pub session: Option<String>,
 }
 
-/// How a new revision came about.
+/// The cause of a new revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cause {
@@ -192,16 +189,16 @@ pub enum Cause {
     Write,
     /// Another program changed the file.
     External,
-    /// `memory.undo`, `files.undo`
+    /// `memory.undo` or `files.undo`.
     Undo,
-    /// `memory.restore`, `files.restore`
+    /// `memory.restore` or `files.restore`.
     Restore,
 }
 
-/// A spilled output is gone.
+/// A spilled output was removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputExpired {
-    /// What named it.
+    /// Its handle.
     pub handle: String,
     /// The session.
     pub session: String,
@@ -209,24 +206,24 @@ pub struct OutputExpired {
     pub tool: String,
     /// The call's id.
     pub id: String,
-    /// Its bytes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Hex, of its text in UTF-8.
+    /// SHA-256 of its UTF-8 text, in hex.
     pub sha256: String,
-    /// Why.
+    /// Why it was removed.
     pub reason: Reason,
 }
 
-/// A session is gone, with all that was kept of it.
+/// A session was removed with everything stored for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionExpired {
     /// Its id.
     pub session: String,
-    /// Its messages.
+    /// Number of its messages.
     pub messages: u64,
-    /// Bytes of their JSON texts.
+    /// Bytes of their JSON.
     pub bytes: u64,
-    /// Why.
+    /// Why it was removed.
     pub reason: Reason,
 }
 

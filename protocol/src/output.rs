@@ -11,20 +11,20 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::Json;
 use crate::value::{Content, Size};
 
-/// Budgets for one call; what is absent comes from the daemon's configuration.
+/// Budgets for one call. Absent fields come from the daemon's configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OutputConfig"))]
 #[serde(deny_unknown_fields)]
 pub struct BudgetConfig {
-    /// Chars that a result may have before it is spilled.
+    /// The most chars of a result that is not spilled.
     pub default_result_size: Option<u64>,
-    /// Chars that all results of one turn may have together.
+    /// The most chars of all results of one turn together.
     pub turn_budget: Option<u64>,
     /// Chars of the preview that stays in the conversation.
     pub preview_size: Option<u64>,
-    /// Chars of the tail that stays with it; 0 for none.
+    /// Chars of the tail in the preview; 0 for none.
     pub preview_tail_size: Option<u64>,
-    /// Chars by tool.
+    /// Size limits in chars for individual tools.
     pub tool_overrides: Option<BTreeMap<String, Size>>,
 }
 
@@ -34,13 +34,13 @@ pub struct BudgetConfig {
 pub struct AdmitParams {
     /// The session's id.
     pub session: String,
-    /// The tool that gave the result.
+    /// The tool that returned the result.
     pub tool: String,
     /// The call's id.
     pub id: String,
     /// The result.
     pub content: Content,
-    /// Chars, instead of what tool and configuration say.
+    /// The size limit in chars; overrides those of the tool and the configuration.
     pub threshold: Option<Size>,
     /// Budgets for this call.
     pub config: Option<BudgetConfig>,
@@ -50,25 +50,25 @@ pub struct AdmitParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AdmitResult {
-    /// What goes into the conversation.
+    /// The content for the conversation.
     pub content: Content,
-    /// The full text went to disk.
+    /// Whether the full text was written to disk.
     pub spilled: bool,
-    /// Names the spilled output.
+    /// The handle of the spilled output.
     pub handle: Option<String>,
-    /// Where it is.
+    /// The path of the spilled output.
     pub path: Option<String>,
     /// Chars of the full text.
     pub chars: u64,
     /// Lines of the full text.
     pub lines: u64,
-    /// Hex, of the full text in UTF-8.
+    /// SHA-256 of the full text in UTF-8, in hex.
     pub sha256: String,
-    /// Why the text could not be kept; `content` is then a truncation.
+    /// Why the text could not be stored; `content` is then cut.
     pub failure: Option<Failure>,
 }
 
-/// Why an output could not be kept.
+/// Why an output could not be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OutputFailure"))]
 #[serde(rename_all = "snake_case")]
@@ -77,7 +77,7 @@ pub enum Failure {
     StorageFull,
     /// A write or sync failed.
     StorageFailed,
-    /// The folder may not be written.
+    /// The folder is not writable.
     PermissionDenied,
 }
 
@@ -89,7 +89,7 @@ pub struct SettleTurnParams {
     pub session: String,
     /// The results of one assistant message.
     pub results: Option<Vec<TurnResult>>,
-    /// The same as chat messages.
+    /// The same results as chat messages.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,
     /// Budgets for this call.
@@ -113,23 +113,23 @@ pub struct TurnResult {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SettleTurnResult {
-    /// What to put in the place of which results.
+    /// The results to replace, and their new content.
     pub replacements: Vec<Replacement>,
     /// Chars of all results after the replacements.
     pub total: u64,
 }
 
-/// One result that gets another content.
+/// A result that gets new content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Replacement {
-    /// Position in the list that was given.
+    /// Position in the given list.
     pub index: u64,
     /// Its new content.
     pub content: Content,
-    /// Names the spilled output; null when it could not be kept.
+    /// The handle of the spilled output; null if it could not be stored.
     pub handle: Option<String>,
-    /// Where it is.
+    /// The path of the spilled output.
     pub path: Option<String>,
 }
 
@@ -150,47 +150,46 @@ pub struct PreviewParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PreviewResult {
-    /// The head, cut after a line where that keeps more than half.
+    /// The head. It ends at a line end if that keeps more than half of it.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
-    /// There is more than the head.
+    /// Whether there is more than the head.
     pub has_more: bool,
-    /// The tail, when one was asked for and there is more than the head.
+    /// The tail, if one was requested and there is more than the head.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub tail: Option<String>,
 }
 
-/// Params of `output.read`: `handle` or `path`, then one way to say which part.
-/// Without any the page starts at line 1.
+/// Params of `output.read`: `handle` or `path`, and one way to choose the part. Without one the page starts at line 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReadParams {
-    /// Names the output.
+    /// The handle of the output.
     pub handle: Option<String>,
-    /// Or where it is, inside the outputs folder only.
+    /// The path of the output, instead of the handle. It must be inside the outputs folder.
     pub path: Option<String>,
     /// First line, from 1.
     pub line: Option<u64>,
-    /// How many lines; 200 when absent.
+    /// Number of lines; 200 when absent.
     pub lines: Option<u64>,
     /// First char, from 0.
     pub offset: Option<u64>,
-    /// How many chars; 20,000 when absent.
+    /// Number of chars; 20,000 when absent.
     pub limit: Option<u64>,
-    /// That many last lines.
+    /// Number of last lines to return.
     pub tail: Option<u64>,
-    /// How to show it; `raw` when absent.
+    /// The form of the text; `raw` when absent.
     pub view: Option<View>,
 }
 
-/// How to show an output.
+/// The form in which an output is returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum View {
-    /// As it is.
+    /// The original text.
     Raw,
-    /// JSON, indented.
+    /// Indented JSON.
     Json,
 }
 
@@ -198,14 +197,14 @@ pub enum View {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReadResult {
-    /// The page.
+    /// The requested part.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
     /// Where the next page begins; null at the end.
     pub next: Option<Next>,
-    /// Lines of the whole output.
+    /// Number of lines of the whole output.
     pub total_lines: u64,
-    /// Chars of the whole output.
+    /// Number of chars of the whole output.
     pub total_chars: u64,
 }
 
@@ -221,7 +220,7 @@ pub enum Next {
 }
 
 impl<'de> Deserialize<'de> for Next {
-    /// Passes over members that this build doesn't know, as for every object of a result.
+    /// Ignores members that this build doesn't know, as for every object in a result.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         struct Members {

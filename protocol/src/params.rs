@@ -1,5 +1,5 @@
-//! The params of a request, in both codecs. They are read in one pass: the ones that every
-//! method takes go into the [`Header`], unknown ones are refused with the nearest name.
+//! The params of a request, in both codecs. They are read in one pass: params that every method
+//! accepts go into the [`Header`], and unknown ones are refused with a suggestion.
 
 use std::fmt;
 
@@ -10,27 +10,27 @@ use serde::forward_to_deserialize_any;
 use crate::nearest::nearest;
 use crate::{Header, Json, Request, attached};
 
-/// Why params can't be read: which one and what is wrong with it.
+/// Why params can't be read: the name of the param and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ParamsError(String);
 
-/// Reads the text of params and header; null counts as none. Halves of surrogate pairs in it are
-/// taken for U+FFFD, and the header says how many there were.
+/// Reads params and header from JSON text; null counts as empty. Lone surrogates become U+FFFD, and
+/// the header counts them.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<(Header, T), ParamsError> {
-    // An attachment can be named once, and a text that has them is short.
+    // An attachment can be taken only once, so there is no second attempt; a text with attachments is short.
     if attached::is_reading() {
         return without_lone_surrogates(text).unwrap_or_else(|| parse(text));
     }
-    // What can be read as it stands is: messages stay as they were sent.
+    // Valid text is parsed unchanged, so that messages keep their bytes.
     parse(text).or_else(|error| {
         let whole = || with_whole_numbers(text).and_then(|text| parse(&text).ok());
         without_lone_surrogates(text).and_then(Result::ok).or_else(whole).ok_or(error)
     })
 }
 
-/// The same text with `3` for `3.0` where a param is a number: some languages have no other numbers, and models write them
-/// so. `None` if there is none.
+/// Returns the text with `3` in place of `3.0` for every param that is a number: some languages
+/// have no integers, and models write them so. `None` if there is no such param.
 fn with_whole_numbers(text: &str) -> Option<String> {
     let members = herma_json::fields(text);
     members.iter().any(|(_, value)| herma_json::whole_number(value).is_some()).then(|| {
@@ -41,13 +41,13 @@ fn with_whole_numbers(text: &str) -> Option<String> {
     })
 }
 
-/// Reads the text without halves of surrogate pairs; `None` if it has none.
+/// Reads the text with its lone surrogates replaced; `None` if it has none.
 fn without_lone_surrogates<T: DeserializeOwned>(text: &str) -> Option<Result<(Header, T), ParamsError>> {
     let (text, replaced) = herma_json::replace_lone_surrogates(text)?;
     Some(parse(&text).map(|(header, params)| (Header { replaced, ..header }, params)))
 }
 
-/// Refuses JSON text with halves of surrogate pairs, so that it is read again without them.
+/// Refuses a JSON value with lone surrogates, so that the params are read again with them replaced.
 pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
     let json = Json::deserialize(deserializer)?;
     match herma_json::replace_lone_surrogates(json.get()) {
@@ -64,7 +64,7 @@ fn parse<'de, T: Deserialize<'de>>(text: &'de str) -> Result<(Header, T), Params
     Ok((header, params))
 }
 
-/// Appends the params of a request, those of the header first.
+/// Appends the params of a request; those of the header come first.
 pub(crate) fn write(header: &Header, request: &Request, text: &mut Vec<u8>) -> Result<(), serde_json::Error> {
     if *header == Header::default() {
         return serde_json::to_writer(text, request);
@@ -86,7 +86,7 @@ fn describe(error: &serde_json::Error) -> ParamsError {
     ParamsError(without_position(&error.to_string()).replacen("missing field", "missing param", 1))
 }
 
-/// The parser's words without its position, which counts inside the params and would mislead.
+/// Removes the position from a parser's message: it is relative to the params and would mislead.
 fn without_position(words: &str) -> &str {
     words.rfind(" at line ").map_or(words, |at| &words[..at])
 }
@@ -119,7 +119,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for ParamsObject<'_, D> {
     }
 }
 
-/// Passes the method's own params on to its visitor.
+/// Passes the method's own params to its visitor.
 struct Sorted<'a, V> {
     visitor: V,
     fields: &'static [&'static str],
@@ -138,7 +138,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Sorted<'_, V> {
     }
 }
 
-/// The members of a params object without those of the header.
+/// The members of a params object except those of the header.
 struct OwnParams<'a, A> {
     map: A,
     fields: &'static [&'static str],
@@ -161,9 +161,9 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for OwnParams<'_, A> {
     }
 }
 
-// These know nothing of the params' type, so that they are compiled once and not for each method.
+// These functions don't depend on the params' type, so they are compiled once and not for each method.
 impl<'de, A: MapAccess<'de>> OwnParams<'_, A> {
-    /// The name of the next member that is not of the header.
+    /// Returns the name of the next member that is not in the header.
     fn next_own(&mut self) -> Result<Option<&'static str>, A::Error> {
         while let Some(name) = self.map.next_key_seed(Known(self.fields))? {
             self.current = name;
@@ -177,7 +177,7 @@ impl<'de, A: MapAccess<'de>> OwnParams<'_, A> {
         Ok(None)
     }
 
-    /// The error of a value, with the name of its param.
+    /// Returns the error of a value with the name of its param.
     fn named(&self, error: &A::Error) -> A::Error {
         de::Error::custom(format_args!("param `{}`: {}", self.current, without_position(&error.to_string())))
     }
@@ -187,7 +187,7 @@ impl<'de, A: MapAccess<'de>> OwnParams<'_, A> {
     }
 }
 
-/// Finds the name of a member among those of the method and of the header.
+/// Finds a member's name among the params of the method and the header.
 struct Known(&'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for Known {
@@ -281,7 +281,7 @@ mod tests {
         ] {
             assert_eq!(limit(text).ok(), expected, "{text}");
         }
-        // What a message has stays as it was sent.
+        // A message keeps the bytes that were sent.
         let append = r#"{"session":"s","generation":0.0,"position":0,"messages":[{"n":1.0}]}"#;
         let (_, read): (_, session::transcript::AppendParams) = read(append).unwrap();
         assert_eq!(read.messages[0].get(), r#"{"n":1.0}"#);

@@ -1,4 +1,4 @@
-//! Results that are written once and answered many times.
+//! Results that are serialized once and sent many times.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 
 use crate::{Method, Reply};
 
-/// A result of a method as JSON that was written before; answering it copies the text.
+/// A serialized result of a method; sending it only copies the text.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    /// The method whose result it is.
+    /// The method that returned it.
     pub method: Method,
-    /// The result.
+    /// The JSON of the result.
     pub json: Arc<RawValue>,
 }
 
@@ -29,7 +29,7 @@ impl Serialize for Prepared {
 }
 
 impl Reply {
-    /// The same result with a further member `request_warnings`; as it is where it is no object.
+    /// Returns the result with an additional member `request_warnings`; unchanged if it is not an object.
     #[must_use]
     pub fn with_warning(self, words: &str) -> Self {
         let method = self.method();

@@ -14,7 +14,7 @@ pub struct CreateParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CreateResult {
-    /// False when the profile was there before.
+    /// False if the profile already existed.
     pub created: bool,
 }
 
@@ -27,7 +27,7 @@ pub struct ListParams {}
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListResult {
-    /// The profiles of the home, `default` first, the others by name.
+    /// The profiles of the home: `default` first, then the others by name.
     pub profiles: Vec<Profile>,
 }
 

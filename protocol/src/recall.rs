@@ -1,4 +1,4 @@
-//! Params and results of the recall methods: getting back what left a context.
+//! Params and results of the recall methods: finding text that left a conversation.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,36 +8,35 @@ use crate::Json;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SearchParams {
-    /// What is looked for: a question, or any text. The best passages come first; what
-    /// stands in double quotes must occur as it is.
+    /// A question or any text; the best passages come first. Text in double quotes must occur exactly.
     pub query: String,
-    /// Only of this session.
+    /// Only this session.
     pub session: Option<String>,
-    /// Only of these kinds; all when absent.
+    /// Only these kinds; all kinds when absent.
     pub kinds: Option<Vec<Kind>>,
-    /// Only what is from then or later, in Unix seconds.
+    /// Only text from this time or later, in Unix seconds.
     pub since: Option<f64>,
-    /// Only what is from before then, in Unix seconds.
+    /// Only text from before this time, in Unix seconds.
     pub until: Option<f64>,
-    /// Hits at most; 20 when absent, up to 100.
+    /// The most hits to return, up to 100; 20 when absent.
     pub limit: Option<u64>,
-    /// Whether messages of other hosts are looked through too, where they are shared; only this one's when absent.
+    /// Whether to also search shared messages of other hosts; only this host when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
 }
 
-/// Where is looked.
+/// The hosts to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallScope"))]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// On this host.
+    /// This host.
     Here,
-    /// On all hosts that share.
+    /// All hosts that share messages.
     Everywhere,
 }
 
-/// What a hit is in.
+/// The kind of object that contains a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallKind"))]
 #[serde(rename_all = "lowercase")]
@@ -56,45 +55,45 @@ pub enum Kind {
 pub struct SearchResult {
     /// The hits, best first.
     pub hits: Vec<Hit>,
-    /// There are more than were asked for.
+    /// Whether there are more hits.
     pub more: bool,
-    /// What somebody should know of the search: that the embedder failed, and words decided alone, or that outputs
-    /// which were kept just now are not found yet.
+    /// A note about the search: the embedder failed and only words were compared, or outputs stored
+    /// just now are not found yet.
     pub notice: Option<String>,
-    /// Always true: a message with this result is not archived as new.
+    /// Always true. It keeps a message with this result from being archived again.
     pub recalled: bool,
 }
 
-/// Something that was found.
+/// A search hit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallHit"))]
 pub struct Hit {
-    /// Leads to it in `recall.expand`.
+    /// The handle for `recall.expand`.
     pub handle: String,
-    /// What it is in.
+    /// The kind of object that contains it.
     pub kind: Kind,
-    /// The session; null when none is known.
+    /// The session; null if unknown.
     pub session: Option<String>,
-    /// Which agent's session; null when that is not known.
+    /// The agent of the session; null if unknown.
     pub agent: Option<String>,
-    /// The file of another program that the session was imported from.
+    /// The file of another program from which the session was imported.
     pub source: Option<String>,
-    /// Who said it.
+    /// The role of the message.
     pub role: Option<String>,
-    /// When, in Unix seconds.
+    /// The time of the text, in Unix seconds.
     pub time: f64,
     /// The text around the hit.
     pub snippet: String,
-    /// Where the hit begins in the snippet, in chars.
+    /// Start of the hit in the snippet, in chars.
     pub start: u64,
-    /// Where it ends in the snippet, in chars.
+    /// End of the hit in the snippet, in chars.
     pub end: u64,
-    /// How well it fits; higher is better, and comparable within one result only.
+    /// The score; higher is better. Scores of different results are not comparable.
     pub score: f64,
-    /// Of a message that left the list of a session whose engine is `lossless`: the node that stands for it.
+    /// The node that covers the message, if it left the list of a session with the engine `lossless`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// Of a message that was said on another host: that host.
+    /// The host of the message, if it is from another host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
 }
@@ -103,18 +102,18 @@ pub struct Hit {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExpandParams {
-    /// Of a hit, of a compression, of a node, or of an output.
+    /// The handle of a hit, compression, node or output.
     #[serde(default)]
     pub handle: String,
-    /// Of a node, instead of the handle.
+    /// The id of a node, instead of a handle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// Messages or lines before it; 2 when absent, up to 100.
+    /// Number of messages or lines before it, up to 100; 2 when absent.
     pub before: Option<u64>,
-    /// Messages or lines after it; 2 when absent, up to 100.
+    /// Number of messages or lines after it, up to 100; 2 when absent.
     pub after: Option<u64>,
-    /// Of a compression or a node: tokens that the messages of one answer take at the most; the first one always
-    /// goes. By a rough estimate.
+    /// For a compression or node: the most tokens of messages in one result, by a rough estimate.
+    /// The first message is always returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
 }
@@ -123,21 +122,21 @@ pub struct ExpandParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExpandResult {
-    /// What was found and what is around it, in its order.
+    /// The found object and its surroundings, in order.
     pub items: Vec<Item>,
-    /// Expanding this goes on where the items end; null at the end.
+    /// The handle to expand for the items after the last one; null at the end.
     pub next: Option<String>,
-    /// Always true: a message with this result is not archived as new.
+    /// Always true. It keeps a message with this result from being archived again.
     pub recalled: bool,
 }
 
-/// A message, a part of an output, or an entry of a store.
+/// A message, a part of an output or an entry of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallItem"))]
 pub struct Item {
-    /// Names it.
+    /// Its handle.
     pub handle: String,
-    /// Who said it.
+    /// The role of the message.
     pub role: Option<String>,
     /// Its text.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
@@ -158,46 +157,46 @@ pub struct DescribeParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DescribeResult {
-    /// What each compression took out, oldest first.
+    /// The compressions, oldest first.
     pub compressions: Vec<Compression>,
-    /// Of a session whose engine is `lossless`: the nodes that no other one stands for, oldest first.
+    /// The nodes that no other node covers, oldest first. Only for a session with the engine `lossless`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub map: Vec<Node>,
-    /// The nodes whose messages stand in its list again (`context.open`), in the order of the conversation.
+    /// The nodes opened with `context.open`, in the order of the conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<String>,
 }
 
-/// A part of a conversation that left its list.
+/// A node of a session's map: a part of the conversation that left its list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "MapNode"))]
 pub struct Node {
-    /// Leads to what it stands for in `recall.expand`.
+    /// Its id, also the handle for `recall.expand`.
     pub id: String,
-    /// 0 for a leaf, which stands for messages; else one more than the nodes that it stands for.
+    /// 0 for a leaf, which covers messages; otherwise one more than the depth of the nodes that it covers.
     pub depth: u32,
     /// The number of its first message in the conversation, from 0.
     pub first: u64,
-    /// That of the message after its last one.
+    /// The number of the message after its last one.
     pub next: u64,
-    /// When its first message came, in Unix seconds.
+    /// The time of its first message, in Unix seconds.
     pub since: f64,
-    /// When its last one did, in Unix seconds.
+    /// The time of its last message, in Unix seconds.
     pub until: f64,
-    /// Tokens of its messages, by the rough estimate.
+    /// Tokens of its messages, by a rough estimate.
     pub tokens: u64,
-    /// Who wrote its text: a summarizer.
+    /// The summarizer that wrote its text.
     pub writer: String,
-    /// The nodes that it stands for, oldest first; none of a leaf.
+    /// The nodes that it covers, oldest first; empty for a leaf.
     pub children: Vec<String>,
-    /// What it says.
+    /// Its text.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
-    /// Exact references of its messages.
+    /// Exact references in its messages.
     pub references: String,
-    /// The state of the work at its end.
+    /// The state of the work at the end of its messages.
     pub state: String,
-    /// What the checks of its text had to say.
+    /// Warnings from the checks of its text.
     pub warnings: Vec<String>,
 }
 
@@ -205,23 +204,23 @@ pub struct Node {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Compression {
-    /// The session's generation after it.
+    /// The session's generation after the compression.
     pub generation: u64,
-    /// When, in Unix seconds.
+    /// The time of the compression, in Unix seconds.
     pub time: f64,
-    /// Leads to the messages in `recall.expand`.
+    /// The handle of the messages for `recall.expand`.
     pub handle: String,
-    /// Messages whose text left the list.
+    /// Number of messages whose text left the list.
     pub messages: u64,
-    /// Their chars.
+    /// Chars of these messages.
     pub chars: u64,
-    /// The summary that took their place.
+    /// The summary that replaced them.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub summary: String,
-    /// Of an undo: the generation whose list it brought back; its messages are what left by it.
+    /// For an undo: the generation whose list it restored. The messages are those that the undo removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back_to: Option<u64>,
-    /// The generation of the undo that took it back: its messages are in the list again.
+    /// The generation of the undo that undid this compression: its messages are in the list again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone: Option<u64>,
 }
@@ -232,9 +231,9 @@ pub struct Compression {
 pub struct StateParams {
     /// The session's id.
     pub session: String,
-    /// Only what has this name; where nothing has it, those whose name or kind has it in it.
+    /// Only the entity with this name. If there is none, entities whose name or kind contains it.
     pub entity: Option<String>,
-    /// Entities at most; 50 when absent, up to 500.
+    /// The most entities to return, up to 500; 50 when absent.
     pub limit: Option<u64>,
 }
 
@@ -242,43 +241,43 @@ pub struct StateParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StateResult {
-    /// What the session is about, what is needed most first.
+    /// The entities of the session, the most relevant first.
     pub entities: Vec<Entity>,
-    /// There are more than were asked for.
+    /// Whether there are more entities.
     pub more: bool,
-    /// Always true: a message with this result is not archived as new.
+    /// Always true. It keeps a message with this result from being archived again.
     pub recalled: bool,
 }
 
-/// Something that a session is about.
+/// A thing that a session is about, such as an order, a file or a test.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Entity {
-    /// What it is: `order`, `file`, `test`, or how its name is written.
+    /// Its kind: `order`, `file` or `test`, or the form of its name.
     pub kind: String,
     /// Its exact name.
     pub id: String,
-    /// What is known of it.
+    /// The known attributes.
     pub attributes: Vec<Attribute>,
-    /// Calls that were given it.
+    /// Number of calls that had its name in their arguments.
     pub given: u64,
-    /// Times that it was named otherwise.
+    /// Number of other mentions.
     pub said: u64,
-    /// The message that named it last, for `recall.expand`.
+    /// The handle, for `recall.expand`, of the last message that mentions it.
     pub handle: String,
 }
 
-/// One thing that is known of an entity.
+/// An attribute of an entity.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Attribute {
-    /// As those who said it call it.
+    /// Its name, as in the messages.
     pub name: String,
     /// Its newest value.
     pub value: String,
-    /// The value before that; null when there was none.
+    /// The previous value; null if there was none.
     pub was: Option<String>,
-    /// The message that says so, for `recall.expand`.
+    /// The handle, for `recall.expand`, of the message that contains the value.
     pub handle: String,
 }
 
@@ -286,15 +285,15 @@ pub struct Attribute {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AskParams {
-    /// What is asked, in up to 1,000 chars.
+    /// The question; only the first 1,000 chars count.
     pub question: String,
-    /// The session of which it is asked; that of the node when there is one.
+    /// The session that the question is about; with `node`, the node's session.
     pub session: Option<String>,
-    /// The part of its map of which it is asked, and nothing else of the session.
+    /// The node of the session's map that the question is limited to.
     pub node: Option<String>,
-    /// Tokens of passages that a summarizer is given at the most: 8,000 when absent, 500 to 60,000.
+    /// The most tokens of passages for the summarizer, 500 to 60,000; 8,000 when absent.
     pub tokens: Option<u64>,
-    /// The summarizer; those of the configuration when absent.
+    /// The summarizer; the configured ones when absent.
     pub summarizer: Option<String>,
 }
 
@@ -302,31 +301,31 @@ pub struct AskParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AskResult {
-    /// The answer; null where nothing there tells, or no model was asked.
+    /// The answer; null if the passages don't contain it or no model was called.
     pub answer: Option<String>,
-    /// What shows it, word for word; without an answer the passages that fit the question best.
+    /// Quotations that support the answer; without an answer, the passages that fit the question best.
     pub evidence: Vec<Evidence>,
-    /// Who answered: a summarizer, `extractive` where there are only passages.
+    /// The summarizer that answered; `extractive` if there are only passages.
     pub by: String,
-    /// Quotations that the summarizer made up; they are left out.
+    /// Number of quotations that the summarizer made up; they are left out.
     pub unverified: u64,
-    /// What somebody should know: why no model answered.
+    /// Why no model answered.
     pub notice: Option<String>,
-    /// Always true: a message with this result is not archived as new.
+    /// Always true. It keeps a message with this result from being archived again.
     pub recalled: bool,
 }
 
-/// Words that were said.
+/// A quotation from a message.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallEvidence"))]
 pub struct Evidence {
-    /// The words, with their white space as one space each.
+    /// The quoted words, with runs of white space as one space.
     pub quote: String,
-    /// Leads to the message in `recall.expand`.
+    /// The handle of the message for `recall.expand`.
     pub handle: String,
-    /// Who said it.
+    /// The role of the message.
     pub role: Option<String>,
-    /// When, in Unix seconds.
+    /// The time of the message, in Unix seconds.
     pub time: f64,
 }
 
@@ -339,7 +338,7 @@ pub struct SchemaParams {}
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SchemaResult {
-    /// The function schemas that let a model search, expand, describe and ask for the state; and ask a question,
-    /// where a summarizer is configured that can answer it.
+    /// The function schemas with which a model can search, expand, describe and query the state.
+    /// They include a function for questions if a summarizer is configured that can answer them.
     pub tools: Vec<Json>,
 }

@@ -1,26 +1,23 @@
-//! Which home a program means and where that home's socket is: the same rules
-//! for the daemon, the CLI and every client.
+//! Finds the home and its socket: the same rules for the daemon, the CLI and every client.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// Longest socket path in bytes. Linux allows 107, macOS 103; one number for
-/// both, so that a home can be shared between them.
+/// The longest socket path in bytes. Linux allows 107 and macOS 103; the smaller limit lets both share a home.
 pub const SOCKET_PATH: usize = 103;
 
-/// The home: `flag`, else `HERMA_HOME`, else `HERMES_HOME`, else `.hermes` in
-/// the user's home folder. Empty values count as absent. `None` when nothing
-/// says where it is.
+/// Returns the home: `flag`, else `HERMA_HOME`, else `HERMES_HOME`, else `.hermes` in the user's
+/// home directory. Empty values count as absent. `None` if none of them is set.
 pub fn home(flag: Option<PathBuf>, env: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let from_env = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let named = flag.or_else(|| from_env("HERMA_HOME")).or_else(|| from_env("HERMES_HOME"));
     named.map(|path| expanded(path, from_env("HOME"))).or_else(|| from_env("HOME").map(|folder| folder.join(".hermes")))
 }
 
-/// A path with the user's folder for a `~` in front, as a shell reads it: settings of services and clients pass none
-/// through a shell, and `~` would be a folder wherever they happen to run.
+/// Expands a leading `~` to the user's home directory, as a shell does. Settings of services and
+/// clients pass through no shell, and a literal `~` would be a folder in their current directory.
 fn expanded(path: PathBuf, user: Option<PathBuf>) -> PathBuf {
     match (path.strip_prefix("~"), user) {
         (Ok(rest), Some(user)) => user.join(rest),
@@ -28,10 +25,9 @@ fn expanded(path: PathBuf, user: Option<PathBuf>) -> PathBuf {
     }
 }
 
-/// The socket: `flag`, else `HERMA_SOCKET`, else `herma/hermad.sock` in the
-/// home. Where that is longer than [`SOCKET_PATH`]: `herma-<hash>.sock` in
-/// `XDG_RUNTIME_DIR`, or without one in `/tmp/herma-<uid>`. `home` must be
-/// absolute, for the hash is made of it.
+/// Returns the socket: `flag`, else `HERMA_SOCKET`, else `herma/hermad.sock` in the home. If that
+/// path is longer than [`SOCKET_PATH`], it is `herma-<hash>.sock` in `XDG_RUNTIME_DIR`, or without
+/// one in `/tmp/herma-<uid>`. `home` must be absolute, because the hash is computed from it.
 pub fn socket(flag: Option<PathBuf>, env: impl Fn(&str) -> Option<OsString>, home: &Path, uid: u32) -> PathBuf {
     let from_env = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(named) = flag.or_else(|| from_env("HERMA_SOCKET")) {

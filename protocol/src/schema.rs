@@ -1,8 +1,8 @@
-//! The protocol in a form that programs read: `protocol/schema.json`, which clients in
-//! other languages are made of. It is derived from the declarations and never edited;
-//! `HERMA_BLESS=1 cargo test -p herma-protocol schema` writes it.
+//! Generates `protocol/schema.json`, from which clients in other languages are generated. The
+//! schema is derived from the declarations and never edited. `HERMA_BLESS=1 cargo test -p
+//! herma-protocol schema` writes it.
 //!
-//! All of it is compiled for tests only, so that nothing that ships knows of schemas.
+//! All of this is compiled for tests only, so that shipped programs contain no schema code.
 
 #![expect(clippy::disallowed_methods, reason = "the file is made for the repository")]
 
@@ -22,11 +22,11 @@ use crate::{
     shared, trajectory, version,
 };
 
-/// Where the schema is kept.
+/// The path of the schema.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema.json");
 
-/// Params are told as they are read, results as they are written: an optional param may be
-/// null, and a field that a result leaves out is never null.
+/// Collects the schema. Params are described as they are read, results as they are written: an
+/// optional param may be null, and a field that a result leaves out is never null.
 struct Export {
     params: SchemaGenerator,
     results: SchemaGenerator,
@@ -36,7 +36,7 @@ struct Export {
 macro_rules! rows {
     ($($(#[doc = $doc:literal])+ $variant:ident $function:ident $name:literal $effect:ident $order:ident $params:ty => $result:ty;)*) => {
         impl Export {
-            /// Adds every method, in the order of the table.
+            /// Adds all methods, in the order of the table.
             fn add_all(&mut self) {
                 $(
                     let params = self.params.root_schema_for::<$params>();
@@ -85,7 +85,7 @@ impl Export {
     }
 }
 
-/// Takes away what says nothing about the JSON: sizes of integers and defaults that are null.
+/// Removes details that don't affect the JSON: sizes of integers and null defaults.
 #[derive(Clone)]
 struct Plain;
 
@@ -97,7 +97,7 @@ impl Transform for Plain {
     }
 }
 
-/// Takes null away from fields that are left out instead.
+/// Removes null from the types of fields that are left out instead.
 #[derive(Clone)]
 struct NeverNull;
 

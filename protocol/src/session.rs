@@ -12,19 +12,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpenParams {
-    /// The session's id, chosen by the agent: 1 to 1,024 chars, no controls.
+    /// The session's id, chosen by the agent: 1 to 1,024 chars without control characters.
     pub session: String,
-    /// Which agent.
+    /// The agent.
     pub agent: Option<String>,
-    /// The session that this one came out of.
+    /// The parent session.
     pub parent: Option<String>,
     /// A title for people.
     pub title: Option<String>,
     /// The model in use.
     pub model: Option<String>,
-    /// The model's window in tokens, from 1.
+    /// The model's window in tokens, at least 1.
     pub context_length: Option<u64>,
-    /// What is said in it, and its outputs, are not brought to other hosts. Once told so it stays so.
+    /// Whether messages and outputs of the session stay on this host. Once set, it stays set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_bound: Option<bool>,
 }
@@ -35,13 +35,13 @@ pub struct OpenParams {
 pub struct OpenResult {
     /// The session's id.
     pub session: String,
-    /// Grows by one with each in-place compression, from 0.
+    /// Incremented by each in-place compression, from 0.
     pub generation: u64,
-    /// The session was known before; the snapshot is the old one.
+    /// Whether the session already existed; the snapshot is then the old one.
     pub resumed: bool,
-    /// The frozen blocks.
+    /// The frozen memory blocks.
     pub snapshot: Snapshot,
-    /// The host that had it until now; absent where this one had.
+    /// The host that owned the session until now; absent if it was this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_from: Option<String>,
 }
@@ -66,16 +66,15 @@ pub struct RefreshParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Snapshot {
-    /// The block of MEMORY.md; null when it was empty.
+    /// The block of MEMORY.md; null if it was empty.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub memory: Option<String>,
-    /// The block of USER.md; null when it was empty.
+    /// The block of USER.md; null if it was empty.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub user: Option<String>,
-    /// Hex, of memory block, newline, user block; a missing block counts as
-    /// empty.
+    /// SHA-256 in hex of memory block, newline and user block; a missing block counts as empty.
     pub sha256: String,
-    /// The revisions that were frozen.
+    /// The revisions of the stores in the snapshot.
     pub revision: Revisions,
 }
 
@@ -95,8 +94,7 @@ pub struct Revisions {
 pub struct CloseParams {
     /// The session's id.
     pub session: String,
-    /// Why; `closed` when absent. The first reason stays until the session is
-    /// opened again.
+    /// The reason; `closed` when absent. The first reason is kept until the session is opened again.
     pub reason: Option<String>,
 }
 

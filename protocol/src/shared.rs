@@ -17,94 +17,95 @@ pub struct StatusParams {}
 pub struct StatusResult {
     /// Whether the configuration names a database.
     pub configured: bool,
-    /// What this machine is called among those that share.
+    /// The name of this host in the shared database.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// The part of the database that is used.
+    /// The part of the database that this host uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub space: Option<String>,
-    /// Where the database is, without the password: `user@host:port/database`.
+    /// The address of the database without the password: `user@host:port/database`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,
-    /// Whether anybody on the way could read what is sent: another machine without TLS.
+    /// Whether the connection to the database can be intercepted: another machine without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<bool>,
-    /// How the database is: `off`, `unknown` before it was asked, `up` or `down`.
+    /// The state of the database: `off`, `unknown` before the first query, `up` or `down`.
     pub state: State,
-    /// Since when it is so, in Unix seconds.
+    /// Since when it has been in this state, in Unix seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<f64>,
-    /// Why it is down.
+    /// Why the database is down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What becomes of a write while it is down: `refuse` or `queue`.
+    /// What happens to a write while the database is down: `refuse` or `queue`.
     pub offline: String,
-    /// The stores that are shared, or are to be.
+    /// The stores that are shared, or will be.
     pub stores: Vec<Store>,
-    /// How far messages are brought to the database; null where they are not.
+    /// The progress of uploading messages to the database; absent if messages are not shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<Messages>,
-    /// Where texts of outputs go.
+    /// Where the texts of outputs are stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Outputs>,
-    /// How far the others know of sessions; absent where none goes to another host.
+    /// The progress of publishing sessions to other hosts; absent if no session is shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<Sessions>,
-    /// Rows of the database that can't be taken and are left out, as far as they were met since the daemon started; at most 20.
+    /// Errors in unusable database rows that were ignored since the daemon started; at most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
-/// How far the others know of the sessions of this host.
+/// The progress of publishing this host's sessions to other hosts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SharedSessions"))]
 pub struct Sessions {
-    /// Sessions of profiles that share which changed since the others were told.
+    /// Sessions of shared profiles with changes that are not published yet.
     pub waiting: u64,
-    /// Why they can't be told.
+    /// Why they can't be published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// Where texts of outputs go, so that they open on every host.
+/// Where the texts of outputs are stored, so that every host can open them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SharedOutputs"))]
 pub struct Outputs {
-    /// The URL of the object store; null where those up to 256 KiB go to the database, and longer ones stay here.
+    /// The URL of the object store. Absent if there is none: texts up to 256 KiB are then in the
+    /// database, and longer ones stay on this host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Why they are not brought there.
+    /// Why texts are not uploaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// How far messages are brought to the database.
+/// The progress of uploading messages to the database.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SharedMessages"))]
 pub struct Messages {
-    /// Messages of profiles that share which are still to be brought.
+    /// Messages of shared profiles that are not uploaded yet.
     pub waiting: u64,
-    /// Why they are not brought.
+    /// Why they are not uploaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// How the database is.
+/// The state of the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SharedState"))]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Nothing is shared.
     Off,
-    /// It was not asked yet.
+    /// It was not queried yet.
     Unknown,
-    /// It answered last.
+    /// The last query succeeded.
     Up,
-    /// It did not.
+    /// The last query failed.
     Down,
 }
 
-/// A store that is shared, or is to be.
+/// A store that is shared, or will be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SharedStore"))]
 pub struct Store {
@@ -112,21 +113,21 @@ pub struct Store {
     pub profile: String,
     /// The store.
     pub target: Target,
-    /// Whether `shared.join` brought it to the database; until then it can't be written.
+    /// Whether `shared.join` has added it to the database; until then it can't be written.
     pub joined: bool,
-    /// Its revision here.
+    /// Its revision on this host.
     pub revision: u64,
-    /// Its revision in the database, as it was seen last.
+    /// Its revision in the database, as last seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_revision: Option<u64>,
-    /// Seconds since both were known to be the same.
+    /// Seconds since both were last known to be equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stale_s: Option<f64>,
-    /// Whether another program wrote something into the file here that the others don't have yet.
+    /// Whether another program changed the file on this host and the change is not in the database yet.
     pub edited: bool,
-    /// Writes that wait for the database.
+    /// Number of writes that wait for the database.
     pub queued: u64,
-    /// Why it can't be written here whatever becomes of the database.
+    /// Why it can't be written on this host, regardless of the state of the database.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -135,17 +136,17 @@ pub struct Store {
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InitParams {
-    /// The database as its owner reaches it; that of the configuration when absent.
+    /// The address of the database for its owner; the configured one when absent.
     pub url: Option<String>,
     /// The owner's password.
     pub password: Option<String>,
-    /// A role that may use the space from then on.
+    /// A role to grant access to the space.
     pub role: Option<String>,
-    /// Only gives the SQL, and does nothing.
+    /// Whether to only return the SQL and change nothing.
     pub print: Option<bool>,
 }
 
-/// Without the password.
+/// Omits the password.
 impl fmt::Debug for InitParams {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { url, password, role, print } = self;
@@ -159,17 +160,17 @@ impl fmt::Debug for InitParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InitResult {
-    /// The version of the tables that was found; 0 for none.
+    /// The version of the existing tables; 0 if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<u64>,
-    /// The version that this program needs.
+    /// The version that this daemon needs.
     pub version: u64,
-    /// What would be done, as SQL; with `print` only.
+    /// The SQL that would be run; only with `print`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sql: Option<String>,
 }
 
-/// Params of `shared.join`: none; the profile is the request's.
+/// Params of `shared.join`: none. The profile is that of the request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct JoinParams {}
@@ -180,21 +181,21 @@ pub struct JoinParams {}
 pub struct JoinResult {
     /// The profile.
     pub profile: String,
-    /// What became of each store.
+    /// The outcome for each store.
     pub stores: Vec<JoinedStore>,
 }
 
-/// What became of a store that was brought to the database.
+/// A store that was added to the database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SharedJoinedStore"))]
 pub struct JoinedStore {
     /// The store.
     pub target: Target,
-    /// Its revision, here and there.
+    /// Its revision, on this host and in the database.
     pub revision: u64,
-    /// How many entries were there.
+    /// Number of entries that the database had already.
     pub found: u64,
-    /// Entries of this host that were not there, and are now.
+    /// Entries of this host that were added to the database.
     pub brought: Vec<String>,
     /// Entries of this host for which there was no room.
     pub left_out: Vec<LeftOut>,
@@ -206,14 +207,14 @@ pub struct JoinedStore {
 pub struct LeftOut {
     /// The entry.
     pub entry: String,
-    /// Why.
+    /// Why there was no room.
     pub why: String,
-    /// What `memory.approve` calls it, once there is room.
+    /// The id for `memory.approve`, once there is room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_id: Option<String>,
 }
 
-/// Params of `shared.leave`: none; the profile is the request's.
+/// Params of `shared.leave`: none. The profile is that of the request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LeaveParams {}
@@ -222,9 +223,9 @@ pub struct LeaveParams {}
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LeaveResult {
-    /// The profile; its stores stay here as they are.
+    /// The profile; its stores stay on this host unchanged.
     pub profile: String,
-    /// Writes that waited for the database and wait for approval now.
+    /// Number of writes that waited for the database and now wait for approval.
     pub pending: u64,
 }
 

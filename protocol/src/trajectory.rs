@@ -1,4 +1,4 @@
-//! `trajectory.compress`: recorded conversations of training data, made shorter offline.
+//! `trajectory.compress`: compresses recorded conversations for training, offline.
 
 pub mod metrics;
 
@@ -11,27 +11,27 @@ use metrics::{Aggregate, Row};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CompressParams {
-    /// Conversations, each a list of turns `{from, value}`; at most
+    /// The conversations, each a list of turns `{from, value}`; at most
     /// [`TRAJECTORIES`](crate::limits::TRAJECTORIES). Other members of a turn are kept.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub conversations: Vec<Vec<Json>>,
-    /// Sections and keys of the configuration as an object, or as a string of YAML.
+    /// The configuration: an object with sections and keys, or the same as a YAML string.
     pub config: Option<Json>,
-    /// Tokens of each turn of each conversation, from the caller's own tokenizer.
+    /// Tokens of each turn of each conversation, counted with the caller's tokenizer.
     pub tokens: Option<Vec<Vec<u64>>>,
-    /// A summary for each conversation, from callers that have them.
+    /// A summary for each conversation, if the caller has them.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub summaries: Option<Vec<String>>,
-    /// What writes the summaries that are not given: any summarizer but the caller (`client`);
-    /// the configured ones when absent.
+    /// The summarizer for conversations without a given summary: any except the caller itself
+    /// (`client`). The configured ones when absent.
     pub summarizer: Option<String>,
-    /// How text is counted that the caller did not count; `chars` when absent.
+    /// How to count text that the caller did not count; `chars` when absent.
     pub count: Option<Count>,
-    /// Only say what would be done.
+    /// Whether to only return the plans and change nothing.
     pub dry_run: Option<bool>,
 }
 
-/// How tokens are counted.
+/// A method of counting tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TextCount"))]
 #[serde(rename_all = "snake_case")]
@@ -39,42 +39,42 @@ pub enum Count {
     /// A quarter of the chars, rounded down.
     #[default]
     Chars,
-    /// By script, the estimate that `context.estimate` calls `own`.
+    /// An estimate by script (writing system): `own` in the result of `context.estimate`.
     Script,
 }
 
-/// Result of `trajectory.compress`. Every list has an item for each conversation.
+/// Result of `trajectory.compress`. Every list has one item per conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CompressResult {
-    /// The conversations; turns that did not change come back byte for byte.
+    /// The conversations. Unchanged turns are returned byte for byte.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub conversations: Vec<Vec<Json>>,
-    /// What was decided.
+    /// The plan for each conversation.
     pub plans: Vec<Plan>,
-    /// What came of it.
+    /// The metrics of each conversation.
     pub metrics: Vec<Row>,
-    /// All of it together.
+    /// The metrics of all conversations together.
     pub aggregate: Aggregate,
-    /// The configuration with all values in force.
+    /// The configuration with all effective values.
     pub config: Json,
 }
 
-/// What is decided for a conversation. Positions are of its turns, from 0.
+/// The plan for a conversation. Positions are those of its turns, from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryPlan"))]
 pub struct Plan {
-    /// Turns that stay as they are, in order.
+    /// Positions of the turns that stay, in order.
     pub protected: Vec<u64>,
-    /// Where the region between the protected turns begins.
+    /// Start of the region between the protected turns.
     pub start: u64,
-    /// Where it ends, exclusive.
+    /// End of that region, exclusive.
     pub end: u64,
-    /// Where the turns end that a summary replaces, exclusive; `start` when none can be replaced.
+    /// End of the turns that a summary replaces, exclusive; equal to `start` if no turn can be replaced.
     pub until: u64,
-    /// What a model summarizer would read of them; empty when none can be replaced.
+    /// The text of these turns for a model summarizer; empty if no turn can be replaced.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub summary_input: String,
-    /// Why the conversation stays as it is.
+    /// Why the conversation is left unchanged.
     pub skip: Option<String>,
 }

@@ -10,12 +10,12 @@ use serde_json::value::RawValue;
 use crate::Json;
 use crate::attached::{self, Attach, Attachment};
 
-/// A size in chars, or no limit at all: an integer or the string `"inf"`.
+/// A size in chars, or no limit: an integer or the string `"inf"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
-    /// That many chars.
+    /// A number of chars.
     Chars(u64),
-    /// Without a limit.
+    /// No limit.
     Infinite,
 }
 
@@ -53,12 +53,12 @@ impl<'de> Deserialize<'de> for Size {
     }
 }
 
-/// A text, or `false` to switch off what happens when the param is absent.
+/// A text, or `false` to turn off the default of an absent param.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextOrOff {
     /// This text.
     Text(String),
-    /// Switched off.
+    /// The default is turned off.
     Off,
 }
 
@@ -96,9 +96,9 @@ impl<'de> Deserialize<'de> for TextOrOff {
 /// A number of tokens, or `true` for the configured one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokensOrConfigured {
-    /// So many, at least 1.
+    /// A number of tokens, at least 1.
     Tokens(u64),
-    /// As configured.
+    /// The configured number.
     Configured,
 }
 
@@ -146,7 +146,7 @@ impl<'de> Deserialize<'de> for TokensOrConfigured {
 pub enum Content {
     /// Plain text.
     Text(String),
-    /// Parts, each exactly as the agent has it.
+    /// A list of parts, each exactly as the agent has it.
     Parts(Vec<Json>),
 }
 
@@ -160,8 +160,7 @@ impl Serialize for Content {
 }
 
 impl<'de> Deserialize<'de> for Content {
-    /// Reads out of a text only, as all params are: a text of many megabytes is copied
-    /// once.
+    /// Requires a JSON text as input, like all params, so that a text of many megabytes is copied only once.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&RawValue>::deserialize(deserializer)?.get();
         match raw.as_bytes().first() {

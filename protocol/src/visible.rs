@@ -1,12 +1,12 @@
-//! Text of others for a terminal or a log: what would move the cursor, change colours or turn the
-//! direction of a line is shown instead of done.
+//! Makes foreign text safe for a terminal or log: characters that move the cursor, change colours
+//! or reverse the direction of a line are shown instead of interpreted.
 
 use std::borrow::Cow;
 
-/// Where Unicode has pictures of the first 32 control characters.
+/// Start of the Unicode block with pictures of the first 32 control characters.
 const PICTURES: u32 = 0x2400;
 
-/// The text with its control characters and marks of direction made visible; lines and tabs stay.
+/// Returns the text with visible control characters and direction marks; newlines and tabs stay.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     made(text, |char, next| match char {
@@ -16,7 +16,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// The same for text that belongs into one line.
+/// Does the same for text on one line, where newlines and tabs are made visible too.
 #[must_use]
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     made(text, |char, _| is_harmless(char))
@@ -37,8 +37,8 @@ fn made(text: &str, stays: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str> 
     if is_changed { Cow::Owned(made) } else { Cow::Borrowed(text) }
 }
 
-/// Neither a control character nor one of those that turn or hide text around them: Unicode's
-/// bidirectional marks, its line and paragraph separators, and its tags.
+/// Returns false for control characters, and for those that reverse or hide the text around them:
+/// Unicode's bidirectional marks, line and paragraph separators, and tags.
 fn is_harmless(char: char) -> bool {
     let turns = matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let hides = matches!(char, '\u{2028}' | '\u{2029}' | '\u{e0000}'..='\u{e007f}');

@@ -10,8 +10,8 @@ const BELL: u8 = 0x07;
 /// The JSON spelling of the byte that begins a sequence, without its last digit, `b` or `B`.
 const SPELLING: &[u8] = b"\\u001";
 
-/// Returns the text with a space for each byte of an escape sequence, so that every other byte keeps its place. The escape
-/// byte may also be written `\u001b`, as in the JSON that tools print.
+/// Replaces each byte of an escape sequence with a space, so that every other byte keeps its position. The escape byte
+/// may also be written `\u001b`, as in the JSON that tools print.
 pub fn blanked(text: &str) -> Cow<'_, str> {
     let mut spelled = spelled(text).peekable();
     if memchr::memchr(ESCAPE, text.as_bytes()).is_none() && spelled.peek().is_none() {

@@ -1,4 +1,4 @@
-//! A payload with its attachments, ready to be read.
+//! A payload split into its body and its attachments.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,18 +7,18 @@ use super::BinaryError;
 use crate::attached::Attachment;
 use crate::envelope::{self, Envelope, Form, Head, Kind};
 
-/// What a payload holds.
+/// The parts of a payload.
 #[derive(Debug)]
 pub(super) struct Parts<'a> {
     /// The id of the request.
     pub(super) id: u64,
-    /// What the body is.
+    /// The kind of the body.
     pub(super) kind: Kind,
-    /// The method or the topic.
+    /// The method or topic.
     pub(super) method: Cow<'a, str>,
-    /// What stands beside the body, or what is wrong with it.
+    /// The attachments, or the error in them.
     pub(super) attachments: Result<Vec<Attachment>, String>,
-    /// JSON.
+    /// The JSON.
     pub(super) body: Cow<'a, str>,
 }
 
@@ -30,8 +30,8 @@ impl<'a> Parts<'a> {
         Ok(Self { id, kind, method: Cow::Borrowed(method), attachments, body: Cow::Borrowed(text(body)?) })
     }
 
-    /// The same; a text that is most of the payload is not copied: the payload becomes that
-    /// text, and is empty then.
+    /// Does the same, but moves a text that makes up most of the payload: the payload's buffer
+    /// becomes that text, and `payload` is then empty.
     pub(super) fn taken_of(payload: &'a mut Vec<u8>) -> Result<Self, BinaryError> {
         let Envelope { head: Head { id, kind, method }, attachments, body } = envelope::open(payload)?;
         let Some(most) = attachments.iter().position(|(form, place)| is_most(*form, place, payload.len())) else {
@@ -47,16 +47,16 @@ fn text(bytes: &[u8]) -> Result<&str, BinaryError> {
     std::str::from_utf8(bytes).map_err(|_| BinaryError("its body is not UTF-8".into()))
 }
 
-/// Whether a payload can become this attachment. A small one is copied, for its buffer may
-/// be much larger than it is.
+/// Returns whether a payload can become this attachment. A small payload is copied, because its
+/// buffer may be much larger than the payload.
 fn is_most(form: Form, place: &Range<usize>, whole: usize) -> bool {
     form == Form::Text && whole >= MOVED && place.len() > whole / 2
 }
 
-/// Payloads from this many bytes on are moved.
+/// Payloads of at least this many bytes are moved.
 const MOVED: usize = 32 << 10;
 
-/// An attachment, copied out of its payload.
+/// Copies an attachment out of its payload.
 fn copied(payload: &[u8], form: Form, place: Range<usize>) -> Result<Attachment, String> {
     let bytes = payload.get(place).unwrap_or_default();
     match form {
@@ -65,7 +65,7 @@ fn copied(payload: &[u8], form: Form, place: Range<usize>) -> Result<Attachment,
     }
 }
 
-/// The attachments of a payload, which becomes one of them.
+/// Returns the attachments of a payload, whose buffer becomes the attachment at `most`.
 fn moved(mut payload: Vec<u8>, places: Vec<(Form, Range<usize>)>, most: usize) -> Result<Vec<Attachment>, String> {
     let mut attachments = Vec::with_capacity(places.len());
     let mut whole = 0..0;

@@ -13,7 +13,7 @@ use crate::output::{AdmitParams, BudgetConfig, ReadResult, SettleTurnParams, Tur
 use crate::trajectory;
 use crate::value::{Content, Size};
 
-/// A payload as somebody writes it who has only read the documentation.
+/// A payload written only from the documentation.
 fn payload(id: u8, kind: u8, method: &str, attachments: &[(u8, &[u8])], body: &[u8]) -> Vec<u8> {
     let mut bytes = vec![id, kind];
     put(method.as_bytes(), &mut bytes);
@@ -77,7 +77,7 @@ fn message(length: usize) -> Json {
     Json::parse(format!(r#"{{"role":"user", "content":"{}"}}"#, "é".repeat(length / 2))).unwrap()
 }
 
-/// A request with something to attach of each kind.
+/// A request with an attachment of each kind.
 fn turn() -> Request {
     let result = |content| TurnResult { id: None, tool: Some("t".into()), content };
     Request::OutputSettleTurn(SettleTurnParams {
@@ -207,7 +207,7 @@ fn a_text_that_is_most_of_its_payload_is_not_copied() {
         assert_eq!(text.as_ptr(), room);
         assert_eq!(frame.request.unwrap().1, request);
     }
-    // Of several texts the one that is most is moved, the others are copied.
+    // Of several texts, only the one that makes up most of the payload is moved; the others are copied.
     let texts = |lengths: [usize; 3]| {
         let turn =
             lengths.map(|length| TurnResult { id: None, tool: None, content: Content::Text("x".repeat(length)) });
@@ -260,7 +260,7 @@ fn attachments_that_fit_nowhere_are_told() {
     for bad in [&b"[1"[..], b"{}", b"[\xff]", b"[1] 2", b"", deep.as_bytes()] {
         estimate(&[(LIST, bad)], r#"{"messages":0}"#, "an attached list is wrong: ");
     }
-    // Without attachments an integer is what it always was.
+    // Without attachments, an integer means what it means in JSON.
     estimate(&[], r#"{"text":0}"#, "param `text`: invalid type: integer `0`, expected a string");
 
     for (content, words) in [

@@ -11,13 +11,13 @@ pub struct CacheControlParams {
     /// The conversation.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
-    /// How long the cache is to live; `5m` when absent.
+    /// The lifetime of the cache; `5m` when absent.
     pub ttl: Option<Ttl>,
-    /// Whether the endpoint takes marks on tool messages; no when absent.
+    /// Whether the endpoint accepts cache marks on tool messages; false when absent.
     pub native: Option<bool>,
 }
 
-/// How long a prompt cache lives.
+/// The lifetime of a prompt cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "CacheTtl"))]
 pub enum Ttl {
@@ -34,7 +34,7 @@ pub enum Ttl {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CacheControlResult {
-    /// The conversation with its marks.
+    /// The conversation with cache marks.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
 }

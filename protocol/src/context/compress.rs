@@ -17,78 +17,79 @@ pub struct CompressParams {
     /// The conversation.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,
-    /// What the provider counted, if known.
+    /// The provider's token count, if known.
     pub current_tokens: Option<i64>,
-    /// A topic to keep most of; false for no automatic one either.
+    /// A topic to keep in most detail; false turns off the automatic topic too.
     pub focus: Option<TextOrOff>,
     /// Today's date, YYYY-MM-DD; false for none.
     pub today: Option<TextOrOff>,
-    /// Clear a cooldown first.
+    /// Whether to clear a cooldown first.
     pub force: Option<bool>,
-    /// The provider refused this list as too long: it has to become shorter, whatever the threshold.
+    /// Whether the provider refused this list as too long. The list then has to become shorter, whatever the threshold.
     pub overflow: Option<bool>,
-    /// What a memory provider adds for the summary, up to 6,000 chars; more is cut in the middle.
+    /// Text that a memory provider adds for the summary, up to 6,000 chars; a longer one is cut in the middle.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub memory_context: Option<String>,
-    /// Instead of the configured summarizer.
+    /// A summarizer to use instead of the configured one.
     pub summarizer: Option<String>,
-    /// Answer with the list, or with what changed; `messages` when absent.
+    /// Whether to return the new list or the edits; `messages` when absent.
     pub reply: Option<ReplyForm>,
-    /// Same session or a new one; `in_place` when absent.
+    /// Whether to keep the session or to continue in a new one; `in_place` when absent.
     pub mode: Option<Mode>,
-    /// How much the handoff tells; `medium` when absent.
+    /// How detailed the handoff is; `medium` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<Detail>,
-    /// Positions from the first to before the second; nothing else leaves the list.
+    /// A range `[from, to)` of positions; only messages in it may leave the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<(u64, u64)>,
-    /// Where the caller would like to be asked for a summary; `alone` when absent.
+    /// Where the caller wants the request for a summary; `alone` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// Tokens that the new list should have at most; `true` for the configured number. When absent it only has to end
-    /// below the threshold.
+    /// The most tokens that the new list should have; `true` for the configured number. When
+    /// absent, the list only has to end below the threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<TokensOrConfigured>,
-    /// What the host takes of the new list; every list when absent.
+    /// Which changes of the list the host accepts; all of them when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<Host>,
 }
 
-/// What a host takes of a new list. A host that keeps messages by a handle puts its own form of them back, and a change
-/// of them is lost.
+/// Which changes of a list a host accepts. A host that keeps messages by a handle restores its own
+/// form of them, so changes to them are lost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Host {
-    /// The handoff may stand in front of the text of another message; true when absent. Otherwise it is a message of
-    /// its own with the role of the user, and two messages of one role may follow each other.
+    /// Whether the handoff may be put in front of the text of another message; true when absent. If
+    /// false, it is a separate message with the role `user`, and two messages of one role may
+    /// follow each other.
     pub merged_handoff: Option<bool>,
-    /// Arguments of calls may become shorter; true when absent.
+    /// Whether arguments of calls may be shortened; true when absent.
     pub short_calls: Option<bool>,
-    /// Results of tools may become shorter; true when absent.
+    /// Whether tool results may be shortened; true when absent.
     pub short_results: Option<bool>,
-    /// A list counts as compressed only if it has so many messages fewer at the least; otherwise it comes back as it
-    /// was. 0 when absent.
+    /// The fewest messages that a compression must remove. If it removes fewer, the list is
+    /// returned unchanged. 0 when absent.
     pub fewer_messages: Option<u64>,
 }
 
-/// Where the message that asks for a summary goes.
+/// Where the message that requests a summary goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SummaryPlace"))]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// A call of its own, which holds all that is to be read.
+    /// In a call of its own, which contains everything to read.
     #[default]
     Alone,
-    /// Behind the list as it is, so that the provider knows what is before it from the last call.
+    /// After the unchanged list, so that the provider has the list in its cache from the last call.
     BehindList,
 }
 
-/// How much a handoff tells.
+/// How detailed a handoff is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Detail {
-    /// Half of the ordinary size at the most.
+    /// At most half of the ordinary size.
     Low,
     /// The ordinary size.
     #[default]
@@ -97,39 +98,39 @@ pub enum Detail {
     High,
 }
 
-/// How `context.compress` answers.
+/// What `context.compress` returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ReplyForm {
     /// The whole list.
     Messages,
-    /// What changed.
+    /// The edits that make the new list from the old one.
     Edits,
 }
 
-/// What a compression does to the session.
+/// What happens to the session in a compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "CompressMode"))]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Same id, generation + 1.
+    /// The session keeps its id; its generation increases by 1.
     InPlace,
-    /// A new session with this one as its parent.
+    /// A new session, whose parent is this one.
     Continue,
 }
 
 /// Result of `context.compress` and `context.resume`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CompressResult {
-    /// It is done, or there was nothing to do.
+    /// The compression is done, or there was nothing to do.
     Done(Box<Compressed>),
-    /// The caller is to write the summary and go on with `context.resume`.
+    /// The caller has to write the summary and then call `context.resume`.
     NeedsSummary(NeedsSummary),
 }
 
 impl CompressResult {
-    /// What was compressed; `None` when a summary is needed first.
+    /// Returns the compressed list; `None` if a summary is needed first.
     #[must_use]
     pub fn compressed(self) -> Option<Compressed> {
         match self {
@@ -139,7 +140,7 @@ impl CompressResult {
     }
 }
 
-/// The list or the edits, whichever was asked for, and the report.
+/// The list or the edits, as requested with `reply`, and the report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Compressed {
@@ -147,28 +148,28 @@ pub struct Compressed {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,
-    /// How to get it from the old one.
+    /// The edits that make the new list from the old one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edits: Option<Edits>,
-    /// What was done.
+    /// What the compression did.
     pub report: Report,
 }
 
-/// How to make the new list of the old one: the kept ranges in order, with
-/// replaced messages in place and inserted ones before position `at`. All
+/// How to make the new list from the old one: take the kept ranges in order, use the replaced
+/// messages in place of the old ones, and put each inserted message before position `at`. All
 /// positions are of the input list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Edits {
     /// Ranges `[from, to)` of messages that stay, replaced ones included.
     pub keep: Vec<(u64, u64)>,
-    /// Messages that stay with another text.
+    /// Messages that stay with a changed text.
     pub replace: Vec<Replace>,
     /// New messages.
     pub insert: Vec<Insert>,
 }
 
-/// A message that stays with another text.
+/// A message that stays with a changed text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ReplacedMessage"))]
 pub struct Replace {
@@ -182,7 +183,7 @@ pub struct Replace {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "InsertedMessage"))]
 pub struct Insert {
-    /// It comes before this position of the input list.
+    /// The position in the input list before which to insert the message.
     pub at: u64,
     /// The message.
     pub message: Json,
@@ -192,17 +193,17 @@ pub struct Insert {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
-    /// Whether anything was compressed; if not, the input came back.
+    /// Whether anything was compressed; if not, the input was returned.
     pub compressed: bool,
-    /// Why not.
+    /// Why nothing was compressed.
     pub reason: Option<String>,
-    /// The session's generation after it.
+    /// The session's generation after the compression.
     pub generation: u64,
-    /// The session to go on with.
+    /// The session to continue with.
     pub session: String,
-    /// Messages before.
+    /// Number of messages before.
     pub messages_before: u64,
-    /// Messages after.
+    /// Number of messages after.
     pub messages_after: u64,
     /// Chars before.
     pub chars_before: u64,
@@ -212,68 +213,68 @@ pub struct Report {
     pub tokens_before: u64,
     /// Tokens after.
     pub tokens_after: u64,
-    /// Messages kept at the front.
+    /// Number of messages kept at the start.
     pub head: u64,
-    /// Messages kept at the end.
+    /// Number of messages kept at the end.
     pub tail: u64,
-    /// Messages that pruning changed.
+    /// Number of messages that pruning changed.
     pub pruned: u64,
-    /// Where what left the list is kept.
+    /// Where the removed messages are archived.
     pub archived: Option<Archived>,
-    /// What wrote the summary.
+    /// The summarizer that wrote the summary.
     pub summarizer: String,
-    /// Another summarizer than the configured one wrote it.
+    /// Whether a summarizer other than the configured one wrote it.
     pub fallback: bool,
-    /// The run gave up and the input came back.
+    /// Whether the run gave up and the input was returned.
     pub aborted: bool,
-    /// Messages that the handoff replaces.
+    /// Number of messages that the handoff replaces.
     pub dropped: u64,
-    /// The summary model that failed and was left.
+    /// The summary model that failed and was replaced by another summarizer.
     pub aux_failure: Option<AuxFailure>,
     /// Why the summary failed.
     pub error: Option<String>,
-    /// What was saved, in percent of the tokens before.
+    /// Saved tokens as a percentage of the tokens before.
     pub savings_pct: f64,
-    /// Compressions in a row that saved less than 10 %.
+    /// Number of consecutive compressions that saved less than 10 %.
     pub ineffective_count: u64,
-    /// Compressions of the session so far.
+    /// Number of compressions of the session so far.
     pub compression_count: u64,
-    /// Seconds until a failed summarizer is asked again.
+    /// Seconds until a failed summarizer is called again.
     pub cooldown_s: f64,
-    /// Constraints quoted in the handoff.
+    /// Number of constraints quoted in the handoff.
     pub constraints: u64,
-    /// Exact things indexed in the handoff.
+    /// Number of exact references in the handoff.
     pub anchors: u64,
-    /// Quotations in the summary that don't occur in what it came from.
+    /// Quotations in the summary that don't occur in the summarised text.
     pub unverified: Vec<String>,
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub elapsed_ms: f64,
-    /// What keeps the list over the threshold, if it is.
+    /// What keeps the list over the threshold, if it still is.
     pub over: Option<Over>,
-    /// Messages between head and tail that stay word for word, because much refers to them.
+    /// Messages between head and tail that stay word for word, because many later messages refer to them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verbatim: Vec<ScoredMessage>,
-    /// Outputs of the tail that became short to make room for the handoff.
+    /// Outputs of the tail that were shortened to make room for the handoff.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shortened: Vec<ScoredMessage>,
-    /// Tokens of the list of before that a prompt cache has no use for any more, by estimate.
+    /// Estimated tokens of the old list that a prompt cache can no longer serve.
     #[serde(default, skip_serializing_if = "is_none")]
     pub invalidated_tokens: u64,
-    /// Calls after which it has paid for itself where prompts are cached; absent if it never does.
+    /// Number of calls after which the compression has paid for itself if prompts are cached; absent if it never does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pays_after_calls: Option<u64>,
-    /// Messages of the list that stay because they or their pairs are pinned.
+    /// Number of messages in the list that stay because they or their pairs are pinned.
     #[serde(default, skip_serializing_if = "is_none")]
     pub pinned: u64,
-    /// Outputs of the list that are only a line any more because the agent was done with them.
+    /// Number of outputs reduced to one line, because the agent had discarded them.
     #[serde(default, skip_serializing_if = "is_none")]
     pub discarded: u64,
-    /// Closed episodes of which messages left the list.
+    /// Number of closed episodes whose messages left the list.
     #[serde(default, skip_serializing_if = "is_none")]
     pub episodes: u64,
-    /// Nodes that were open in the list (`context.open`) and left it, for the budget needs their room.
+    /// Nodes opened with `context.open` that left the list, because the budget needs their room.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folded: Vec<String>,
 }
@@ -282,135 +283,135 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// A message of the input, and what it is worth to what comes after it.
+/// A message of the input, and how much later messages refer to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ScoredMessage {
     /// Its position.
     pub index: u64,
-    /// What it is worth, 0 to 100.
+    /// Its score, 0 to 100.
     pub score: u64,
-    /// Why, what counts most first: `used`, `open_error`, `correction`, `decision`, `only_place`.
+    /// The reasons, most important first: `used`, `open_error`, `correction`, `decision`, `only_place`.
     pub reasons: Vec<String>,
 }
 
-/// A list that is over the threshold although nothing in it can be made smaller.
+/// A list that stays over the threshold because nothing in it can be made smaller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Over {
-    /// Tokens from which compression is due.
+    /// The threshold in tokens.
     pub threshold: u64,
-    /// Tokens of the list that was answered, by the larger estimate, and of what the caller counts
-    /// beside it.
+    /// Tokens of the returned list by the larger of the two estimates, plus what the caller counts
+    /// in addition to the list.
     pub tokens: u64,
-    /// What takes them and stays.
+    /// The parts that stay and take these tokens.
     pub parts: Vec<OverPart>,
 }
 
-/// A part of a list that no compression touches.
+/// A part of a list that no compression changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OverPart {
-    /// Which one.
+    /// Which part.
     pub part: Part,
-    /// Tokens that it takes.
+    /// Its tokens.
     pub tokens: u64,
 }
 
-/// The parts that no compression touches.
+/// The parts that no compression changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OverPartKind"))]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// The system message in front.
+    /// The system message at the start.
     System,
-    /// The protected first messages behind it.
+    /// The protected first messages after it.
     Head,
-    /// What the user said last, and the last message with the results of its calls.
+    /// The user's last message, and the last message with the results of its calls.
     LastExchange,
-    /// What the caller counts beyond the list: a system prompt of its own, tools.
+    /// What the caller counts in addition to the list: a system prompt of its own, tools.
     Request,
 }
 
-/// Where what left the list is kept.
+/// Where the removed messages are archived.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Archived {
-    /// Names the removed messages.
+    /// The handle of the removed messages.
     pub handle: String,
-    /// How many messages.
+    /// Number of removed messages.
     pub messages: u64,
 }
 
-/// A summary that the caller is to write with its own model.
+/// A summary that the caller has to write with its own model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NeedsSummary {
-    /// What `context.resume` takes, once.
+    /// The ticket for `context.resume`; it works once.
     pub ticket: String,
-    /// The call to make.
+    /// The model call to make.
     pub request: SummaryRequest,
 }
 
-/// A call of a model that writes a summary.
+/// A model call that writes a summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SummaryRequest {
-    /// What it is for: `compression`.
+    /// The purpose of the call: `compression`.
     pub task: String,
-    /// The model, where a summary model is set; else the caller's own.
+    /// The model, if a summary model is set; null for the caller's own.
     pub model: Option<String>,
     /// Chat messages to send.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
-    /// Most tokens of the answer.
+    /// The most tokens that the answer may have.
     pub max_tokens: u64,
     /// Where the messages go; `alone` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
 }
 
-/// Params of `context.resume`: a summary, or why there is none.
+/// Params of `context.resume`: a summary, or the error of the call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ResumeParams {
-    /// Out of `needs_summary`.
+    /// The ticket from `needs_summary`.
     pub ticket: String,
-    /// What the model wrote.
+    /// The model's answer.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub summary: Option<String>,
-    /// Why it wrote nothing.
+    /// Why the model returned nothing.
     pub error: Option<ResumeError>,
 }
 
-/// A call of a model that failed.
+/// A failed model call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SummaryError"))]
 #[serde(deny_unknown_fields)]
 pub struct ResumeError {
-    /// What the provider or the library said.
+    /// The error message of the provider or the library.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
     /// The HTTP status.
     pub status: Option<u16>,
-    /// What kind of failure; text and status decide without it.
+    /// The kind of failure; when absent, herma derives it from text and status.
     pub kind: Option<FailureKind>,
 }
 
-/// What kind of failure a call of a model met.
+/// The kind of failure of a model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// No provider is configured.
     NoProvider,
-    /// The answer was no JSON.
+    /// The answer was not JSON.
     Json,
-    /// The connection could not be made or broke.
+    /// The connection failed or broke.
     Connection,
-    /// It took too long.
+    /// The call timed out.
     Timeout,
-    /// Something else: text and status decide.
+    /// Anything else: herma derives the kind from text and status.
     Other,
 }
 
@@ -420,7 +421,7 @@ pub enum FailureKind {
 pub struct CompactAheadParams {
     /// The session's id.
     pub session: String,
-    /// A topic to keep most of; false for no automatic one either.
+    /// A topic to keep in most detail; false turns off the automatic topic too.
     pub focus: Option<TextOrOff>,
 }
 
@@ -428,22 +429,22 @@ pub struct CompactAheadParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CompactAheadResult {
-    /// Names the job; empty when there is nothing to do.
+    /// The job's id; empty if there is nothing to do.
     pub job: String,
-    /// How far it is.
+    /// The state of the job.
     pub state: JobState,
 }
 
-/// How far a compression in the background is.
+/// The state of a compression in the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "CompactAheadState"))]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
-    /// It begins now.
+    /// This call started it.
     Started,
-    /// It began before.
+    /// An earlier call started it.
     Running,
-    /// `context.compress` can take its handoff.
+    /// `context.compress` can use its handoff.
     Ready,
     /// There is nothing to compress.
     Nothing,

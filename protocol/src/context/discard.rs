@@ -1,26 +1,26 @@
-//! `context.discard`: outputs that the agent is done with.
+//! `context.discard`: outputs that the agent no longer needs.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
 
-/// Params of `context.discard`. The outputs are named in one way or in several.
+/// Params of `context.discard`. The outputs may be named in several ways at once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DiscardParams {
     /// The session's id.
     pub session: String,
-    /// Positions in what was appended to the session, of the outputs or of their calls.
+    /// Positions of outputs or their calls in the messages appended to the session.
     pub positions: Option<Vec<u64>>,
-    /// Handles that the outputs name.
+    /// Handles that the outputs contain.
     pub handles: Option<Vec<String>>,
-    /// Words of calls, such as a path or a command: every call that names one has its outputs discarded.
+    /// Words of calls, such as a path or a command: the outputs of every call that contains one are discarded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<Vec<String>>,
     /// The outputs themselves, as messages.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,
-    /// Why; up to 200 chars of one line.
+    /// The reason; one line of up to 200 chars.
     pub reason: Option<String>,
 }
 
@@ -28,8 +28,8 @@ pub struct DiscardParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DiscardResult {
-    /// Outputs that the next compression leaves a line of.
+    /// Number of outputs that the next compression reduces to one line.
     pub outputs: u64,
-    /// Tokens that they take now, by estimate.
+    /// Estimated tokens of these outputs now.
     pub tokens: u64,
 }

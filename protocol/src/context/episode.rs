@@ -4,15 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::Json;
 
-/// What becomes of an episode.
+/// Whether an episode is opened or closed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EpisodeAction {
-    /// What is said from now on belongs to it.
+    /// Open the episode: later messages belong to it.
     #[default]
     Open,
-    /// It is done.
+    /// Close the episode: it is done.
     Close,
 }
 
@@ -22,13 +22,13 @@ pub enum EpisodeAction {
 pub struct EpisodeParams {
     /// The session's id.
     pub session: String,
-    /// Whether it begins or ends.
+    /// Whether to open or close the episode.
     pub action: EpisodeAction,
-    /// What it is about; up to 120 chars of one line.
+    /// Its subject; one line of up to 120 chars.
     pub title: String,
-    /// What came of it, where it ends; up to 300 chars of one line.
+    /// Its outcome, when it is closed; one line of up to 300 chars.
     pub outcome: Option<String>,
-    /// The list as it is now; the appended messages when it is left out.
+    /// The current list; the messages appended to the session when absent.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,
 }
@@ -37,12 +37,12 @@ pub struct EpisodeParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EpisodeResult {
-    /// The title as it is kept: without secrets, in one line.
+    /// The title as stored: without secrets, in one line.
     pub title: String,
-    /// Messages that the next compression takes out of the list; 0 where it begins.
+    /// Number of messages that the next compression removes from the list; 0 when the episode is opened.
     pub messages: u64,
-    /// Tokens that they take now, by estimate.
+    /// Estimated tokens of these messages now.
     pub tokens: u64,
-    /// Titles of the episodes that are open now, oldest first.
+    /// Titles of the open episodes, oldest first.
     pub open: Vec<String>,
 }

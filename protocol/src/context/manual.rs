@@ -1,32 +1,32 @@
-//! `context.manual`: what a command of a person needs.
+//! `context.manual`: support for a command that a person types to compress a conversation.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Json;
 
-/// Params of `context.manual`: those of one of its four questions.
+/// Params of `context.manual`: the fields for one of its four requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ManualParams {
-    /// The arguments of the command, to be parsed.
+    /// The arguments of the command, to parse.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: Option<String>,
-    /// A conversation to be split.
+    /// A conversation to split.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub history: Option<Vec<Json>>,
-    /// Exchanges that stay, with `history`.
+    /// With `history`: the number of latest exchanges that stay.
     pub keep: Option<u64>,
-    /// The compressed part of a conversation to be joined.
+    /// The compressed part of a conversation, to join with `tail`.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub head: Option<Vec<Json>>,
-    /// The part that stayed.
+    /// The part that was not compressed.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub tail: Option<Vec<Json>>,
-    /// The conversation before, to be told about.
+    /// The conversation before the compression, for a message to the user.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub before: Option<Vec<Json>>,
-    /// The conversation after.
+    /// The conversation after the compression.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub after: Option<Vec<Json>>,
     /// Tokens before.
@@ -35,44 +35,44 @@ pub struct ManualParams {
     pub tokens_after: Option<u64>,
 }
 
-/// Result of `context.manual`: the answer to the question that was asked.
+/// Result of `context.manual`: one variant for each of the four requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ManualResult {
-    /// To `text`.
+    /// For `text`.
     Parsed {
-        /// Whether the latest exchanges stay.
+        /// Whether the latest exchanges stay uncompressed.
         partial: bool,
-        /// How many.
+        /// How many of them stay.
         keep: u64,
-        /// A topic to keep most of.
+        /// A topic to keep in most detail.
         focus: Option<String>,
     },
-    /// To `history` and `keep`.
+    /// For `history` and `keep`.
     Split {
-        /// What is to be compressed.
+        /// The messages to compress.
         #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
         head: Vec<Json>,
-        /// What stays.
+        /// The messages that stay.
         #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
         tail: Vec<Json>,
     },
-    /// To `head` and `tail`.
+    /// For `head` and `tail`.
     Rejoined {
         /// Both as one valid list.
         #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
         messages: Vec<Json>,
     },
-    /// To `before` and `after`.
+    /// For `before` and `after`.
     Feedback {
-        /// Nothing changed.
+        /// Whether nothing changed.
         noop: bool,
-        /// A line for people.
+        /// A line for the user.
         headline: String,
         /// A line about the size.
         token_line: String,
-        /// A further sentence, where one is needed.
+        /// An additional sentence, if one is needed.
         note: Option<String>,
     },
 }

@@ -1,4 +1,4 @@
-//! `context.open` and `context.fold`: parts of a conversation that stand in its list again, and leave it.
+//! `context.open` and `context.fold`: put archived parts of a conversation back into its list, and remove them again.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,9 @@ use crate::Json;
 pub struct OpenParams {
     /// The session's id.
     pub session: String,
-    /// A node of its map.
+    /// The id of a node of the session's map.
     pub node: String,
-    /// The conversation by now; what was appended to the session, with what is open already, when absent.
+    /// The current conversation. When absent, the messages appended to the session and all open nodes.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,
 }
@@ -23,17 +23,17 @@ pub struct OpenParams {
 pub struct OpenResult {
     /// The node.
     pub node: String,
-    /// The messages come before the message at this position of the list.
+    /// The position in the list before which the messages go.
     pub at: u64,
-    /// What the node stands for, byte for byte, with a mark before or behind it where two messages of one role
-    /// would meet.
+    /// The messages that the node covers, byte for byte. Where two messages of one role would meet,
+    /// a mark is added before or after them.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
-    /// Their tokens, by estimate.
+    /// Their estimated tokens.
     pub tokens: u64,
-    /// Tokens of the whole list with them.
+    /// Estimated tokens of the whole list with them.
     pub list_tokens: u64,
-    /// Tokens from which compression is due; null where the session's window is not known.
+    /// The threshold for compression in tokens; null if the session's window is unknown.
     pub threshold: Option<u64>,
     /// All nodes that are open now, in the order of the conversation.
     pub open: Vec<String>,
@@ -45,9 +45,9 @@ pub struct OpenResult {
 pub struct FoldParams {
     /// The session's id.
     pub session: String,
-    /// The open node to close; all of them when absent.
+    /// The open node to close; all open nodes when absent.
     pub node: Option<String>,
-    /// The conversation by now; what was appended to the session, with what is open, when absent.
+    /// The current conversation. When absent, the messages appended to the session and all open nodes.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,
 }
@@ -56,11 +56,11 @@ pub struct FoldParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FoldResult {
-    /// The nodes that are closed now.
+    /// The nodes that this call closed.
     pub folded: Vec<String>,
-    /// Ranges `[from, to)` of positions that leave the list, in order.
+    /// Ranges `[from, to)` of positions to remove from the list, in order.
     pub remove: Vec<(u64, u64)>,
-    /// Tokens of the list without them, by estimate.
+    /// Estimated tokens of the list without them.
     pub list_tokens: u64,
     /// The nodes that are still open, in the order of the conversation.
     pub open: Vec<String>,

@@ -1,22 +1,22 @@
-//! `context.pin`, `context.pins` and `context.unpin`: messages that a compression leaves in the list.
+//! `context.pin`, `context.pins` and `context.unpin`: messages that compressions keep in the list.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
 
-/// Params of `context.pin`. The message is named in one of three ways.
+/// Params of `context.pin`. `position`, `handle` or `message` names the message.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PinParams {
     /// The session's id.
     pub session: String,
-    /// Its position in what was appended to the session.
+    /// Its position in the messages appended to the session.
     pub position: Option<u64>,
-    /// A handle that it names; of several messages the newest.
+    /// A handle in its text; if several messages contain it, the newest one.
     pub handle: Option<String>,
     /// The message itself.
     pub message: Option<Json>,
-    /// Until when, in Unix seconds; until it is unpinned when absent.
+    /// When the pin ends, in Unix seconds; when absent, it stays until `context.unpin`.
     pub until: Option<f64>,
 }
 
@@ -24,17 +24,17 @@ pub struct PinParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Pin {
-    /// Names it within its session.
+    /// Its id, unique within its session.
     pub id: String,
-    /// Who said it.
+    /// The role of the message.
     pub role: String,
-    /// How its text begins, 200 chars at the most, without secrets.
+    /// The beginning of its text without secrets, at most 200 chars.
     pub text: String,
-    /// Tokens of what stays because of it, its pair included; estimated when it was pinned.
+    /// Tokens kept because of this pin, including the message's pair; estimated when it was pinned.
     pub tokens: u64,
-    /// Since when, in Unix seconds.
+    /// When it was pinned, in Unix seconds.
     pub at: f64,
-    /// Until when, in Unix seconds; until it is unpinned when absent.
+    /// When the pin ends, in Unix seconds; when absent, it stays until `context.unpin`.
     pub until: Option<f64>,
 }
 
@@ -50,9 +50,9 @@ pub struct PinsParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PinsResult {
-    /// Those in force, oldest first.
+    /// The pins in force, oldest first.
     pub pins: Vec<Pin>,
-    /// Tokens that they may take together; absent where the session's window is not known.
+    /// The most tokens that all pins may keep together; absent if the session's window is unknown.
     pub most_tokens: Option<u64>,
 }
 
@@ -62,11 +62,11 @@ pub struct PinsResult {
 pub struct UnpinParams {
     /// The session's id.
     pub session: String,
-    /// Names the pin.
+    /// The pin's id.
     pub id: String,
 }
 
-/// Result of `context.unpin`: nothing.
+/// Result of `context.unpin`: empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UnpinResult {}

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ClassifyErrorParams {
-    /// What the provider said.
+    /// The provider's error message.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
     /// The HTTP status.
     pub status: Option<u16>,
-    /// The window that the caller believes in, in tokens.
+    /// The window that the caller assumes, in tokens.
     pub current: Option<u64>,
-    /// A session whose model gave the error: a window that the provider names is remembered
+    /// The session whose model returned the error. If the error names a window, herma remembers it
     /// for that model at that endpoint.
     pub session: Option<String>,
 }
@@ -22,26 +22,26 @@ pub struct ClassifyErrorParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ClassifyErrorResult {
-    /// What was wrong.
+    /// The kind of error.
     pub kind: ErrorClass,
-    /// The window that the text names.
+    /// The window that the error text names.
     pub context_limit: Option<u64>,
-    /// The same if it is smaller than `current`.
+    /// The same window, if it is smaller than `current`.
     pub lower_limit: Option<u64>,
-    /// Tokens that are left for the answer.
+    /// Tokens left for the answer.
     pub available_output: Option<u64>,
-    /// The next smaller usual window below `current`.
+    /// The largest usual window below `current`.
     pub next_tier: Option<u64>,
 }
 
-/// What a provider's error is about.
+/// The kind of a provider's error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorClass {
-    /// The prompt does not fit the window.
+    /// The prompt doesn't fit into the window.
     InputTooLong,
-    /// More tokens were asked for than are left for the answer.
+    /// The request reserved more tokens for the answer than are left.
     OutputCap,
     /// Something else.
     Other,

@@ -1,4 +1,4 @@
-//! `context.schema`: how a model may say what it is done with.
+//! `context.schema`: functions with which a model marks what it no longer needs.
 
 use serde::{Deserialize, Serialize};
 

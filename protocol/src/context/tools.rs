@@ -1,4 +1,4 @@
-//! `context.tools`: which tools are used, what they cost, and which are sent.
+//! `context.tools`: which tools a session uses, what they cost, and which schemas to send.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,12 +10,12 @@ use crate::Json;
 pub struct ToolsParams {
     /// The session's id.
     pub session: String,
-    /// All the schemas that the agent has, as it would send them; at most 2,000.
+    /// All tool schemas that the agent has, in the form that it would send; at most 2,000.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub tools: Vec<Json>,
-    /// Tokens that the list may cost; all of them when absent.
+    /// Tokens that the list may cost. When absent, all tools stay in the list.
     pub budget: Option<u64>,
-    /// Names of tools that the model asked for, where that message was not appended yet; at most 2,000.
+    /// Names of tools that the model asked for in a message that is not yet appended; at most 2,000.
     pub open: Option<Vec<String>>,
 }
 
@@ -23,44 +23,44 @@ pub struct ToolsParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolsResult {
-    /// What is to be sent: those that are kept, as they were given and in their order, then the tool that opens
-    /// others, then those that were opened.
+    /// The schemas to send: first the kept ones, unchanged and in order, then the tool that opens
+    /// others, then the opened ones.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub list: Vec<Json>,
-    /// Each tool that was given.
+    /// The use of each given tool.
     pub tools: Vec<ToolUse>,
-    /// What all of them cost, in tokens.
+    /// Tokens of all given schemas.
     pub tokens_before: u64,
-    /// What the list costs, in tokens; more than the budget where what is needed does.
+    /// Tokens of the list. They exceed the budget if the needed tools alone do.
     pub tokens_after: u64,
-    /// The name of the tool that opens others; null where none is left out.
+    /// The name of the tool that opens others; null if no tool was left out.
     pub opener: Option<String>,
 }
 
-/// A tool by its use.
+/// A tool and its use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolUse {
     /// Its name; null for a schema of an unknown form.
     pub name: Option<String>,
-    /// What its schema costs, in tokens, by estimate.
+    /// Estimated tokens of its schema.
     pub tokens: u64,
-    /// Calls of it in the session's archived messages.
+    /// Number of its calls in the session's archived messages.
     pub calls: u64,
-    /// What becomes of it.
+    /// Where the tool ended up.
     pub state: ToolState,
 }
 
-/// What becomes of a tool.
+/// Where a tool ended up in the list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ToolState {
-    /// Its schema stands in its place.
+    /// Its schema is in its original place.
     #[default]
     Kept,
-    /// Its schema stands at the end.
+    /// Its schema is at the end of the list.
     Opened,
-    /// It has a line in the description of the tool that opens others.
+    /// It is only a line in the description of the tool that opens others.
     Stub,
 }

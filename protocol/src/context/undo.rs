@@ -1,4 +1,4 @@
-//! `context.undo`: the list as it was before a compression.
+//! `context.undo`: restores the list from before a compression.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,13 +12,13 @@ use super::Archived;
 pub struct UndoParams {
     /// The session's id.
     pub session: String,
-    /// The generation whose list is wanted; that before the newest compression when absent. With `dry_run` also
-    /// the current one.
+    /// The generation whose list to restore; the one before the newest compression when absent.
+    /// With `dry_run`, the current generation is allowed too.
     pub generation: Option<u64>,
-    /// The conversation by now; what was appended to the session when absent.
+    /// The current conversation; the messages appended to the session when absent.
     #[serde(default, serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Option<Vec<Json>>,
-    /// Only look: give the list and what it costs, and change nothing.
+    /// Whether to only return the list and its cost, and change nothing.
     pub dry_run: Option<bool>,
 }
 
@@ -28,27 +28,27 @@ pub struct UndoParams {
 pub struct UndoResult {
     /// The session's id.
     pub session: String,
-    /// Its generation by now: one more than before, unless it was only looked.
+    /// Its current generation: one more than before, or unchanged with `dry_run`.
     pub generation: u64,
-    /// The generation whose list came back.
+    /// The generation whose list was restored.
     pub restored: u64,
-    /// Handles of the compressions that are undone, newest first.
+    /// Handles of the undone compressions, newest first.
     pub undone: Vec<String>,
-    /// Where what left the list by it is kept; null where it was only looked.
+    /// Where the messages that left the list are archived; null with `dry_run`.
     pub archived: Option<Archived>,
-    /// The list, byte for byte as it was, and behind it what was said since.
+    /// The restored list, byte for byte, followed by the messages since then.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
-    /// How many of its last messages were said since.
+    /// Number of messages at its end that are newer than the compression.
     pub since: u64,
-    /// Its chars.
+    /// Chars of the list.
     pub chars: u64,
-    /// What it costs, in tokens, by estimate.
+    /// Estimated tokens of the list.
     pub tokens: u64,
-    /// Tokens from which compression is due; null where the session's window is not known.
+    /// The threshold for compression in tokens; null if the session's window is unknown.
     pub threshold: Option<u64>,
     /// The window in tokens, if known.
     pub context_length: Option<u64>,
-    /// The list is over the threshold: the next check will call for a compression.
+    /// Whether the list is over the threshold, so that the next check asks for a compression.
     pub over_threshold: bool,
 }

@@ -10,11 +10,11 @@ use crate::Json;
 pub struct RecordUsageParams {
     /// The session that called the model.
     pub session: Option<String>,
-    /// What the provider reported, as it came; null counts as nothing.
+    /// The provider's usage report, unchanged; null counts as empty.
     pub usage: Option<Json>,
     /// The provider.
     pub provider: Option<String>,
-    /// How the endpoint was spoken to.
+    /// The protocol of the endpoint.
     pub api_mode: Option<String>,
     /// The model; the session's when absent.
     pub model: Option<String>,
@@ -24,34 +24,34 @@ pub struct RecordUsageParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RecordUsageResult {
-    /// The same for every provider.
+    /// The usage in a form that is the same for every provider.
     pub usage: Buckets,
-    /// With a configured session: whether to compress now.
+    /// Whether to compress now. Only with a configured session.
     pub should_compress: Option<bool>,
-    /// With a configured session: prompt tokens as a fraction of the window.
+    /// Prompt tokens as a fraction of the window. Only with a configured session.
     pub pressure: Option<f64>,
-    /// With a configured session: a sentence for people when the window fills.
+    /// A warning for the user when the window fills up. Only with a configured session.
     pub warning: Option<String>,
 }
 
-/// Tokens of one call of a model.
+/// Tokens of one model call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Buckets {
-    /// Sent and not cached.
+    /// Input tokens not served by a cache.
     pub input: u64,
-    /// Came back.
+    /// Output tokens.
     pub output: u64,
-    /// Read from a prompt cache.
+    /// Tokens read from a prompt cache.
     pub cache_read: u64,
-    /// Written to a prompt cache.
+    /// Tokens written to a prompt cache.
     pub cache_write: u64,
-    /// Reasoning, part of `output`.
+    /// Reasoning tokens; they are part of `output`.
     pub reasoning: u64,
-    /// Calls: 1.
+    /// Number of calls: 1.
     pub request_count: u64,
-    /// `input`, `cache_read` and `cache_write` together.
+    /// Sum of `input`, `cache_read` and `cache_write`.
     pub prompt: u64,
-    /// `prompt` and `output` together.
+    /// Sum of `prompt` and `output`.
     pub total: u64,
 }

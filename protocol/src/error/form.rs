@@ -1,4 +1,4 @@
-//! How an [`RpcError`] looks on the wire: the error object of JSON-RPC, in both codecs.
+//! The wire form of an [`RpcError`]: the error object of JSON-RPC, in both codecs.
 
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{ErrorKind, RpcError};
 
-/// What stands in `data` for every error, in front of what the error adds itself.
+/// The fields of `data` that every error has, before its own details.
 const KNOWN: [&str; 3] = ["kind", "retry", "fault"];
 
 impl Serialize for RpcError {
@@ -29,7 +29,7 @@ impl Serialize for RpcError {
 }
 
 impl<'de> Deserialize<'de> for RpcError {
-    /// A code that this build doesn't know is `internal`.
+    /// Reads a code that this build doesn't know as `internal`.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         struct Members {

@@ -1,4 +1,4 @@
-//! The text of a large `output.admit`, taken out of its line without a copy.
+//! Moves the text of a large `output.admit` out of its line without a copy.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use crate::output::AdmitParams;
 use crate::value::Content;
 use crate::{ErrorKind, Method, Request, RpcError};
 
-/// Lines from this many bytes on are looked at for such a text.
+/// Lines of at least this many bytes are searched for such a text.
 const LARGE: usize = 256 << 10;
 
-/// Where the content of a request is.
+/// The part of a request that contains the content.
 #[derive(Deserialize)]
 struct Outline<'a> {
     #[serde(borrow)]
@@ -28,17 +28,17 @@ struct Params<'a> {
     content: &'a RawValue,
 }
 
-/// A large text that was found.
+/// The position of a large text in a line.
 pub(super) struct LargeText {
-    /// The request with an empty content.
+    /// The request with empty content.
     rest: Item,
-    /// The text in the line, without its quotes, escaped.
+    /// The range of the text in the line: without its quotes, still escaped.
     inner: Range<usize>,
 }
 
-/// The large text of a line; `None` when there is none, or anything is wrong.
+/// Finds the large text of a line; `None` if there is none or anything is wrong.
 pub(super) fn find(line: &[u8]) -> Option<LargeText> {
-    // Whoever writes the name with escapes is served as well, only with a copy.
+    // A method name written with escapes also works, but its text is copied.
     if line.len() < LARGE || memmem::find(line, Method::OutputAdmit.name().as_bytes()).is_none() {
         return None;
     }
@@ -58,7 +58,7 @@ pub(super) fn find(line: &[u8]) -> Option<LargeText> {
 }
 
 impl LargeText {
-    /// The request, with the line as its text.
+    /// Returns the request, with the line's buffer as its text.
     pub(super) fn take(mut self, line: Vec<u8>) -> Line {
         let text = unescape_within(line, self.inner);
         self.rest.request = self.rest.request.and_then(|(header, request)| match (text, request) {

@@ -2,21 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Params of `output.search`: in one output, in those of a session, or in all.
+/// Params of `output.search`: searches one output, those of a session, or all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SearchParams {
-    /// What is looked for: 1 to 1,000 chars, exactly as they are.
+    /// The text to search for: 1 to 1,000 chars, matched exactly.
     pub query: String,
-    /// Take the query as a regular expression; it is matched line by line.
+    /// Whether the query is a regular expression, matched line by line.
     pub regex: Option<bool>,
-    /// Only in this output.
+    /// Only this output.
     pub handle: Option<String>,
-    /// Only in the outputs of this session.
+    /// Only outputs of this session.
     pub session: Option<String>,
-    /// Lines to show before and after each match; none when absent, up to 20.
+    /// Number of lines to return before and after each match, up to 20; none when absent.
     pub context: Option<u64>,
-    /// Matches at most; 50 when absent, up to 1,000.
+    /// The most matches to return, up to 1,000; 50 when absent.
     pub limit: Option<u64>,
 }
 
@@ -26,31 +26,30 @@ pub struct SearchParams {
 pub struct SearchResult {
     /// The matches, newest output first.
     pub matches: Vec<Match>,
-    /// There are more than were asked for.
+    /// Whether there are more matches.
     pub more: bool,
 }
 
-/// A line that matches.
+/// A matching line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OutputMatch"))]
 pub struct Match {
-    /// The output.
+    /// The handle of the output.
     pub handle: String,
-    /// The line, from 1.
+    /// The number of the line, from 1.
     pub line: u64,
-    /// The line; of one beyond 2,000 chars the part around the match.
+    /// The text of the line; if it has more than 2,000 chars, the part around the match.
     pub text: String,
     /// The lines before it.
     pub before: Vec<String>,
     /// The lines after it.
     pub after: Vec<String>,
-    /// Where the match begins in the output, in chars: `output.read` takes it as
-    /// `offset`.
+    /// Start of the match in the output, in chars: a valid `offset` for `output.read`.
     pub offset: u64,
-    /// Where the match begins in `text`, in chars.
+    /// Start of the match in `text`, in chars.
     pub start: u64,
-    /// Where it ends in `text`, in chars.
+    /// End of the match in `text`, in chars.
     pub end: u64,
-    /// `text` is not the whole line.
+    /// Whether `text` is only a part of the line.
     pub cut: bool,
 }

@@ -1,4 +1,4 @@
-//! `output.list`, `output.remove` and `output.gc`: what is kept, and for how long.
+//! `output.list`, `output.remove` and `output.gc`: the stored outputs and their retention.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListParams {
-    /// Only of this session.
+    /// Only outputs of this session.
     pub session: Option<String>,
-    /// Rows at most; 100 when absent, up to 100,000.
+    /// The most rows to return, up to 100,000; 100 when absent.
     pub limit: Option<u64>,
 }
 
@@ -20,57 +20,57 @@ pub struct ListResult {
     pub outputs: Vec<Row>,
 }
 
-/// An output.
+/// A stored or expired output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OutputRow"))]
 pub struct Row {
-    /// Names it.
+    /// Its handle.
     pub handle: String,
     /// The session.
     pub session: String,
-    /// The tool; empty when that is not known any more.
+    /// The tool; empty if it is no longer known.
     pub tool: String,
     /// The call's id.
     pub id: String,
-    /// Where it is, or was.
+    /// Its path, or its former path.
     pub path: String,
-    /// Its chars.
+    /// Its size in chars.
     pub chars: u64,
-    /// Its bytes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Hex, of its text in UTF-8.
+    /// SHA-256 of its UTF-8 text, in hex.
     pub sha256: String,
-    /// When it was kept, in Unix seconds.
+    /// When it was stored, in Unix seconds.
     pub created_at: f64,
-    /// Whether it is still there.
+    /// Whether it is still stored.
     pub state: State,
-    /// When it went, in Unix seconds.
+    /// When it was removed, in Unix seconds.
     pub expired_at: Option<f64>,
-    /// Why it went.
+    /// Why it was removed.
     pub reason: Option<Reason>,
 }
 
-/// Whether an output is still there.
+/// Whether an output is still stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "OutputState"))]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It is.
+    /// The output is stored.
     Kept,
-    /// Only what it was is known.
+    /// Its text was removed; only its metadata is left.
     Expired,
 }
 
-/// Why an output went.
+/// Why an output was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Gone"))]
 #[serde(rename_all = "lowercase")]
 pub enum Reason {
     /// It was older than `output.ttl`.
     Ttl,
-    /// All together were larger than `output.quota`.
+    /// All outputs together exceeded `output.quota`.
     Quota,
-    /// Somebody removed it.
+    /// A caller removed it.
     Removed,
 }
 
@@ -78,7 +78,7 @@ pub enum Reason {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveParams {
-    /// Names the output.
+    /// The handle of the output.
     pub handle: String,
 }
 
@@ -86,7 +86,7 @@ pub struct RemoveParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveResult {
-    /// Its bytes.
+    /// Its size in bytes.
     pub bytes: u64,
 }
 
@@ -94,7 +94,7 @@ pub struct RemoveResult {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GcParams {
-    /// Only say what would go.
+    /// Whether to only report what would be removed.
     pub dry_run: Option<bool>,
 }
 
@@ -102,21 +102,21 @@ pub struct GcParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GcResult {
-    /// What went, or would go.
+    /// The outputs that were removed, or would be.
     pub expired: Vec<Expired>,
-    /// Bytes that are free now, or would be.
+    /// Bytes that were freed, or would be.
     pub freed: u64,
-    /// Outputs that stay.
+    /// Number of remaining outputs.
     pub files: u64,
-    /// Their bytes; identical content counts once.
+    /// Bytes of the remaining outputs; identical content counts once.
     pub bytes: u64,
 }
 
-/// An output that went.
+/// A removed output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ExpiredOutput"))]
 pub struct Expired {
-    /// Names it.
+    /// Its handle.
     pub handle: String,
     /// The session.
     pub session: String,
@@ -124,8 +124,8 @@ pub struct Expired {
     pub tool: String,
     /// The call's id.
     pub id: String,
-    /// Its bytes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Why.
+    /// Why it was removed.
     pub reason: Reason,
 }

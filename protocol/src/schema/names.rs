@@ -1,21 +1,20 @@
-//! What the definitions of the schema are called.
+//! Names of the schema's definitions.
 //!
-//! Each resource has its own module in Rust, and the schema has one list of names. The
-//! result of `memory.list`, declared as `ListResult`, is called `MemoryList` there; every
-//! other type keeps its name, or has another by `schemars(rename)` where its own says too
-//! little outside of its module.
+//! In Rust each resource has its own module, but the schema has a single list of names. There, the
+//! result of `memory.list`, declared as `ListResult`, is `MemoryList`. Every other type keeps its
+//! name, or has a name from `schemars(rename)` if its own is unclear outside of its module.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// Where references to definitions begin.
+/// The prefix of references to definitions.
 const DEFS: &str = "#/$defs/";
 
 /// Gives every definition its name.
 ///
 /// # Panics
-/// When two would have the same one, or one was numbered because two types are called alike.
+/// If two definitions would have the same name, or one was numbered because two types share a name.
 pub(super) fn settle(schema: &mut Value) {
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     for method in schema["methods"].as_array().into_iter().flatten() {
@@ -55,7 +54,7 @@ fn rename_references(value: &mut Value, names: &BTreeMap<String, String>) {
     }
 }
 
-/// `next_title` as `NextTitle`.
+/// Converts `next_title` to `NextTitle`.
 fn camel(snake: &str) -> String {
     let part = |part: &str| part.get(..1).unwrap_or_default().to_uppercase() + part.get(1..).unwrap_or_default();
     snake.split('_').map(part).collect()

@@ -1,4 +1,4 @@
-//! The schemas of the types that read and write themselves.
+//! Schemas of types with hand-written serialization.
 
 use std::borrow::Cow;
 

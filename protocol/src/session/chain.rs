@@ -1,50 +1,48 @@
-//! What there is of sessions, and how those hang together that a compression or
-//! a branch made out of each other.
+//! Lists sessions and the chains that compressions and branches form.
 
 use serde::{Deserialize, Serialize};
 
 use super::usage::Totals;
 
-/// A session as `session.show` and `session.list` give it.
+/// A session in the result of `session.show` and `session.list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SessionRow"))]
 pub struct Row {
     /// Its id.
     pub session: String,
-    /// The session that it came out of.
+    /// The parent session.
     pub parent: Option<String>,
     /// A title for people.
     pub title: Option<String>,
-    /// Which agent.
+    /// The agent.
     pub agent: Option<String>,
     /// The model that it uses.
     pub model: Option<String>,
     /// The profile that it belongs to.
     pub profile: String,
-    /// Grows by one with each in-place compression, from 0.
+    /// Incremented by each in-place compression, from 0.
     pub generation: u64,
-    /// When it was first opened, in Unix seconds. Of a compressed chain in
-    /// `session.list`: when its root was.
+    /// When it was first opened, in Unix seconds. For a compressed chain in `session.list`, when its root was opened.
     pub started_at: f64,
-    /// When it ended; null while it is open.
+    /// When it ended, in Unix seconds; null while it is open.
     pub ended_at: Option<f64>,
     /// Why it ended.
     pub end_reason: Option<String>,
-    /// Messages that are kept of it.
+    /// Number of its stored messages.
     pub messages: u64,
-    /// Tool calls in them.
+    /// Number of tool calls in them.
     pub tool_calls: u64,
-    /// What its calls of models used.
+    /// Tokens of its model calls.
     pub usage: Totals,
-    /// The session that its chain of compressions began with.
+    /// The first session in its chain of compressions.
     pub lineage_root: String,
-    /// The beginning of what the user first said; empty when nothing is kept.
+    /// The beginning of the user's first message; empty if no message is stored.
     pub preview: String,
-    /// When it last did something, in Unix seconds.
+    /// When it was last active, in Unix seconds.
     pub last_active: f64,
-    /// The folder that the agent worked in, when that is known.
+    /// The working directory of the agent, if known.
     pub cwd: Option<String>,
-    /// The file of another program that it was imported from.
+    /// The file of another program from which it was imported.
     pub source: Option<String>,
 }
 
@@ -60,13 +58,13 @@ pub struct ShowParams {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListParams {
-    /// Rows at most; 50 when absent, up to 1,000.
+    /// The most rows to return, up to 1,000; 50 when absent.
     pub limit: Option<u64>,
-    /// Only sessions whose root began before this, in Unix seconds: the
-    /// `started_at` of the last row of the page before.
+    /// Only sessions whose root began before this time, in Unix seconds. For the next page, the
+    /// `started_at` of the last row.
     pub before: Option<f64>,
-    /// Every session as it is, instead of roots and branches with a compressed
-    /// chain as its tip.
+    /// Whether to return every session separately. Otherwise the rows are roots and branches, and a
+    /// compressed chain is represented by its tip.
     pub raw: Option<bool>,
 }
 
@@ -106,7 +104,7 @@ pub struct ResumeTargetParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NextTitleParams {
-    /// The title of the session that is continued.
+    /// The title of the session to continue.
     pub title: String,
 }
 

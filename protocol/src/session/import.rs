@@ -1,4 +1,4 @@
-//! `session.import`: what another program kept of a conversation.
+//! `session.import`: imports a conversation that another program stored.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,29 +8,29 @@ use crate::Json;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImportParams {
-    /// The session's id: 1 to 1,024 chars, no controls.
+    /// The session's id: 1 to 1,024 chars without control characters.
     pub session: String,
-    /// The program that it was said in.
+    /// The program that the conversation is from.
     pub agent: Option<String>,
-    /// The file that it was read from; at most 4,096 chars.
+    /// The file that the conversation was read from; at most 4,096 chars.
     pub source: Option<String>,
-    /// The folder that the agent worked in; at most 4,096 chars.
+    /// The working directory of the agent; at most 4,096 chars.
     pub cwd: Option<String>,
-    /// The session that it came out of.
+    /// The parent session.
     pub parent: Option<String>,
-    /// A title for people; a later one replaces it.
+    /// A title for people; a later import replaces it.
     pub title: Option<String>,
-    /// The model that it was said to.
+    /// The model of the conversation.
     pub model: Option<String>,
-    /// Position of the first message in the session, from 0. A gap is `conflict`; messages whose
-    /// place is taken are passed over.
+    /// Position of the first message in the session, from 0. A gap is `conflict`; messages at
+    /// existing positions are skipped.
     pub position: u64,
     /// The messages.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub messages: Vec<Json>,
-    /// When each of them was said, in Unix seconds; where it is null or absent, as the one before, else now.
+    /// The time of each message, in Unix seconds. Where it is null or absent, the previous message's time, else now.
     pub times: Option<Vec<Option<f64>>>,
-    /// Mask the secrets in the messages; false when absent.
+    /// Whether to mask secrets in the messages; false when absent.
     pub redact: Option<bool>,
 }
 

@@ -1,17 +1,16 @@
-//! Locks on sessions, for agents that compress by themselves.
+//! Locks on sessions, for agents that compress their own conversations.
 
 use serde::{Deserialize, Serialize};
 
-/// Params of `session.lock`. The session need not have been opened.
+/// Params of `session.lock`. The session doesn't have to be open.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockParams {
     /// The session's id.
     pub session: String,
-    /// Who wants it.
+    /// The holder that requests the lock.
     pub holder: String,
-    /// Seconds after which the lock ends by itself; 300 when absent. With 0 it
-    /// ends with the connection that took it.
+    /// Seconds until the lock expires; 300 when absent. With 0 it ends with the connection that took it.
     pub ttl_s: Option<f64>,
 }
 
@@ -21,7 +20,7 @@ pub struct LockParams {
 pub struct UnlockParams {
     /// The session's id.
     pub session: String,
-    /// Who has it.
+    /// The holder of the lock.
     pub holder: String,
 }
 
@@ -29,7 +28,7 @@ pub struct UnlockParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockResult {
-    /// Whether it was taken or released.
+    /// Whether the lock was taken or released.
     pub ok: bool,
 }
 
@@ -45,6 +44,6 @@ pub struct LockHolderParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockHolderResult {
-    /// Who has it; null when nobody does.
+    /// The holder of the lock; null if it is free.
     pub holder: Option<String>,
 }

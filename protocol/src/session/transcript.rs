@@ -1,4 +1,4 @@
-//! `session.append` and `session.remove`: what a session said, kept and removed.
+//! `session.append` and `session.remove`: store and remove a session's messages.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +10,10 @@ use crate::Json;
 pub struct AppendParams {
     /// The session's id.
     pub session: String,
-    /// The generation that the messages belong to; another one is `conflict`.
+    /// The generation that the messages belong to; a different one is `conflict`.
     pub generation: u64,
-    /// Position of the first message in the session's list, from 0. A gap is
-    /// `conflict`; messages that are there already are passed over.
+    /// Position of the first message in the session's list, from 0. A gap is `conflict`; messages
+    /// that are already stored are skipped.
     pub position: u64,
     /// The messages, exactly as the agent has them.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
@@ -36,13 +36,13 @@ pub struct RemoveParams {
     pub session: String,
 }
 
-/// Result of `session.remove`: what is gone for good.
+/// Result of `session.remove`: counts of what was deleted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemoveResult {
-    /// Messages.
+    /// Deleted messages.
     pub messages: u64,
-    /// Spilled outputs.
+    /// Deleted spilled outputs.
     pub outputs: u64,
     /// Bytes of both.
     pub bytes: u64,

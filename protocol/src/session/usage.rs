@@ -1,4 +1,4 @@
-//! What calls of models used, in tokens.
+//! Token usage of model calls.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,26 +6,26 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UsageParams {
-    /// Only of this session.
+    /// Only this session.
     pub session: Option<String>,
-    /// Only calls since then, in Unix seconds.
+    /// Only calls since this time, in Unix seconds.
     pub since: Option<f64>,
-    /// What makes a row; `session` when absent.
+    /// What to group rows by; `session` when absent.
     pub by: Option<By>,
 }
 
-/// What makes a row of `session.usage`.
+/// What the rows of `session.usage` and `ledger.read` are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "UsageBy"))]
 #[serde(rename_all = "lowercase")]
 pub enum By {
-    /// A session.
+    /// By session.
     Session,
-    /// A model.
+    /// By model.
     Model,
-    /// An agent.
+    /// By agent.
     Agent,
-    /// A day in the daemon's time zone.
+    /// By day, in the daemon's time zone.
     Day,
 }
 
@@ -33,54 +33,54 @@ pub enum By {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UsageResult {
-    /// Most tokens first; days in their order.
+    /// The rows by descending number of tokens, or days in order.
     pub rows: Vec<UsageRow>,
-    /// All rows together.
+    /// The sum of all rows.
     pub total: Totals,
 }
 
-/// Calls that belong together.
+/// The usage of one group of calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UsageRow {
-    /// The session, the model, the agent or the day (YYYY-MM-DD).
+    /// The session, model, agent or day (YYYY-MM-DD).
     pub key: String,
-    /// Calls of a model.
+    /// Number of model calls.
     pub calls: u64,
-    /// Tokens that were sent and not cached.
+    /// Input tokens not served by a cache.
     pub input: u64,
-    /// Tokens that came back.
+    /// Output tokens.
     pub output: u64,
     /// Tokens read from a prompt cache.
     pub cache_read: u64,
     /// Tokens written to a prompt cache.
     pub cache_write: u64,
-    /// Tokens of reasoning, part of `output`.
+    /// Reasoning tokens; they are part of `output`.
     pub reasoning: u64,
-    /// `input`, `cache_read` and `cache_write` together.
+    /// Sum of `input`, `cache_read` and `cache_write`.
     pub prompt: u64,
-    /// `prompt` and `output` together.
+    /// Sum of `prompt` and `output`.
     pub total: u64,
 }
 
-/// The same without a key.
+/// The usage of several calls together, without a key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Totals {
-    /// Calls of a model.
+    /// Number of model calls.
     pub calls: u64,
-    /// Tokens that were sent and not cached.
+    /// Input tokens not served by a cache.
     pub input: u64,
-    /// Tokens that came back.
+    /// Output tokens.
     pub output: u64,
     /// Tokens read from a prompt cache.
     pub cache_read: u64,
     /// Tokens written to a prompt cache.
     pub cache_write: u64,
-    /// Tokens of reasoning, part of `output`.
+    /// Reasoning tokens; they are part of `output`.
     pub reasoning: u64,
-    /// `input`, `cache_read` and `cache_write` together.
+    /// Sum of `input`, `cache_read` and `cache_write`.
     pub prompt: u64,
-    /// `prompt` and `output` together.
+    /// Sum of `prompt` and `output`.
     pub total: u64,
 }

@@ -1,10 +1,10 @@
-//! What came of trajectories: a row for each, and all rows together.
+//! Metrics of trajectories: a row for each, and the sum of all rows.
 //!
-//! The sums are made here, for daemon and command line alike.
+//! Both the daemon and the command line compute the sums with this module.
 
 use serde::{Deserialize, Serialize};
 
-/// What came of one trajectory. Sizes are in tokens.
+/// The metrics of one trajectory. Sizes are in tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryMetrics"))]
 pub struct Row {
@@ -12,49 +12,49 @@ pub struct Row {
     pub original_tokens: u64,
     /// Tokens after.
     pub compressed_tokens: u64,
-    /// Tokens before less those after.
+    /// Difference of tokens before and after.
     pub tokens_saved: u64,
-    /// Tokens after as a fraction of those before, to four decimals; 1 where nothing changed.
+    /// Ratio of tokens after to tokens before, with four decimals; 1 if nothing changed.
     pub compression_ratio: f64,
-    /// Turns before.
+    /// Number of turns before.
     pub original_turns: u64,
-    /// Turns after.
+    /// Number of turns after.
     pub compressed_turns: u64,
-    /// Turns before less those after.
+    /// Difference of turns before and after.
     pub turns_removed: u64,
-    /// The turns that a summary replaced.
+    /// The turns that the summary replaced.
     pub compression_region: Region,
     /// Whether turns were replaced.
     pub was_compressed: bool,
-    /// Whether it is still over the target.
+    /// Whether it is still over the target size.
     pub still_over_limit: bool,
-    /// Whether it was at or under the target already.
+    /// Whether it was skipped because it was at or under the target size.
     pub skipped_under_target: bool,
-    /// Calls of a model.
+    /// Number of model calls.
     pub summarization_api_calls: u64,
-    /// Those that failed.
+    /// Number of failed model calls.
     pub summarization_errors: u64,
 }
 
-/// Turns that a summary replaced; -1, -1 and 0 when none were.
+/// Turns that a summary replaced; -1, -1 and 0 if there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryRegion"))]
 pub struct Region {
-    /// The first one.
+    /// The first turn.
     pub start_idx: i64,
-    /// Behind the last one.
+    /// The turn after the last one.
     pub end_idx: i64,
-    /// How many.
+    /// Number of turns.
     pub turns_count: u64,
 }
 
 impl Region {
-    /// No turns.
+    /// An empty region.
     pub const NONE: Self = Self { start_idx: -1, end_idx: -1, turns_count: 0 };
 }
 
 impl Row {
-    /// Takes another count of the compressed text, and what follows from it.
+    /// Replaces the token count of the compressed text, and updates the fields that depend on it.
     #[must_use]
     pub fn recounted(mut self, compressed_tokens: u64, target: u64) -> Self {
         self.compressed_tokens = compressed_tokens;
@@ -65,7 +65,7 @@ impl Row {
     }
 }
 
-/// Rows, added up.
+/// The sum of several rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
     trajectories: u64,
@@ -75,7 +75,7 @@ pub struct Totals {
     failed: u64,
     tokens: (u64, u64),
     turns: (u64, u64),
-    /// Of those that were compressed.
+    /// Sum of the ratios of compressed trajectories.
     ratios: f64,
     saved: u64,
     removed: u64,
@@ -84,7 +84,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Adds a trajectory.
+    /// Adds the row of a trajectory.
     pub fn add(&mut self, row: &Row) {
         self.trajectories += 1;
         self.skipped += u64::from(row.skipped_under_target);
@@ -103,13 +103,13 @@ impl Totals {
         }
     }
 
-    /// Adds a trajectory that could not be worked on.
+    /// Adds a trajectory that could not be processed.
     pub const fn add_failed(&mut self) {
         self.trajectories += 1;
         self.failed += 1;
     }
 
-    /// The aggregate of what was added, made between two times in Unix seconds.
+    /// Returns the aggregate of the added rows. The times are start and end of the run in Unix seconds.
     #[must_use]
     pub fn aggregate(&self, start_time: f64, end_time: f64) -> Aggregate {
         let average =
@@ -153,39 +153,39 @@ impl Totals {
     }
 }
 
-/// All trajectories together.
+/// The metrics of all trajectories together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryAggregate"))]
 pub struct Aggregate {
-    /// How many of each kind.
+    /// Counts of trajectories.
     pub summary: Summary,
-    /// Tokens of all.
+    /// Tokens of all trajectories.
     pub tokens: Tokens,
-    /// Turns of all.
+    /// Turns of all trajectories.
     pub turns: Turns,
-    /// Averages over those that were compressed.
+    /// Averages over the compressed trajectories.
     pub averages: Averages,
-    /// Calls of models.
+    /// Model calls.
     pub summarization: Summarization,
-    /// When it was made.
+    /// The time of the run.
     pub processing: Processing,
 }
 
-/// How many trajectories of each kind.
+/// Counts of trajectories by outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectorySummary"))]
 pub struct Summary {
-    /// All of them.
+    /// All trajectories.
     pub total_trajectories: u64,
-    /// Those with a summary in them now.
+    /// Trajectories that now contain a summary.
     pub trajectories_compressed: u64,
-    /// Those that were at or under the target already.
+    /// Trajectories that were already at or under the target size.
     pub trajectories_skipped_under_target: u64,
-    /// Those that are still over the target.
+    /// Trajectories that are still over the target size.
     pub trajectories_still_over_limit: u64,
-    /// Those that could not be worked on.
+    /// Trajectories that could not be processed.
     pub trajectories_failed: u64,
-    /// Compressed ones as a fraction of all, to four decimals; 0 of none.
+    /// Ratio of compressed to all trajectories, with four decimals; 0 if there are none.
     pub compression_rate: f64,
 }
 
@@ -193,13 +193,13 @@ pub struct Summary {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryTokens"))]
 pub struct Tokens {
-    /// Before.
+    /// Tokens before.
     pub total_before: u64,
-    /// After.
+    /// Tokens after.
     pub total_after: u64,
-    /// Before less after.
+    /// Difference of tokens before and after.
     pub total_saved: u64,
-    /// After as a fraction of before, to four decimals; 0 of nothing.
+    /// Ratio of tokens after to tokens before, with four decimals; 0 if there are none.
     pub overall_compression_ratio: f64,
 }
 
@@ -207,51 +207,51 @@ pub struct Tokens {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryTurns"))]
 pub struct Turns {
-    /// Before.
+    /// Turns before.
     pub total_before: u64,
-    /// After.
+    /// Turns after.
     pub total_after: u64,
-    /// Before less after.
+    /// Difference of turns before and after.
     pub total_removed: u64,
 }
 
-/// Averages over the trajectories that were compressed.
+/// Averages over the compressed trajectories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryAverages"))]
 pub struct Averages {
-    /// To four decimals; 1 of none.
+    /// Average compression ratio, with four decimals; 1 if none was compressed.
     pub avg_compression_ratio: f64,
-    /// To one decimal; 0 of none.
+    /// Average number of tokens saved, with one decimal; 0 if none was compressed.
     pub avg_tokens_saved_per_compressed: f64,
-    /// To two decimals; 0 of none.
+    /// Average number of turns removed, with two decimals; 0 if none was compressed.
     pub avg_turns_removed_per_compressed: f64,
 }
 
-/// Calls of models.
+/// Model calls for summaries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectorySummarization"))]
 pub struct Summarization {
-    /// All of them.
+    /// All calls.
     pub total_api_calls: u64,
-    /// Those that failed.
+    /// Failed calls.
     pub total_errors: u64,
-    /// Those that did not, as a fraction to four decimals; 1 of none.
+    /// Ratio of successful calls, with four decimals; 1 if there were none.
     pub success_rate: f64,
 }
 
-/// When it was made.
+/// The time of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrajectoryProcessing"))]
 pub struct Processing {
-    /// In Unix seconds.
+    /// Start in Unix seconds.
     pub start_time: f64,
-    /// In Unix seconds.
+    /// End in Unix seconds.
     pub end_time: f64,
-    /// To three decimals.
+    /// Duration in seconds, with three decimals.
     pub duration_seconds: f64,
 }
 
-/// A part of a whole to four decimals; `None` of nothing.
+/// Returns the ratio of two numbers with four decimals; `None` if `whole` is 0.
 #[must_use]
 pub fn fraction(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| rounded(wide(part) / wide(whole), 4))

@@ -1,5 +1,4 @@
-//! How a [`CompressResult`] looks on the wire: the members of one of its two forms, without
-//! a tag.
+//! The wire form of a [`CompressResult`]: the fields of one of its two variants, without a tag.
 
 use serde::de::Error;
 use serde::ser::SerializeMap;
