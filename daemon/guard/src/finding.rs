@@ -1,32 +1,32 @@
-//! What a scan reports.
+//! The findings of a scan.
 
 use std::fmt;
 use std::ops::Range;
 
-/// One thing found, and where.
+/// A match in a text, and its position.
 ///
-/// Positions count Unicode scalar values of the text that was given to the scan; `start < end`.
+/// Positions count Unicode scalar values of the scanned text; `start < end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finding {
-    /// What was found.
+    /// The id of the pattern or invisible character.
     pub id: FindingId,
-    /// The first char of the hit.
+    /// Position of the first char of the match.
     pub start: usize,
-    /// The char after the last of the hit.
+    /// Position after the last char of the match.
     pub end: usize,
-    /// Whether it shows only once the text is folded: look-alike letters read as Latin, marks and
-    /// what cannot be seen dropped.
+    /// Whether it matches only in the folded text: look-alike letters are read as Latin, marks and
+    /// invisible characters are dropped.
     pub folded: bool,
-    /// What is to be done about it.
+    /// Whether the text should be refused.
     pub severity: Severity,
 }
 
-/// What a finding asks of whoever holds the text.
+/// How to treat a text with a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Severity {
-    /// Keep the text out.
+    /// Refuse the text.
     Block,
-    /// Let it in and say so. Only a [`Policy`](crate::Policy) asks for this.
+    /// Accept the text and report the finding. Only a [`Policy`](crate::Policy) sets this.
     Warn,
 }
 
@@ -35,19 +35,19 @@ pub enum Severity {
 pub struct FindingId(&'static str);
 
 impl FindingId {
-    /// What every invisible character's id begins with.
+    /// The prefix of the ids of invisible characters.
     const INVISIBLE: &'static str = "invisible_unicode_";
 
     pub(crate) const fn new(id: &'static str) -> Self {
         Self(id)
     }
 
-    /// The id as it appears on the wire and in configurations.
+    /// Returns the id as used on the wire and in configurations.
     pub fn as_str(self) -> &'static str {
         self.0
     }
 
-    /// `U+XXXX`, if this is the id of an invisible character.
+    /// Returns `U+XXXX` if this is the id of an invisible character.
     pub(crate) fn code_point(self) -> Option<&'static str> {
         self.0.strip_prefix(Self::INVISIBLE)
     }
@@ -59,13 +59,13 @@ impl fmt::Display for FindingId {
     }
 }
 
-/// A finding before its severity is known.
+/// A finding whose severity is not determined yet.
 pub(crate) struct Hit {
-    /// What was found.
+    /// The id of the pattern or invisible character.
     pub(crate) id: FindingId,
-    /// Where, in chars of the text; never empty.
+    /// The position in chars of the text; never empty.
     pub(crate) chars: Range<usize>,
-    /// Whether it shows only in the folded text.
+    /// Whether it matches only in the folded text.
     pub(crate) folded: bool,
 }
 

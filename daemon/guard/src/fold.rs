@@ -1,10 +1,10 @@
-//! The two views of a text that is not plain ASCII: as it stands, and as a reader sees it.
+//! The two views of a text that is not plain ASCII: the raw view, and the folded view as a reader sees it.
 //!
-//! Folding looks at one character at a time: its compatibility form without marks, each letter of
-//! it replaced by the Latin one it looks like, what cannot be seen dropped, white space and
-//! typographic signs made plain. A letter of another alphabet is read as Latin only if its whole
-//! word can be, or if Latin letters stand in the same word: honest words of other languages stay
-//! opaque. ASCII is never changed, so a text of ASCII alone is its own folded view.
+//! Folding handles one character at a time. It takes the compatibility form without marks, replaces
+//! each letter by the Latin one that it looks like, drops invisible characters, and makes white
+//! space and typographic signs plain. A letter of another alphabet becomes Latin only if its whole
+//! word can become Latin, or if the word also contains Latin letters. So ordinary words of other
+//! languages match nothing. ASCII never changes, so a pure ASCII text is its own folded view.
 
 use crate::view::{CANDIDATE, CANDIDATE_STROKE, FOREIGN, STROKE, WORD, is_word};
 
@@ -15,18 +15,18 @@ mod pages;
 
 pub(crate) use pages::{Traits, traits};
 
-/// Bytes that are tested together for being ASCII.
+/// The number of bytes tested together for being ASCII.
 const BLOCK: usize = 16;
 
-/// A text as a reader sees it.
+/// The folded view of a text.
 pub(crate) struct Folded {
-    /// No byte, one or several for each character; see [`places`].
+    /// Zero, one or several bytes for each character; see [`places`].
     pub(crate) view: Vec<u8>,
-    /// Whether every pattern that is in the raw view is in the folded one too.
+    /// Whether every pattern that matches the raw view also matches this one.
     pub(crate) has_all: bool,
 }
 
-/// The folded view of a text.
+/// Folds a text.
 pub(crate) fn folded(text: &str) -> Folded {
     let mut traits = Traits::default();
     let mut view = view(text, |entry, view| {
@@ -40,12 +40,12 @@ pub(crate) fn folded(text: &str) -> Folded {
     Folded { view, has_all: !traits.contains(Traits::CHANGED) }
 }
 
-/// The raw view of a text: one byte for each character.
+/// Returns the raw view of a text: one byte per character.
 pub(crate) fn raw(text: &str) -> Vec<u8> {
     view(text, |entry, view| view.push(entry.raw))
 }
 
-/// A view to which ASCII is copied and each other character is added by `push`.
+/// Builds a view: copies ASCII and calls `push` for each other character.
 fn view(text: &str, mut push: impl FnMut(pages::Entry<'_>, &mut Vec<u8>)) -> Vec<u8> {
     let mut view = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -65,10 +65,10 @@ fn view(text: &str, mut push: impl FnMut(pages::Entry<'_>, &mut Vec<u8>)) -> Vec
     view
 }
 
-/// The characters of a text that gave certain bytes of its folded view.
+/// Maps bytes of the folded view back to characters of the text.
 ///
-/// `bytes` are places in the folded view, ascending. For each the answer has the number of the
-/// character that gave it and the number of the character after that one and the marks on it.
+/// `bytes` are ascending offsets in the folded view. For each, returns the number of its character,
+/// and the number of the next character that is not a mark on it.
 pub(crate) fn places(text: &str, bytes: &[usize]) -> Vec<(usize, usize)> {
     let mut places: Vec<(usize, usize)> = Vec::with_capacity(bytes.len());
     let mut reader = pages::Reader::default();
@@ -96,7 +96,7 @@ pub(crate) fn places(text: &str, bytes: &[usize]) -> Vec<(usize, usize)> {
     places
 }
 
-/// Decides for every word with candidates whether it is to be read as Latin.
+/// Decides for each word with candidate letters whether to read it as Latin.
 fn settle(folded: &mut [u8]) {
     let mut done = 0;
     while let Some(ahead) = folded[done..].iter().position(|byte| *byte >= CANDIDATE) {
@@ -121,7 +121,7 @@ fn settle_word(word: &mut [u8]) {
     }
 }
 
-/// How many bytes of ASCII a text begins with.
+/// Returns how many ASCII bytes a text begins with.
 fn ascii_length(bytes: &[u8]) -> usize {
     let blocks = bytes.chunks_exact(BLOCK).take_while(|block| block.is_ascii()).count();
     let start = blocks * BLOCK;

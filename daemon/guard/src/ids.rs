@@ -1,11 +1,11 @@
-//! Every id that a scan can report, by name.
+//! The ids that a scan can report, by name.
 
 use std::str::FromStr;
 
 use crate::{FindingId, invisible, patterns};
 
 impl FindingId {
-    /// Every id that a scan can report, in the order of its reports.
+    /// Returns all ids that a scan can report, in the order of its reports.
     pub fn all() -> impl Iterator<Item = Self> {
         invisible::ids().chain(patterns::ids())
     }
@@ -19,10 +19,10 @@ impl FromStr for FindingId {
     }
 }
 
-/// A name that is no id of a finding. The caller's fault.
+/// The error for a name that is not a finding's id. The caller is at fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown finding {name:?}: it is the id of a pattern or invisible_unicode_U+XXXX")]
 pub struct UnknownFinding {
-    /// The name as it was given; ids are compared exactly.
+    /// The given name; ids are compared exactly.
     pub name: String,
 }

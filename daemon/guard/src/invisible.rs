@@ -1,4 +1,4 @@
-//! Characters that a reader cannot see and a model can.
+//! Detection of characters that a reader cannot see but a model can.
 
 use memchr::memchr2_iter;
 
@@ -6,8 +6,8 @@ use crate::FindingId;
 use crate::finding::Hit;
 use crate::joiners::{self, ZWJ, ZWNJ};
 
-/// The characters and their ids: separators of no width, invisible operators, the byte order
-/// mark, and the marks that turn the direction of the text.
+/// The characters and their ids: zero-width separators, invisible operators, the byte order mark,
+/// and the marks that change the text direction.
 const INVISIBLE: [(char, FindingId); 17] = [
     ('\u{200B}', FindingId::new("invisible_unicode_U+200B")),
     (ZWNJ, FindingId::new("invisible_unicode_U+200C")),
@@ -28,11 +28,11 @@ const INVISIBLE: [(char, FindingId); 17] = [
     ('\u{2069}', FindingId::new("invisible_unicode_U+2069")),
 ];
 
-/// The bytes that begin all of them in UTF-8.
+/// The first UTF-8 bytes of these characters.
 const LEAD_BYTES: [u8; 2] = [0xE2, 0xEF];
 
-/// The first place of each distinct invisible character, in order of appearance. Joiners that do
-/// their proper work ([`joiners::is_proper`]) do not count.
+/// Returns the first position of each distinct invisible character, in order of appearance. Skips
+/// joiners that are part of a correct spelling ([`joiners::is_proper`]).
 pub(crate) fn find(text: &str) -> Vec<Hit> {
     let bytes = text.as_bytes();
     let mut hits: Vec<Hit> = Vec::new();
@@ -57,7 +57,7 @@ pub(crate) fn find(text: &str) -> Vec<Hit> {
     hits
 }
 
-/// Whether a character that begins with one of [`LEAD_BYTES`] goes on like one of [`INVISIBLE`].
+/// Returns whether a character that starts with one of [`LEAD_BYTES`] may be one of [`INVISIBLE`].
 fn may_be_invisible(bytes: &[u8]) -> bool {
     match *bytes {
         [0xE2, 0x80, last, ..] => matches!(last, 0x8B..=0x8D | 0xAA..=0xAE),

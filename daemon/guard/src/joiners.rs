@@ -1,4 +1,4 @@
-//! Where a zero-width joiner or non-joiner is part of the spelling.
+//! Zero-width joiners and non-joiners that are part of the spelling.
 
 use crate::fold::{Traits, traits};
 
@@ -8,14 +8,15 @@ pub(crate) const ZWNJ: char = '\u{200C}';
 /// ZERO WIDTH JOINER.
 pub(crate) const ZWJ: char = '\u{200D}';
 
-/// The variation selectors that ask for the text form and the emoji form of the character before.
+/// The variation selectors for the text form and the emoji form of the preceding character.
 const FORMS: [char; 2] = ['\u{FE0E}', '\u{FE0F}'];
 
-/// Whether `joiner` at byte `at` of `text` is a joiner that belongs there: after a letter or sign
-/// of a joining script, or, for [`ZWJ`], between two emoji. False for every other character.
+/// Returns whether `joiner` at byte `at` of `text` is a joiner in a correct place: after a letter
+/// or sign of a joining script, or, for [`ZWJ`], between two emoji. False for every other
+/// character.
 ///
-/// The work is bounded by the distance to the last character that is no combining mark, so asking
-/// about every joiner of a text is linear in it.
+/// The cost is bounded by the distance to the last character that is not a combining mark. So
+/// checking all joiners of a text is linear.
 pub(crate) fn is_proper(text: &str, at: usize, joiner: char) -> bool {
     let before = &text[..at];
     let after = &text[at + joiner.len_utf8()..];

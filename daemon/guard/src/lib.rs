@@ -1,11 +1,11 @@
-//! Pure scans of text: threats, invisible characters, secrets.
+//! Scans of text for threats, invisible characters and secrets.
 //!
-//! [`scan()`] tells whether a text tries to steer the agent that reads it, [`redact()`] takes the
-//! secrets out of one. Both are functions of their arguments alone.
+//! [`scan()`] detects a text that tries to steer the agent that reads it. [`redact()`] masks the
+//! secrets in a text. Both depend only on their arguments.
 //!
-//! Invariants: the crate does no I/O, reads no clock and knows no runtime; every search is linear
-//! in the length of its input, whatever the input is; automata are built at their first use, so a
-//! process that never meets a suspicious text never pays for them.
+//! Invariants: the crate does no I/O, reads no clock and uses no async runtime. Every search is
+//! linear in the length of any input. Automata are built on first use, so a process without
+//! suspicious texts never pays for them.
 
 mod finding;
 mod fold;

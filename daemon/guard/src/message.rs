@@ -1,15 +1,15 @@
-//! Sentences about findings.
+//! Messages about findings.
 
 use crate::{Finding, Severity, patterns};
 
-/// Chars of the words that a sentence repeats at the most.
+/// The most chars of the matched words that a message repeats.
 const MOST: usize = 60;
 
-/// Chars of the shortest word of a pattern that is shown within a longer one.
+/// The shortest pattern word, in chars, that is shown as a part of a longer word.
 const SHORTEST_WITHIN: usize = 3;
 
-/// Returns a sentence for people and models: the words that the pattern found, their place, and what to do. The text
-/// between those words is hidden, because it may be a secret.
+/// Returns a message for people and models: the words that the pattern found, their position, and
+/// advice. The text between those words is hidden, because it may be a secret.
 pub fn threat_message(finding: &Finding, text: &str) -> String {
     let Finding { id, start, end, .. } = finding;
     let (verdict, advice) = match (finding.severity, id.code_point()) {
@@ -30,8 +30,8 @@ pub fn threat_message(finding: &Finding, text: &str) -> String {
     }
 }
 
-/// Returns the pattern's words as the hit has them, in one line, with `…` for the text between them. Returns none where
-/// they are disguised.
+/// Returns the pattern's words as in the match, on one line, with `…` for the text between them.
+/// Returns `None` if they are disguised.
 fn words(finding: &Finding, text: &str) -> Option<String> {
     let found: String = text.chars().skip(finding.start).take(finding.end - finding.start).collect();
     let known: Vec<&str> = patterns::words(finding.id).collect();
@@ -52,7 +52,7 @@ fn words(finding: &Finding, text: &str) -> Option<String> {
     shown.iter().any(|part| *part != "…").then_some(line)
 }
 
-/// The part of a word that the pattern looks for.
+/// Returns the part of a word that the pattern looks for.
 fn shown_of<'a>(word: &'a str, known: &[&str]) -> Option<&'a str> {
     let small = word.to_ascii_lowercase();
     if known.contains(&small.as_str()) {

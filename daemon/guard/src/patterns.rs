@@ -1,10 +1,10 @@
-//! Searching a view of a text for the threat patterns.
+//! Search for the threat patterns in a view of a text.
 //!
-//! A pattern is an expression and the words that no hit of it can do without. One pass of an
-//! automaton finds the words of all patterns; where those of one follow each other as its hit
-//! would have them, its expression is tried, once for each stretch of text that a hit can't leave.
-//! So the work is linear in the text however many patterns almost match, and an expression that
-//! nothing comes near is never compiled.
+//! A pattern consists of an expression and the words that every match contains. An automaton finds
+//! the words of all patterns in one pass. When the words of a pattern appear in the order of a
+//! match, its expression is tried, once per stretch of text that a match can't cross. So the work
+//! is linear in the text, however many patterns nearly match. An expression is compiled only when
+//! its words appear.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -29,20 +29,20 @@ use stops::Stops;
 use table::PATTERNS;
 use words::Words;
 
-/// Where each pattern of the table was first found, in bytes of the view.
+/// The first match of each pattern of the table, in bytes of the view.
 pub(crate) type Hits = Vec<Option<Range<usize>>>;
 
-/// The automaton and what to do at each of its words.
+/// The automaton, and the patterns of each of its words.
 static WORDS: LazyLock<Words> = LazyLock::new(Words::of_table);
 
-/// Looks for the first hit of every pattern of `scope` for which `hits` has none yet.
+/// Finds the first match of every pattern of `scope` that has none in `hits` yet.
 ///
-/// `hits` has a place for each pattern, as [`no_hits`] gives it.
+/// `hits` has one entry per pattern, as [`no_hits`] returns it.
 pub(crate) fn find(view: &[u8], scope: Scope, hits: &mut Hits) {
     find_among(view, scope, |_| true, hits);
 }
 
-/// Does the same for those patterns only whose place in the table `is_wanted`.
+/// Does the same, but only for patterns whose index in the table `is_wanted`.
 pub(crate) fn find_among(view: &[u8], scope: Scope, is_wanted: impl Fn(usize) -> bool, hits: &mut Hits) {
     let automaton = &WORDS.automaton;
     let Ok(mut state) = automaton.start_state(Anchored::No) else {
@@ -74,19 +74,19 @@ pub(crate) fn find_among(view: &[u8], scope: Scope, is_wanted: impl Fn(usize) ->
     }
 }
 
-/// A search on its way through a view.
+/// The state of a search through a view.
 struct Search<'a> {
     view: &'a [u8],
-    /// One for each pattern.
+    /// The progress of each pattern.
     progress: Vec<Progress>,
-    /// How many of them are not done.
+    /// Number of patterns that are not done.
     open: usize,
     stops: Stops,
 }
 
 impl Search<'_> {
-    /// Takes note of the words that end before byte `end`. Kept out of the loop over all bytes,
-    /// which is half as fast with it.
+    /// Handles the words that end before byte `end`. It is kept out of the loop over all bytes,
+    /// because inlining halves the loop's speed.
     #[inline(never)]
     fn visit(&mut self, state: StateID, end: usize) {
         let automaton = &WORDS.automaton;
@@ -114,17 +114,17 @@ impl Search<'_> {
     }
 }
 
-/// A place for each pattern, nothing found yet.
+/// Returns an empty list of matches: one entry per pattern.
 pub(crate) fn no_hits() -> Hits {
     vec![None; PATTERNS.len()]
 }
 
-/// The ids of all patterns, in the table's order, which is that of [`Hits`].
+/// Returns the ids of all patterns in the order of the table and of [`Hits`].
 pub(crate) fn ids() -> impl Iterator<Item = FindingId> {
     PATTERNS.iter().map(|pattern| pattern.id)
 }
 
-/// The words by which a pattern is found, each alone and in small letters.
+/// Returns the individual words of a pattern in small letters.
 pub(crate) fn words(id: FindingId) -> impl Iterator<Item = &'static str> {
     let rows = PATTERNS.iter().filter(move |pattern| pattern.id == id);
     let steps = rows.flat_map(|pattern| pattern.steps).flat_map(|words| words.trim_start_matches(r"\$").split('|'));

@@ -1,29 +1,29 @@
-//! What is to be done about each kind of finding.
+//! The configured treatment of findings.
 
 use std::collections::BTreeMap;
 
 use crate::{Finding, FindingId, Scope, Severity, scan};
 
-/// What a configuration asks for where something is found.
+/// How a configuration treats a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Treatment {
-    /// Keep the text out.
+    /// Refuse the text.
     Block,
-    /// Let it in and say so.
+    /// Accept the text and report the finding.
     Warn,
-    /// Do not even say so.
+    /// Accept the text without a report.
     Off,
 }
 
-/// The treatment of every id at every scope. By default everything blocks.
+/// The treatment of every id at every scope. By default all findings block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// What does not block; [`Treatment::Block`] is not among the values.
+    /// The treatments other than the default; [`Treatment::Block`] is not among the values.
     exceptions: BTreeMap<(FindingId, Scope), Treatment>,
 }
 
 impl Policy {
-    /// Sets the treatment of `id` in scans at exactly these scopes; the others keep theirs.
+    /// Sets the treatment of `id` in scans at exactly these scopes; other scopes are unchanged.
     pub fn set(&mut self, id: FindingId, scopes: &[Scope], treatment: Treatment) {
         for scope in scopes {
             match treatment {
@@ -33,13 +33,13 @@ impl Policy {
         }
     }
 
-    /// What is to be done about `id` in a scan at `scope`.
+    /// Returns the treatment of `id` in a scan at `scope`.
     pub fn treatment(&self, id: FindingId, scope: Scope) -> Treatment {
         self.exceptions.get(&(id, scope)).copied().unwrap_or(Treatment::Block)
     }
 
-    /// The findings of [`scan()`](crate::scan()), each with the severity that is set for it. What is
-    /// off is left out and hides nothing.
+    /// Returns the findings of [`scan()`](crate::scan()) with their configured severities. A
+    /// finding that is off is left out and hides no other.
     pub fn scan(&self, text: &str, scope: Scope) -> Vec<Finding> {
         let hits = scan::hits(text, scope).into_iter();
         hits.filter_map(|hit| {
@@ -53,7 +53,7 @@ impl Policy {
         .collect()
     }
 
-    /// The ids for which `text` is to be kept out, in the order of [`Policy::scan`].
+    /// Returns the ids that block `text`, in the order of [`Policy::scan`].
     pub fn blocks(&self, text: &str, scope: Scope) -> Vec<FindingId> {
         let hits = scan::hits(text, scope).into_iter().map(|hit| hit.id);
         hits.filter(|id| self.treatment(*id, scope) == Treatment::Block).collect()

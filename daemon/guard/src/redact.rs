@@ -1,10 +1,10 @@
-//! Taking the secrets out of a text.
+//! Redaction: replaces the secrets in a text.
 //!
-//! One pass for each kind of secret, and before them one for what is left of secrets that were
-//! masked; each works on what the one before it left. A pass lists its [`Edit`]s; it jumps from
-//! one byte that a secret cannot do without to the next (`=`, `:`, `+`, a key's first letters)
-//! and looks at the neighbourhood by hand, so that ordinary text costs little and no text costs
-//! more than linear time.
+//! There is one pass for each kind of secret, and a first pass for the remains of masked secrets.
+//! Each pass works on the result of the previous one. A pass returns a list of [`Edit`]s. It jumps
+//! between the bytes that every secret of its kind contains (`=`, `:`, `+`, the first letters of a
+//! key), and checks their surroundings. So ordinary text costs little, and every text takes linear
+//! time.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -23,36 +23,36 @@ mod telegram;
 
 pub use json_field::is_secret_field;
 
-/// Tokens of fewer chars are masked whole: what [`mask`] would leave of them gives too much away.
+/// Tokens with fewer chars are masked completely, because [`mask`] would reveal too much of them.
 const SHORT_TOKEN: usize = 18;
 
-/// What stands for a secret of which nothing is shown.
+/// The replacement for a secret of which nothing is shown.
 const HIDDEN: &str = "***";
 
-/// What stands for a secret where its place is all that may be told.
+/// The replacement for a secret with [`Shown::Nothing`]: it only marks the position.
 const REMOVED: &str = "[REDACTED]";
 
-/// How a text is to be redacted. The default is that of ordinary text.
+/// Options of a redaction. The default is for ordinary text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RedactOptions {
     /// Whether the text is the content of a source file.
     pub code: CodeFile,
-    /// How much of a secret stays.
+    /// How much of a secret stays visible.
     pub shown: Shown,
 }
 
-/// How much of a secret stays in the text.
+/// How much of a secret stays visible in the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Shown {
-    /// Of a long one its first and last letters, by which its owner knows it.
+    /// The first and last letters of a long secret, so that its owner recognises it.
     #[default]
     Ends,
-    /// Nothing, neither of a secret nor of one that was masked before.
+    /// Nothing, also of a secret that was masked before.
     Nothing,
 }
 
 impl Shown {
-    /// What stands for a secret. A placeholder stays what it is.
+    /// Returns the replacement for a secret. A placeholder is not replaced again.
     fn of(self, secret: &str) -> String {
         let is_placeholder =
             secret.strip_prefix(REMOVED.trim_end_matches(']')).is_some_and(|rest| rest.trim_matches(']').is_empty());
@@ -64,43 +64,43 @@ impl Shown {
     }
 }
 
-/// Whether a text is source code, where `API_KEY = …` and `"token": …` are mostly program, not
-/// secret: the passes over assignments and JSON fields leave it alone.
+/// Whether a text is source code. There `API_KEY = …` and `"token": …` are mostly code and not
+/// secrets, so the passes over assignments and JSON fields skip it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CodeFile {
-    /// Ordinary text: prose, logs, output of tools.
+    /// Ordinary text: prose, logs, tool outputs.
     #[default]
     No,
     /// A source file.
     Yes,
 }
 
-/// A text without its secrets.
+/// The result of a redaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redacted<'a> {
-    /// The text; borrowed if it held no secret.
+    /// The text; borrowed if it contains no secret.
     pub text: Cow<'a, str>,
-    /// How many replacements changed something. One secret may be replaced by several passes.
+    /// Number of replacements that changed something. Several passes may replace the same secret.
     pub count: usize,
 }
 
-/// One replacement that a pass asks for.
+/// One replacement by a pass.
 struct Edit {
-    /// The bytes to be replaced. The edits of a pass are in ascending order and do not overlap.
+    /// The bytes to replace. The edits of a pass are in ascending order and do not overlap.
     range: Range<usize>,
-    /// What stands there instead.
+    /// The replacement.
     with: String,
 }
 
-/// One kind of secret.
+/// One pass of the redaction, for one kind of secret.
 struct Pass {
-    /// Lists all edits of a text.
+    /// Returns all edits of a text.
     edits: fn(&str, Shown) -> Vec<Edit>,
-    /// Which texts it looks at.
+    /// The texts that it applies to.
     over: Texts,
 }
 
-/// Which texts a pass looks at.
+/// The texts that a pass applies to.
 enum Texts {
     Any,
     NoCode,
@@ -133,8 +133,7 @@ impl Pass {
     }
 }
 
-/// Replaces every secret it knows the shape of. Never fails; a text without secrets comes back
-/// as it was, not copied.
+/// Replaces every secret of a known form. Never fails; returns a text without secrets uncopied.
 pub fn redact(text: &str, options: RedactOptions) -> Redacted<'_> {
     let mut redacted = Redacted { text: Cow::Borrowed(text), count: 0 };
     for pass in PASSES.iter().filter(|pass| pass.looks_at(options.code)) {
@@ -143,7 +142,7 @@ pub fn redact(text: &str, options: RedactOptions) -> Redacted<'_> {
     redacted
 }
 
-/// What is shown of a secret: nothing of a short one, of a long one the first 6 and last 4 chars.
+/// Masks a secret: hides a short one completely, and shows the first 6 and last 4 chars of a long one.
 pub fn mask(token: &str) -> String {
     let length = token.chars().count();
     if length < SHORT_TOKEN {
@@ -155,7 +154,7 @@ pub fn mask(token: &str) -> String {
 }
 
 impl Redacted<'_> {
-    /// Carries out the edits that change anything, and counts them.
+    /// Applies the edits that change something, and counts them.
     fn apply(&mut self, edits: &[Edit]) {
         let old = &*self.text;
         let mut new = String::new();
@@ -173,8 +172,8 @@ impl Redacted<'_> {
     }
 }
 
-/// The edits round the given places. A place inside an earlier edit is passed over, and so is an
-/// edit that begins in one: two fields may share a quote.
+/// Returns the edits around the given positions. Skips a position inside an earlier edit, and an
+/// edit that begins inside one: two fields may share a quote.
 fn disjoint(places: impl Iterator<Item = usize>, edit_at: impl Fn(usize) -> Option<Edit>) -> Vec<Edit> {
     let mut edits: Vec<Edit> = Vec::new();
     let mut done = 0;
@@ -190,26 +189,26 @@ fn disjoint(places: impl Iterator<Item = usize>, edit_at: impl Fn(usize) -> Opti
     edits
 }
 
-/// The letters of most keys: ASCII letters and digits, `_` and `-`.
+/// Returns whether the byte occurs in most keys: ASCII letters and digits, `_` and `-`.
 fn is_key_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
-/// Where the run of bytes of one kind ends that begins at `from`; `from` itself if there is none.
+/// Returns the end of the run of bytes of one kind that begins at `from`; `from` itself if there is none.
 fn run_end(text: &str, from: usize, is_member: fn(u8) -> bool) -> usize {
     let rest = &text.as_bytes()[from..];
     let length = rest.iter().position(|byte| !is_member(*byte));
     from + length.unwrap_or(rest.len())
 }
 
-/// Where the run of bytes of one kind begins that ends at `to`; `to` itself if there is none.
+/// Returns the start of the run of bytes of one kind that ends at `to`; `to` itself if there is none.
 fn run_start(text: &str, to: usize, is_member: fn(u8) -> bool) -> usize {
     let before = &text.as_bytes()[..to];
     let last_other = before.iter().rposition(|byte| !is_member(*byte));
     last_other.map_or(0, |at| at + 1)
 }
 
-/// The byte before `at`, if there is one.
+/// Returns the byte before `at`, if there is one.
 fn byte_before(text: &str, at: usize) -> Option<u8> {
     text.as_bytes()[..at].last().copied()
 }

@@ -1,26 +1,26 @@
 //! The threat scan: invisible characters, then patterns.
 //!
-//! A text is searched as it stands and as a reader sees it ([`fold`]); a hit in either counts.
+//! A text is searched in its raw form and as a reader sees it ([`fold`]); a match in either form counts.
 
 use crate::finding::Hit;
 use crate::{Finding, Policy, Scope, fold, invisible, patterns, threat_message};
 
-/// Everything suspicious in `text`: first the invisible characters, one finding for each distinct
-/// one in the order in which they appear, then the patterns of `scope` in their fixed order, each
-/// with its first hit: that in the text as it stands, or else that in the folded text.
+/// Returns all findings in `text`. First come the invisible characters: one finding for each
+/// distinct one, in order of appearance. Then come the patterns of `scope` in their fixed order,
+/// each with its first match in the raw text, or else in the folded text.
 ///
-/// Every finding asks to block; [`Policy::scan`] asks for what is configured.
+/// Every finding has the severity to block; [`Policy::scan`] uses the configured severities.
 pub fn scan(text: &str, scope: Scope) -> Vec<Finding> {
     Policy::default().scan(text, scope)
 }
 
-/// A sentence for people and models about the first finding at `scope`; `None` for a clean text.
-/// It names the words and their place, and shows no secret.
+/// Returns a message for people and models about the first finding at `scope`; `None` for a clean
+/// text. It names the words and their position, and shows no secret.
 pub fn first_threat_message(text: &str, scope: Scope) -> Option<String> {
     scan(text, scope).first().map(|finding| threat_message(finding, text))
 }
 
-/// All hits of a text, in the order of [`scan`].
+/// Returns all hits in a text, in the order of [`scan`].
 pub(crate) fn hits(text: &str, scope: Scope) -> Vec<Hit> {
     let mut hits = patterns::no_hits();
     if text.is_ascii() {
@@ -49,13 +49,13 @@ pub(crate) fn hits(text: &str, scope: Scope) -> Vec<Hit> {
     invisible::find(text).into_iter().chain(patterns).collect()
 }
 
-/// The hits in a raw view, whose places are the text's.
+/// Converts hits in a raw view, whose positions are those of the text.
 fn raw_hits(hits: patterns::Hits) -> impl Iterator<Item = Hit> {
     let hits = patterns::ids().zip(hits);
     hits.filter_map(|(id, chars)| Some(Hit { id, chars: chars?, folded: false }))
 }
 
-/// Turns places in the folded view into places in the text.
+/// Converts positions in the folded view to positions in the text.
 fn map_back(text: &str, hits: &mut patterns::Hits) {
     let mut bytes: Vec<usize> = hits.iter().flatten().flat_map(|hit| [hit.start, hit.end - 1]).collect();
     if bytes.is_empty() {

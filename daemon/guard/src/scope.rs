@@ -1,17 +1,17 @@
-//! How wide a scan casts its net.
+//! Scopes: which patterns a scan uses.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Which patterns a scan looks for. The scopes nest, and their order is that of the nesting:
-/// everything found at a smaller scope is found at a larger one too.
+/// Which patterns a scan uses. Each scope includes the smaller ones, so a scan at a larger scope
+/// also finds everything that one at a smaller scope finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// Plain injection and exfiltration, for any text whatever.
+    /// Plain injection and exfiltration, for any text.
     All,
-    /// Also what tries to change the agent itself, for text that enters its context.
+    /// Also attempts to change the agent itself, for text that enters its context.
     Context,
-    /// Also what touches keys, agent files and foreign URLs, for text that stays in memory.
+    /// Also access to keys, agent files and foreign URLs, for text that stays in memory.
     Strict,
 }
 
@@ -42,10 +42,10 @@ impl FromStr for Scope {
     }
 }
 
-/// A scope's name that is none of the three. The caller's fault.
+/// The error for an unknown scope name. The caller is at fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown scope {name:?}: it is one of all, context, strict")]
 pub struct UnknownScope {
-    /// The name as it was given; names are lower case.
+    /// The given name; names are lower case.
     pub name: String,
 }

@@ -1,8 +1,8 @@
-//! The form in which texts are searched: one byte for each character.
+//! Views: the form in which texts are searched, with one byte per character.
 //!
-//! ASCII stands for itself. The patterns ask of any other character only what kind it is, so a
-//! code from [`WORD`] on says that. A view of the raw text has exactly one byte for each of its
-//! characters, so that its places are the text's.
+//! ASCII bytes are unchanged. For any other character the patterns only need its kind, which is a
+//! code from [`WORD`] on. A view of the raw text has exactly one byte for each character, so
+//! positions in it are positions in the text.
 
 /// A letter, mark or digit that looks like nothing in ASCII.
 pub(crate) const WORD: u8 = 0x80;
@@ -10,20 +10,20 @@ pub(crate) const WORD: u8 = 0x80;
 /// White space outside ASCII; it ends no line.
 pub(crate) const SPACE: u8 = 0x81;
 
-/// Every other character outside ASCII: punctuation, symbols, what cannot be seen.
+/// Every other character outside ASCII: punctuation, symbols, invisible characters.
 pub(crate) const OTHER: u8 = 0x82;
 
 /// The typographic apostrophe, in raw views.
 pub(crate) const APOSTROPHE: u8 = 0x83;
 
-/// A letter of an alphabet other than the Latin one that looks like no Latin letter.
+/// A letter of a non-Latin alphabet that looks like no Latin letter.
 pub(crate) const FOREIGN: u8 = 0x84;
 
-/// A letter that a reader takes for an `i` or an `l`, as the word demands.
+/// A letter that reads as an `i` or an `l`, whichever the word needs.
 pub(crate) const STROKE: u8 = 0x85;
 
-/// A letter that looks like the Latin one in the lower seven bits, or like a [`STROKE`], if its
-/// word is meant to be read so. Codes from here on are such candidates.
+/// A candidate: a letter that looks like the Latin letter in its lower bits, or like a [`STROKE`],
+/// if its word is read as Latin. All codes from here on are candidates.
 pub(crate) const CANDIDATE: u8 = 0xE0;
 
 /// A candidate for [`STROKE`].
@@ -33,24 +33,24 @@ pub(crate) const CANDIDATE_STROKE: u8 = 0xFB;
 const IS_WORD: u8 = 1;
 const IS_SPACE: u8 = 2;
 
-/// What each byte of a view is.
+/// The kind of each byte of a view.
 static KINDS: [u8; 256] = kinds();
 
-/// Each byte as the search for words sees it: small letters, `i`, `l` and [`STROKE`] as one, and all
-/// white space as one.
+/// Each byte as the search for words reads it: letters are small, `i`, `l` and [`STROKE`] are one
+/// letter, and all white space is a space.
 pub(crate) static WORD_LETTERS: [u8; 256] = word_letters();
 
-/// Whether the byte stands for a letter, mark, digit or underscore.
+/// Returns whether the byte is a letter, mark, digit or underscore.
 pub(crate) fn is_word(byte: u8) -> bool {
     KINDS[usize::from(byte)] & IS_WORD != 0
 }
 
-/// Whether the byte stands for white space, a line's end included.
+/// Returns whether the byte is white space, including newlines.
 pub(crate) fn is_space(byte: u8) -> bool {
     KINDS[usize::from(byte)] & IS_SPACE != 0
 }
 
-/// Whether a byte of a view is to be read as the given small ASCII letter or sign.
+/// Returns whether a byte of a view reads as the given small ASCII letter or sign.
 pub(crate) fn reads_as(byte: u8, letter: u8) -> bool {
     byte.to_ascii_lowercase() == letter || (byte == STROKE && matches!(letter, b'i' | b'l'))
 }

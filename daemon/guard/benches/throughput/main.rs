@@ -1,8 +1,9 @@
-//! MB/s of the scan and the redaction, over everyday texts and over texts made to be slow.
+//! Measures scan and redaction in MB/s, over everyday texts and over texts made to be slow.
 //!
-//! `cargo bench -p herma-guard` prints one line for each text: the rate over [`SIZE`] bytes and how
-//! many times as long twice as much takes. The last line names the slowest and the largest ratio.
-//! `cargo bench -p herma-guard -- framework` measures the texts that have the word in their name.
+//! `cargo bench -p herma-guard` prints one line per text: the rate over [`SIZE`] bytes, and the
+//! ratio of the times for twice as many bytes. The last line names the slowest text and the largest
+//! ratio. `cargo bench -p herma-guard -- framework` measures only texts with that word in their
+//! name.
 
 #![expect(clippy::print_stdout, reason = "the figures are the purpose")]
 
@@ -16,24 +17,24 @@ mod texts;
 
 use texts::{TEXTS, Text};
 
-/// Bytes of the shorter form of each text, about.
+/// Approximate size of the shorter form of each text, in bytes.
 const SIZE: usize = 1 << 20;
 
-/// Each text is read so many times; the fastest counts.
+/// How often each text is measured; the fastest run counts.
 const ROUNDS: usize = 5;
 
-/// What a scan and a redaction of any text are to reach, in MB/s.
+/// The required rate of scan and redaction for any text, in MB/s.
 const LEAST_RATE: f64 = 60.0;
 
-/// What twice the text may take at most, as a multiple.
+/// The largest allowed ratio of the time for twice the text.
 const LARGEST_RATIO: f64 = 2.5;
 
-/// What was measured for one text and one function.
+/// The result for one text and one function.
 #[derive(Clone, Copy)]
 struct Measure {
-    /// MB/s over the longer form.
+    /// MB/s for the longer form.
     rate: f64,
-    /// The time for the longer form over the time for the shorter one.
+    /// Time for the longer form divided by the time for the shorter one.
     ratio: f64,
 }
 

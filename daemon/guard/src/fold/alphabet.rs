@@ -1,14 +1,13 @@
-//! Which letters are Latin, and which of alphabets at all.
+//! Classes of letters: Latin, and letters of any alphabet.
 
-/// Whether the character is in a block of Latin letters, the small capitals and the phonetic
-/// alphabet included.
+/// Returns whether the character is in a block of Latin letters, including small capitals and the phonetic alphabet.
 pub(super) fn is_latin(c: char) -> bool {
     matches!(c, '\u{AA}'..='\u{2B8}' | '\u{1D00}'..='\u{1DBF}' | '\u{1E00}'..='\u{1EFF}' | '\u{2100}'..='\u{218F}'
         | '\u{2C60}'..='\u{2C7F}' | '\u{A720}'..='\u{A7FF}' | '\u{AB30}'..='\u{AB6F}' | '\u{10780}'..='\u{107BF}')
 }
 
-/// Whether the character is in a part of Unicode that holds alphabets rather than ideographs and
-/// syllables. The others have no Latin look-alikes, and stand beside Latin words without a space.
+/// Returns whether the character is in a part of Unicode with alphabets, as opposed to ideographs
+/// and syllables. Those have no Latin look-alikes and occur next to Latin words without a space.
 pub(super) fn is_of_alphabet(c: char) -> bool {
     matches!(c, '\u{80}'..='\u{2E7F}' | '\u{A4D0}'..='\u{ABFF}' | '\u{FB00}'..='\u{FEFF}' | '\u{10000}'..='\u{1FFFF}')
 }

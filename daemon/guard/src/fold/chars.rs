@@ -1,4 +1,4 @@
-//! One character as the views show it.
+//! The bytes of a character in both views.
 
 use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
@@ -6,8 +6,7 @@ use super::alphabet::{is_latin, is_of_alphabet};
 use super::lookalikes::{self, Lookalike};
 use crate::view::{APOSTROPHE, CANDIDATE, CANDIDATE_STROKE, FOREIGN, OTHER, SPACE, STROKE, WORD};
 
-/// A character's byte in the raw view. The long s and the Kelvin sign equal letters when case is
-/// ignored.
+/// Returns a character's byte in the raw view. The long s and the Kelvin sign equal letters if case is ignored.
 pub(super) fn raw(c: char) -> u8 {
     match c {
         '\u{17F}' => b's',
@@ -18,7 +17,7 @@ pub(super) fn raw(c: char) -> u8 {
     }
 }
 
-/// Appends a character's bytes in the folded view, candidates not yet settled.
+/// Appends a character's bytes in the folded view, with candidate letters not yet decided.
 pub(super) fn fold(c: char, folded: &mut Vec<u8>) {
     if c.is_ascii() {
         folded.extend(u8::try_from(c));
@@ -27,7 +26,7 @@ pub(super) fn fold(c: char, folded: &mut Vec<u8>) {
     } else if is_of_arabic_form(c) {
         folded.push(opaque(c));
     } else if matches!(c, 'ϲ' | 'Ϲ') {
-        // Unicode reads the lunate sigma as another sigma, which looks like no c.
+        // Unicode decomposes the lunate sigma to another sigma, which does not look like a c.
         fold_part(c, folded);
     } else if is_seen(c) {
         let start = folded.len();
@@ -36,7 +35,7 @@ pub(super) fn fold(c: char, folded: &mut Vec<u8>) {
             '(' | ')' if without_brackets => {}
             part => fold_part(part, folded),
         });
-        // A syllable or ligature of which nothing is Latin counts as one letter.
+        // A syllable or ligature without any Latin part counts as one letter.
         if folded[start..].iter().all(|byte| matches!(*byte, WORD | FOREIGN | OTHER)) {
             folded.truncate(start);
             folded.push(opaque(c));
@@ -44,12 +43,12 @@ pub(super) fn fold(c: char, folded: &mut Vec<u8>) {
     }
 }
 
-/// Whether the character is a form of Arabic letters. Some stand for a whole sentence.
+/// Returns whether the character is a presentation form of Arabic. Some of them encode a whole sentence.
 fn is_of_arabic_form(c: char) -> bool {
     matches!(c, '\u{FB50}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}')
 }
 
-/// Appends a part of a character's compatibility form.
+/// Appends the bytes of one part of a character's compatibility form.
 fn fold_part(part: char, folded: &mut Vec<u8>) {
     if part.is_ascii() {
         folded.extend(u8::try_from(part));
@@ -68,7 +67,7 @@ fn fold_part(part: char, folded: &mut Vec<u8>) {
     }
 }
 
-/// Whether a reader sees the character at all, and as more than a mark on another.
+/// Returns whether the character is visible and more than a mark on another one.
 fn is_seen(c: char) -> bool {
     let is_format = matches!(c,
         '\u{80}'..='\u{9F}' | '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{70F}' | '\u{115F}' | '\u{1160}'
@@ -79,8 +78,7 @@ fn is_seen(c: char) -> bool {
     !is_format && !is_combining_mark(c)
 }
 
-/// The plain form of white space, of typographic signs, and of letters in black circles, black
-/// squares and flags.
+/// Returns the plain form of white space, typographic signs, and letters in black circles, black squares and flags.
 fn sign(c: char) -> Option<u8> {
     Some(match c {
         '\u{2800}' => b' ',
@@ -108,7 +106,7 @@ fn letter_after(c: char, a: char) -> u8 {
     b'a' + u8::try_from(u32::from(c) - u32::from(a)).unwrap_or(0)
 }
 
-/// The code of a character that looks like nothing in ASCII.
+/// Returns the byte for a character that looks like nothing in ASCII.
 fn opaque(c: char) -> u8 {
     if c.is_alphabetic() && is_of_alphabet(c) && !is_latin(c) { FOREIGN } else { kind(c) }
 }

@@ -1,25 +1,25 @@
-//! Which Latin letter a letter looks like.
+//! The Latin letter that a letter looks like.
 //!
-//! Unicode's own data (UTS 39) answers for most. It maps to prototypes, though, of which some are
-//! Latin only to a linguist (small capitals, the alphabet of phonetics), and it takes I, l and 1
-//! for one; the table here goes before it.
+//! Most answers come from Unicode's own data (UTS 39). That data maps to prototypes, some of which
+//! are Latin only to a linguist (small capitals, the phonetic alphabet). It also treats I, l and 1
+//! as one. The table in this file therefore takes precedence.
 
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::skeleton;
 
 use super::alphabet::{is_latin, is_of_alphabet};
 
-/// What a reader takes a letter for.
+/// The Latin reading of a letter.
 pub(super) enum Lookalike {
     /// One small letter.
     Letter(u8),
-    /// An `i` or an `l`, as the word demands.
+    /// An `i` or an `l`, whichever the word needs.
     Stroke,
-    /// Several small letters, of a Latin ligature.
+    /// Several small letters, for a Latin ligature.
     Latin(Vec<u8>),
 }
 
-/// Letters by the Latin one they look like, capitals where they differ from their small form.
+/// Letters by the Latin one that they look like, with capitals that differ from their small form.
 const LETTERS: [(u8, &str); 24] = [
     (b'a', "ᴀɐɑαаΛɅ"),
     (b'b', "ʙɓвβьßƅ"),
@@ -47,14 +47,14 @@ const LETTERS: [(u8, &str); 24] = [
     (b'y', "ʏуγүұʎ"),
 ];
 
-/// The last two letters.
+/// The remaining two letters.
 const MORE_LETTERS: [(u8, &str); 2] = [(b'x', "хχ"), (b'z', "ᴢʐᴣ")];
 
-/// Letters that look like an `i` as much as like an `l`.
+/// Letters that look equally like an `i` and an `l`.
 const STROKES: &str = "ıɩɪιӏӀІΙƖǀ";
 
-/// What the letter `c`, one without a compatibility form, looks like; `None` for what is no letter
-/// and for most letters.
+/// Returns what the letter `c`, which has no compatibility form, looks like. `None` for most
+/// letters, and for anything that is not a letter.
 pub(super) fn of(c: char) -> Option<Lookalike> {
     if !c.is_alphabetic() || !is_of_alphabet(c) {
         return None;

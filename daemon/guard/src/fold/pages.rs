@@ -1,4 +1,4 @@
-//! What is known of each character, in tables of 256 built when a text first needs them.
+//! Properties of characters, in tables of 256 that are built on first use.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -8,30 +8,30 @@ use unicode_normalization::char::is_combining_mark;
 use super::chars;
 use crate::view::{is_space, is_word};
 
-/// Characters of one page.
+/// Number of characters in a page.
 const PAGE: u32 = 256;
 
 /// The pages of all of Unicode.
 static PAGES: [OnceLock<Page>; 0x1100] = [const { OnceLock::new() }; 0x1100];
 
-/// Properties of a character beside its folded form.
+/// Properties of a character in addition to its folded form.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Traits(u8);
 
 impl Traits {
-    /// It is dropped and belongs to the letter before it: a combining mark, a variation selector.
+    /// It is dropped and belongs to the preceding letter: a combining mark or variation selector.
     pub(crate) const MARK: Self = Self(1);
-    /// A letter or sign of a script whose spelling needs joiners.
+    /// A letter or sign of a script whose spelling uses joiners.
     pub(crate) const JOINING: Self = Self(2);
-    /// A mark of no script of its own, which takes that of the letter below it.
+    /// A mark without a script of its own; it has the script of its base letter.
     pub(crate) const BORROWED: Self = Self(4);
     /// It may be part of an emoji sequence.
     pub(crate) const EMOJI: Self = Self(8);
-    /// Its folded form is of another kind than the character itself, so that a pattern may be in
-    /// the raw text and not in the folded one.
+    /// Its folded form is of a different kind than the character. A pattern may then match the raw
+    /// text but not the folded text.
     pub(crate) const CHANGED: Self = Self(16);
 
-    /// The traits of both.
+    /// Returns the union of two sets of traits.
     pub(super) fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
@@ -41,7 +41,7 @@ impl Traits {
     }
 }
 
-/// What is known of one character.
+/// The properties of one character.
 pub(super) struct Entry<'a> {
     /// Its byte in the raw view.
     pub(super) raw: u8,
@@ -50,28 +50,28 @@ pub(super) struct Entry<'a> {
     pub(super) traits: Traits,
 }
 
-/// 256 characters in a row.
+/// The properties of 256 consecutive characters.
 struct Page {
     rows: Box<[Row]>,
-    /// The folded forms, one behind the other.
+    /// The concatenated folded forms.
     folded: Vec<u8>,
 }
 
 /// One character of a page.
 #[derive(Clone, Copy)]
 struct Row {
-    /// Where its folded form begins in the page's.
+    /// Offset of its folded form in the page's.
     start: u16,
-    /// The bytes of its folded form; the longest of Unicode has 18.
+    /// Length of its folded form in bytes; the longest one in Unicode has 18.
     length: u8,
     raw: u8,
     traits: Traits,
 }
 
-/// Looks characters up and keeps the last page at hand.
+/// Looks up characters and remembers the last page.
 #[derive(Default)]
 pub(super) struct Reader {
-    /// The number of the page at hand, and the page.
+    /// The number of the last page, and the page.
     last: Option<(u32, &'static Page)>,
 }
 
@@ -87,7 +87,7 @@ impl Reader {
     }
 }
 
-/// The traits of one character.
+/// Returns the traits of one character.
 pub(crate) fn traits(c: char) -> Traits {
     page(u32::from(c) / PAGE).entry(c).traits
 }
@@ -122,13 +122,13 @@ impl Page {
     }
 }
 
-/// Whether a folded form says to every pattern what the character itself says, or more.
+/// Returns whether every pattern that matches the character also matches its folded form.
 fn keeps_kind(raw: u8, folded: &[u8]) -> bool {
     let is_same = |byte: &u8| *byte != b'>' && is_word(*byte) == is_word(raw) && is_space(*byte) == is_space(raw);
     !folded.is_empty() && folded.iter().all(is_same)
 }
 
-/// The characters of a page that are in each class.
+/// The characters of a page in each class.
 struct Classes([(Traits, String); 3]);
 
 impl Classes {
@@ -149,8 +149,8 @@ impl Classes {
     }
 }
 
-/// Letters and signs of the scripts whose letters join or stack, so that their spelling needs
-/// joiners. U+0640 is the Arabic tatweel, which Unicode counts to no single script.
+/// Letters and signs of scripts whose letters join or stack, so that their spelling needs joiners.
+/// U+0640 is the Arabic tatweel, which Unicode assigns to no single script.
 static JOINING: LazyLock<Regex> = LazyLock::new(|| {
     class(
         r"[\p{L}\p{M}&&[\p{Arabic}\p{Syriac}\p{Nko}\p{Mongolian}\p{Mandaic}\p{Manichaean}
@@ -164,11 +164,11 @@ static JOINING: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Combining marks that belong to no script.
+/// Combining marks without a script.
 static BORROWED: LazyLock<Regex> = LazyLock::new(|| class(r"[\p{M}&&\p{Inherited}]"));
 
-/// What an emoji sequence is made of, the selectors apart. The signs for copyright, registered and
-/// trade marks are emoji by name only and part of no sequence.
+/// The parts of emoji sequences, except the selectors. The copyright, registered and trade mark
+/// signs are emoji by name only and part of no sequence.
 static EMOJI: LazyLock<Regex> =
     LazyLock::new(|| class(r"[[\p{Extended_Pictographic}\x{1F3FB}-\x{1F3FF}]--[\u{A9}\u{AE}\u{2122}]]"));
 

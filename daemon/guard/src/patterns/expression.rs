@@ -1,4 +1,4 @@
-//! Making an expression of the table ready for views.
+//! Conversion of the table's expressions to expressions over views.
 
 use std::sync::OnceLock;
 
@@ -7,17 +7,17 @@ use regex::bytes::{Regex, RegexBuilder};
 use super::pattern::{Pattern, Reach};
 use super::table::PATTERNS;
 
-/// The bytes of a view that are white space, as the inside of a set.
+/// The white space bytes of a view, as the inside of a character set.
 const SPACE: &str = r"\t-\r \x81";
 
-/// Those that are letters, marks, digits and underscores.
+/// The bytes of letters, marks, digits and underscores, as the inside of a character set.
 const WORD: &str = r"0-9A-Za-z_\x80\x84\x85\xE0-\xFF";
 
-/// The expressions of the table, each once it was needed.
+/// The compiled expressions of the table, filled on first use.
 static EXPRESSIONS: [OnceLock<Regex>; PATTERNS.len()] = [const { OnceLock::new() }; PATTERNS.len()];
 
-/// The expression of a row. Unless the row reaches over the whole text it matches only where the
-/// search begins.
+/// Returns the expression of a row. It matches only at the start of the search, unless the row's
+/// reach is the whole text.
 pub(super) fn of_row(row: usize) -> &'static Regex {
     let Pattern { expression, reach, .. } = PATTERNS[row];
     EXPRESSIONS[row].get_or_init(|| compile(expression, reach != Reach::Text))
@@ -30,7 +30,7 @@ pub(super) fn compile(expression: &str, is_anchored: bool) -> Regex {
     RegexBuilder::new(&bytes).unicode(false).case_insensitive(true).build().expect("a valid expression")
 }
 
-/// The expression in terms of a view's bytes.
+/// Translates an expression to the bytes of a view.
 fn over_bytes(expression: &str) -> String {
     let mut bytes = String::new();
     let mut in_set = false;
@@ -55,7 +55,7 @@ fn over_bytes(expression: &str) -> String {
                 in_set = c == '[';
                 bytes.push(c);
             }
-            // All small letters, and what reads as an `l`.
+            // All small letters, and the byte for an `i` or `l`.
             'z' if in_set && bytes.ends_with("a-") => bytes.push_str(r"z\x85"),
             'i' | 'l' if !in_set => bytes.push_str(&format!(r"[{c}\x85]")),
             c => bytes.push(c),

@@ -1,36 +1,39 @@
-//! What a row of the table says.
+//! A row of the table of patterns.
 
 use crate::{FindingId, Scope};
 
 /// One row of the table.
 #[derive(Debug)]
 pub(super) struct Pattern {
-    /// The name it is reported under.
+    /// The id in reports.
     pub(super) id: FindingId,
-    /// The smallest scope that looks for it.
+    /// The smallest scope that includes the pattern.
     pub(super) scope: Scope,
-    /// The stretch of text that a hit can't leave.
+    /// The stretch of text that a match can't cross.
     pub(super) reach: Reach,
-    /// What every hit has, step by step: at each step one of the words between the `|`, where a
-    /// space is any white space. Unless the reach is [`Reach::Text`] a hit begins with a word of
-    /// the first step. A step that begins with `\$` counts only in the name of a variable, behind
-    /// `$` or `${`.
+    /// The words of every match, step by step: at each step one of the words separated by `|`, in
+    /// which a space is any white space. A match begins with a word of the first step, unless the
+    /// reach is [`Reach::Text`]. A step that begins with `\$` counts only in the name of a
+    /// variable, after `$` or `${`.
     ///
-    /// The expression is tried once in a stretch, at its first chance, so the words of several steps
-    /// say all that it asks for: a stretch that has them has a hit there or nowhere. Where that
-    /// can't be said the reach is [`Reach::Text`].
+    /// The expression is tried once per stretch, at its first chance. So several steps must contain
+    /// everything that the expression requires: a stretch with all the words has its match there or
+    /// nowhere. If that is not possible, the reach is [`Reach::Text`].
     pub(super) steps: &'static [&'static str],
-    /// What it looks for. A space is any white space, ` … ` words with white space round them, `\h`
-    /// white space within the line; `\<` and `\>` are the edges of a word, which are not part of
-    /// the hit; case never counts. A row that has groups in plain brackets reports what the first
-    /// of them took that took part.
+    /// The regular expression, with these additions:
+    ///
+    /// - A space is any white space, and `\h` is white space within the line.
+    /// - ` … ` is any number of words, with white space around them.
+    /// - `\<` and `\>` are the edges of a word; they are not part of the match.
+    ///
+    /// Case never counts. A row with capturing groups reports the first group that took part in the match.
     pub(super) expression: &'static str,
 }
 
-/// The stretch of text that a hit can't leave.
+/// The stretch of text that a match can't cross.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// What stands at one word: there is a single step, and each of its words is tried.
+    /// A single word: there is only one step, and the expression is tried at each of its words.
     Word,
     /// Letters, digits, underscores and white space.
     Words,
@@ -38,7 +41,7 @@ pub(super) enum Reach {
     Line,
     /// Everything up to the end of a tag.
     Tag,
-    /// The whole text, which is searched once and from its beginning.
+    /// The whole text, which is searched once from its beginning.
     Text,
 }
 

@@ -1,4 +1,4 @@
-//! How far a pattern has come.
+//! How much of a pattern was found.
 
 use std::ops::Range;
 
@@ -11,38 +11,38 @@ use crate::view::is_word;
 
 /// The state of one pattern during a search: the words found so far.
 ///
-/// It keeps the first chance for each step; an earlier one serves wherever a later one would, since
-/// what lies between may be anything that the reach allows.
+/// It keeps the first occurrence for each step. An earlier occurrence works wherever a later one
+/// would, because the text between may be anything that the reach allows.
 pub(super) struct Progress {
-    /// The pattern's place in the table.
+    /// The index of the pattern in the table.
     row: usize,
     pattern: &'static Pattern,
     state: State,
-    /// How many steps are done; all of them once the expression was tried in vain.
+    /// Number of completed steps; all of them after the expression was tried without a match.
     found: usize,
-    /// Where the word of the first step begins.
+    /// Start of the word of the first step.
     start: usize,
-    /// Where the last word found ends.
+    /// End of the last word found.
     end: usize,
-    /// The bytes of white space that it asks for behind it.
+    /// The bytes of white space that the last word requires after it.
     space: usize,
 }
 
 enum State {
     Open,
     Found(Range<usize>),
-    /// Nothing is looked for.
+    /// The pattern is not searched for.
     Unwanted,
 }
 
 impl Progress {
-    /// The beginning of the pattern at this place of the table.
+    /// Creates the initial state of the pattern in this row of the table.
     pub(super) fn new(row: usize, is_wanted: bool) -> Self {
         let state = if is_wanted { State::Open } else { State::Unwanted };
         Self { row, pattern: &PATTERNS[row], state, found: 0, start: 0, end: 0, space: 0 }
     }
 
-    /// Where the whole pattern was found.
+    /// Returns the match of the whole pattern.
     pub(super) fn into_hit(self) -> Option<Range<usize>> {
         match self.state {
             State::Found(bytes) => Some(bytes),
@@ -50,22 +50,22 @@ impl Progress {
         }
     }
 
-    /// Whether nothing is to be done any more.
+    /// Returns whether the search for this pattern is over.
     pub(super) fn is_done(&self) -> bool {
         !matches!(self.state, State::Open)
     }
 
-    /// Whether a word of this step may be of use here, as long as the stretch has not ended.
+    /// Returns whether a word of this step may be useful here, if the stretch has not ended.
     pub(super) fn may_use(&self, step: usize) -> bool {
         !self.is_done() && (step == 0 || step == self.found)
     }
 
-    /// Goes on by a word of a step that it [may use](Self::may_use).
+    /// Processes a word of a step that [may be used](Self::may_use).
     pub(super) fn visit(&mut self, step: usize, word: &Found, view: &[u8], stops: &mut Stops) {
         let Found { letters, before, behind } = word;
         let reach = self.pattern.reach;
         let goes_on = self.found > 0 && !stops.ended(reach, self.end, letters.start, view);
-        // Of a line no two words share the white space between them.
+        // On a line, two words can't share the white space between them.
         let space = if reach == Reach::Line { self.space + before } else { 0 };
         let is_wanted = if step == 0 { !goes_on } else { goes_on && letters.start >= self.end + space };
         let is_torn = reach == Reach::Line && view[letters.clone()].contains(&b'\n');
@@ -89,7 +89,7 @@ impl Progress {
         let expression = self.pattern.expression;
         let from = match self.pattern.reach {
             Reach::Text => 0,
-            // The byte before is for the edge.
+            // The preceding byte is needed to detect the edge of the word.
             _ if expression.starts_with(r"\<") => self.start.saturating_sub(1),
             _ => self.start,
         };

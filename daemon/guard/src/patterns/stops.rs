@@ -1,25 +1,25 @@
-//! Where the stretches end that a hit can't leave.
+//! Ends of the stretches that a match can't cross.
 
 use super::pattern::Reach;
 use crate::view::{is_space, is_word};
 
-/// The last places that end a stretch of each kind, as far as the view has been read.
+/// The last end of a stretch of each kind, in the part of the view that was read.
 #[derive(Debug, Default)]
 pub(super) struct Stops {
-    /// Everything before this byte has been read.
+    /// The view was read up to this byte.
     read: usize,
-    /// The place behind the last byte that is neither of a word nor white space.
+    /// Offset after the last byte that is neither part of a word nor white space.
     sign: usize,
-    /// The place behind the last line's end.
+    /// Offset after the last newline.
     line: usize,
-    /// The place behind the last `>`.
+    /// Offset after the last `>`.
     tag: usize,
-    /// The place behind the last byte that is not of a word.
+    /// Offset after the last byte that is not part of a word.
     word: usize,
 }
 
 impl Stops {
-    /// Whether a stretch of this kind in which byte `from` lies has ended before byte `to`.
+    /// Returns whether the stretch of this kind that contains byte `from` has ended before byte `to`.
     pub(super) fn ended(&mut self, reach: Reach, from: usize, to: usize, view: &[u8]) -> bool {
         let stop = match reach {
             Reach::Word => return true,
@@ -31,14 +31,13 @@ impl Stops {
         stop > from
     }
 
-    /// Whether the word round byte `at`, or the part of it before, is the name of a variable: it
-    /// stands behind `$` or `${`.
+    /// Returns whether the part of a word before byte `at` begins the name of a variable: it follows `$` or `${`.
     pub(super) fn is_in_variable(&mut self, view: &[u8], at: usize) -> bool {
         let before = &view[..self.read(view, at).word];
         before.strip_suffix(b"{").unwrap_or(before).ends_with(b"$")
     }
 
-    /// Reads on to byte `to`; does nothing if that is read already.
+    /// Reads on up to byte `to`; does nothing if it was already read.
     fn read(&mut self, view: &[u8], to: usize) -> &Self {
         for (behind, byte) in (self.read + 1..).zip(view.get(self.read..to).unwrap_or_default()) {
             if is_word(*byte) {

@@ -4,7 +4,7 @@ use super::pattern::Pattern;
 use super::pattern::Reach::{Line, Tag, Text, Word, Words};
 use crate::Scope::{All, Context, Strict};
 
-/// Every pattern; a finding's place among others follows from its place here.
+/// All patterns; their order here is the order of the findings.
 pub(super) const PATTERNS: &[Pattern] = &[
     Pattern::new(
         "prompt_injection",
@@ -217,14 +217,14 @@ pub(super) const PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// What the name of a variable has that holds a secret.
+/// Parts of names of variables that hold a secret.
 const SECRET_NAMES: &str = r"\$key|token|secret|password|credential|api";
 
-/// Files that hold secrets, or what an agent remembers.
+/// Files with secrets, or with the memory of an agent.
 const SECRET_FILES: &str = ".env|credentials|.netrc|.pgpass|.npmrc|.pypirc|id_rsa|id_ed25519|id_ecdsa|.ssh/|.aws/config|\
                             .kube/config|etc/passwd|etc/shadow|memory.md|user.md";
 
-/// The same as an expression: a whole path, with a quote before it. Not public keys, and no examples.
+/// The same as an expression: a whole path, with an optional quote before it. Excludes public keys and examples.
 macro_rules! secret_file {
     () => {
         concat!(
@@ -235,7 +235,7 @@ macro_rules! secret_file {
     };
 }
 
-/// Where a path ends, so that `.env` is not `.env.example`.
+/// The end of a path, so that `.env` does not match `.env.example`.
 macro_rules! end {
     () => {
         r#"\.?(?:\z|[\s"'`;,:)<>|&])"#
@@ -253,8 +253,8 @@ macro_rules! sends {
     };
 }
 
-/// Arguments of scp and rsync with the white space before them. `-i` includes its key file; long options that begin with
-/// `e` are left out because of `--exclude`.
+/// Arguments of scp and rsync, with the white space before them. `-i` includes its key file. Long
+/// options that begin with `e` are left out because of `--exclude`.
 macro_rules! argument {
     () => {
         concat!(
@@ -264,7 +264,7 @@ macro_rules! argument {
     };
 }
 
-/// The destination of scp: `host:` right after the file, or later an address that can't be prose.
+/// The destination of scp: `host:` right after the file, or later an address that is not prose.
 macro_rules! to_host {
     () => {
         concat!(
@@ -275,7 +275,7 @@ macro_rules! to_host {
     };
 }
 
-/// A file of secrets that a command sends away.
+/// A command that sends a file with secrets.
 const EXFIL_FILE: &str = concat!(
     r"\<(?:",
     concat!(sends!(), secret_file!(), end!()),
@@ -283,7 +283,7 @@ const EXFIL_FILE: &str = concat!(
     ")",
 );
 
-/// Any file, in a sentence that tells the reader to send it.
+/// Any file, in a sentence that instructs the reader to send it.
 const EXFIL_UPLOAD: &str = concat!(
     r"\<(?:you (?:must|should|have to|need to)\h|from now on).*?(?:",
     concat!(sends!(), r#"["']?[\w./~$]"#),
@@ -294,21 +294,21 @@ const EXFIL_UPLOAD: &str = concat!(
 /// The verbs for changing a file.
 const CHANGES: &str = "update |modify |edit |write |change |append |add to ";
 
-/// Everyday words that are names of frameworks too.
+/// Everyday words that are also names of frameworks.
 macro_rules! name {
     () => {
         "(?:praxis|havoc|mythic|sliver)"
     };
 }
 
-/// Words for software, as they stand beside such a name.
+/// Words for software that occur next to such a name.
 macro_rules! software {
     () => {
         "(?:framework|beacon|implant|agent|server|payload|c2)s?"
     };
 }
 
-/// A verb up to such a name as its object.
+/// A verb and the words between it and such a name as its object.
 macro_rules! verb {
     () => {
         concat!(
@@ -318,10 +318,10 @@ macro_rules! verb {
     };
 }
 
-/// The frameworks by name. Four names are everyday words, which count beside a word for software
-/// or as the whole object of a verb: "a sliver of ginger", "mythic creatures" and a doctor's
-/// praxis pass, "deploy sliver to the host" and "the praxis server" do not. Between two words
-/// a name belongs to the one behind it.
+/// The names of frameworks. Four of them are everyday words, which match only next to a word for
+/// software or as the whole object of a verb. So "a sliver of ginger", "mythic creatures" and a
+/// doctor's praxis do not match, but "deploy sliver to the host" and "the praxis server" do.
+/// Between two words for software, the name belongs to the second one.
 const KNOWN_FRAMEWORK: &str = concat!(
     r"\<(?:",
     concat!(r#"(?:"#, software!(), r#"[\s/("'`:-]+|"#, verb!(), ")?"),

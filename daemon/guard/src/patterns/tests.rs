@@ -1,4 +1,4 @@
-//! Every row against its expression alone, read over the chars of the whole text: slow, but plain.
+//! Compares every row with its expression alone, matched against the chars of the whole text: slow but simple.
 
 use std::sync::LazyLock;
 
@@ -31,7 +31,7 @@ fn plain_source(expression: &str) -> String {
     format!("(?i){written_out}")
 }
 
-/// Where the expression of a row first matches, in chars and without the edges of words.
+/// Returns the first match of a row's expression, in chars and without the edges of words.
 fn place(expression: &str, plain: &Regex, text: &str) -> Option<(usize, usize)> {
     let found = plain.captures(text)?;
     let group = found.iter().skip(1).flatten().next();
@@ -50,7 +50,7 @@ fn place(expression: &str, plain: &Regex, text: &str) -> Option<(usize, usize)> 
     Some((start, start + hit.trim_end().chars().count()))
 }
 
-/// What stands between words: mostly a space.
+/// Text between words, mostly a space.
 const GAPS: [&str; 31] = [
     "\n",
     "\t",
@@ -85,8 +85,8 @@ const GAPS: [&str; 31] = [
     "",
 ];
 
-/// Words of the steps of one row, now and then torn by a line's end, words of its expression and
-/// others, with a space or something else between them.
+/// Words of the steps of one row, some broken by a newline, words of its expression and others,
+/// with a space or other text between them.
 fn texts() -> impl Strategy<Value = String> {
     let words = (0..PATTERNS.len()).prop_flat_map(|row| {
         let pattern = &PATTERNS[row];

@@ -1,4 +1,4 @@
-//! The words by which patterns are found.
+//! The words that every match of a pattern contains.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,45 +9,45 @@ use aho_corasick::{PatternID, StartKind};
 use super::table::PATTERNS;
 use crate::view::{APOSTROPHE, WORD_LETTERS, is_space, reads_as};
 
-/// What a step begins with whose words count only in the name of a variable.
+/// The prefix of a step whose words count only in the name of a variable.
 const IN_VARIABLE: &str = r"\$";
 
-/// All words, and the automaton that reports every occurrence of each in a view whose bytes are
-/// mapped by [`WORD_LETTERS`], with one byte for each run of white space.
+/// All words, and the automaton that finds them in a view. Its input are the bytes mapped by
+/// [`WORD_LETTERS`], with one byte for each run of white space.
 pub(super) struct Words {
     pub(super) automaton: DFA,
-    /// A word's place here is its number in the automaton.
+    /// A word's index is its number in the automaton.
     words: Vec<Word>,
 }
 
-/// One word, and the patterns that look for it.
+/// One word, and the patterns that contain it.
 pub(super) struct Word {
-    /// Its letters and signs; a space stands for a run of white space.
+    /// Its letters and signs; a space matches a run of white space.
     letters: Vec<u8>,
     pub(super) places: Vec<Place>,
 }
 
-/// A place in the table.
+/// A step of a pattern in the table.
 pub(super) struct Place {
     pub(super) pattern: usize,
     pub(super) step: usize,
-    /// It counts only in the name of a variable.
+    /// Whether the word counts only in the name of a variable.
     pub(super) in_variable: bool,
 }
 
-/// Where a word was found.
+/// The position of a word in a view.
 pub(super) struct Found {
-    /// The bytes from its first letter or sign to its last.
+    /// The bytes from its first to its last letter or sign.
     pub(super) letters: Range<usize>,
-    /// The bytes of white space that the word asks for before them, 0 or 1.
+    /// The bytes of white space that the word requires before them, 0 or 1.
     pub(super) before: usize,
-    /// The same behind them.
+    /// The bytes of white space that it requires after them, 0 or 1.
     pub(super) behind: usize,
 }
 
 impl Word {
-    /// The place of the word that the automaton reports before byte `end`; `None` if it is another
-    /// word, with an `i` for an `l`.
+    /// Returns the position of the word that the automaton reports before byte `end`. `None` if it
+    /// is another word, with an `i` in place of an `l`.
     pub(super) fn found(&self, view: &[u8], end: usize) -> Option<Found> {
         let before = usize::from(self.letters.starts_with(b" "));
         let behind = usize::from(self.letters.ends_with(b" "));
@@ -68,7 +68,7 @@ impl Word {
 }
 
 impl Words {
-    /// The word of this number.
+    /// Returns the word with this number.
     pub(super) fn at(&self, number: PatternID) -> &Word {
         &self.words[number.as_usize()]
     }
@@ -96,7 +96,7 @@ impl Words {
     }
 }
 
-/// A word of the table in the bytes of a view.
+/// Converts a word of the table to the bytes of a view.
 fn letters(word: &str) -> Vec<u8> {
     word.chars().map(|c| u8::try_from(c).unwrap_or(APOSTROPHE)).collect()
 }

@@ -1,4 +1,4 @@
-//! Pass 2: `SOME_TOKEN=value`, as in the environment and in shell scripts.
+//! Pass 2: `SOME_TOKEN=value`, as in environments and shell scripts.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use memchr::{memchr_iter, memchr2};
 
 use super::{Edit, Shown, byte_before, disjoint, run_start};
 
-/// A variable whose name contains one of these holds a secret.
+/// A variable holds a secret if its name contains one of these.
 const SECRET_NAMES: [&str; 8] = ["API_KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH"];
 
 #[expect(clippy::expect_used, reason = "eight short constants are far below the automaton's limits")]
@@ -16,17 +16,17 @@ static SECRET_NAME: LazyLock<AhoCorasick> = LazyLock::new(|| {
     automaton.expect("the names fit into an automaton")
 });
 
-/// White space that may stand round the `=`; a line's end may not.
+/// White space that is allowed around the `=`, which excludes newlines.
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// What may follow an unquoted value without being part of it.
+/// Characters after an unquoted value that are not part of it.
 const CLOSERS: [char; 9] = ['"', '\'', '`', ',', ';', ')', ']', '}', '>'];
 
 pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
     disjoint(memchr_iter(b'=', text.as_bytes()), |equals| assignment(text, equals, shown))
 }
 
-/// The assignment round the `=` at byte `equals`, masked, without the blanks round the `=`.
+/// Returns the masked assignment around the `=` at byte `equals`, without the blanks around the `=`.
 fn assignment(text: &str, equals: usize, shown: Shown) -> Option<Edit> {
     let name_end = text[..equals].trim_end_matches(BLANKS).len();
     let name_start = run_start(text, name_end, is_upper_name_byte);
@@ -48,9 +48,9 @@ fn assignment(text: &str, equals: usize, shown: Shown) -> Option<Edit> {
     Some(Edit { range: name_start..value_end, with: format!("{name}={quote}{}{quote}", shown.of(value)) })
 }
 
-/// The quote (or nothing) and the value that `rest` begins with. An open quote counts as part of
-/// the value. `before_name` is the byte before the whole assignment: if it is a quote, the value
-/// ends where that closes.
+/// Returns the quote (or nothing) and the value at the start of `rest`. A quote that is not closed
+/// counts as part of the value. `before_name` is the byte before the whole assignment: if it is a
+/// quote, the value ends at the closing one.
 fn value(rest: &str, before_name: Option<u8>) -> Option<(&str, &str)> {
     if let Some(mark @ (b'"' | b'\'')) = rest.bytes().next() {
         let inside = &rest[1..];

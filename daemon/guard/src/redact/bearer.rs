@@ -2,12 +2,12 @@
 
 use super::{Edit, Shown};
 
-/// What may stand round the header's name and value where it is part of a program or of JSON.
+/// Quotes that may surround the header's name and value in source code or JSON.
 const QUOTES: [char; 3] = ['"', '\'', '`'];
 
-/// The header's name, and the place in it of the letter that is rare in any text.
+/// The header's name.
 const NAME: &str = "authorization";
-/// See [`NAME`].
+/// The position in [`NAME`] of the letter that is rare in any text.
 const RARE: usize = 7;
 
 pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
@@ -15,14 +15,14 @@ pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
     rare.filter_map(|at| token(text, name_end(text, at)?, shown)).collect()
 }
 
-/// Where the name ends whose rare letter is at this place, if it is one.
+/// Returns the end of the header's name, if its rare letter is at this position.
 fn name_end(text: &str, rare: usize) -> Option<usize> {
     let start = rare.checked_sub(RARE)?;
     let end = start + NAME.len();
     text.get(start..end)?.eq_ignore_ascii_case(NAME).then_some(end)
 }
 
-/// The token of the header whose name ends at `from`.
+/// Returns the edit for the token of the header whose name ends at `from`.
 fn token(text: &str, from: usize, shown: Shown) -> Option<Edit> {
     let rest = &text[from..];
     let rest = rest.strip_prefix(QUOTES).unwrap_or(rest);

@@ -7,14 +7,14 @@ use memchr::memrchr;
 
 use super::{Edit, HIDDEN, Shown, disjoint};
 
-/// The schemes, blind to case. Web URLs are not among them.
+/// The schemes, compared without case. Web URLs are not included.
 const SCHEMES: [&str; 7] = ["postgres", "postgresql", "mysql", "mongodb", "mongodb+srv", "redis", "amqp"];
 
-/// How many bytes after `://` are searched for a user and a password. It keeps a line of many
-/// schemes linear; a longer password is not recognised.
+/// How many bytes after `://` are searched for a user and a password. The limit keeps a line of
+/// many schemes linear; a longer password is not recognised.
 const LONGEST_USER_INFO: usize = 512;
 
-/// What stands between scheme and address.
+/// The separator between scheme and address.
 const MARK: &str = "://";
 
 static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(MARK));
@@ -37,8 +37,8 @@ fn ends_with_scheme(before: &[u8]) -> bool {
     })
 }
 
-/// Where the password begins and ends in `rest`, what follows the scheme: `user:password@…`. A raw
-/// `/` or `@` in it does not hide it, unless what follows the colon is a port.
+/// Returns start and end of the password in `rest`, the text after the scheme: `user:password@…`. A
+/// raw `/` or `@` may be part of it, unless the text after the colon is a port.
 fn password(rest: &str) -> Option<(usize, usize)> {
     let url = &rest[..rest.floor_char_boundary(LONGEST_USER_INFO)];
     let last_at = memrchr(b'@', url.as_bytes())?;

@@ -1,8 +1,8 @@
-//! Pass 9: a text that is as a whole a form body, `user=me&password=…`.
+//! Pass 9: a text that is completely a form body, `user=me&password=…`.
 
 use super::{Edit, HIDDEN, Shown};
 
-/// The fields whose values are hidden, blind to case.
+/// The fields whose values are hidden, compared without case.
 const SECRET_FIELDS: [&str; 16] = [
     "access_token",
     "refresh_token",
@@ -46,8 +46,8 @@ fn is_secret(name: &str) -> bool {
     SECRET_FIELDS.iter().any(|field| name.eq_ignore_ascii_case(field))
 }
 
-/// Whether a form may have a field of this name; a URL or an expression has other characters
-/// before its first `=`.
+/// Returns whether a form may have a field with this name. A URL or an expression has other
+/// characters before its first `=`.
 fn is_name(name: &str) -> bool {
     let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-[]%".contains(&byte);
     !name.is_empty() && name.bytes().all(is_name_byte)

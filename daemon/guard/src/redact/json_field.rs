@@ -1,11 +1,11 @@
-//! Pass 3: string fields of JSON whose name says that they are secret.
+//! Pass 3: JSON string fields with the name of a secret.
 
 use herma_json::closing_quote;
 use memchr::{memchr_iter, memmem};
 
 use super::{Edit, Shown, disjoint, run_start};
 
-/// The secret fields, blind to case; `api_key` may also be written as one word.
+/// The secret fields, compared without case; `api_key` may also be written as one word.
 const SECRET_FIELDS: [&str; 13] = [
     "api_key",
     "apikey",
@@ -26,8 +26,7 @@ pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
     disjoint(memchr_iter(b':', text.as_bytes()), |colon| field(text, colon, shown))
 }
 
-/// The secret field round the `:` at byte `colon`. JSON within a string of JSON has its quotes
-/// escaped.
+/// Returns the edit for the secret field around the `:` at byte `colon`. JSON inside a JSON string has escaped quotes.
 fn field(text: &str, colon: usize, shown: Shown) -> Option<Edit> {
     let before = text[..colon].trim_end().strip_suffix('"')?;
     let (before, quote) = before.strip_suffix('\\').map_or((before, "\""), |before| (before, "\\\""));
@@ -50,7 +49,7 @@ fn field(text: &str, colon: usize, shown: Shown) -> Option<Edit> {
     })
 }
 
-/// Whether a string field of that name holds a secret.
+/// Returns whether a string field with this name holds a secret.
 pub fn is_secret_field(name: &str) -> bool {
     SECRET_FIELDS.iter().any(|field| name.eq_ignore_ascii_case(field))
 }

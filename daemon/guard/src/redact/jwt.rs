@@ -6,16 +6,16 @@ use memchr::memmem::Finder;
 
 use super::{Edit, Shown, byte_before, disjoint, is_key_byte, run_end};
 
-/// `{"` in base64, which every token's header begins with.
+/// `{"` in base64, the start of every token's header.
 pub(super) const OPENING: &str = "eyJ";
 
-/// The first part has at least so many letters after [`OPENING`].
+/// The least number of letters after [`OPENING`] in the first part.
 const LEAST_HEADER: usize = 10;
 
-/// Payload and signature have at least so many letters.
+/// The least number of letters in payload and signature.
 const LEAST_PART: usize = 4;
 
-/// At most so many parts follow the header.
+/// The most parts after the header.
 const MOST_PARTS: usize = 2;
 
 static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(OPENING));

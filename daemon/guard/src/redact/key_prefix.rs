@@ -1,4 +1,4 @@
-//! Pass 1: keys that services issue with a prefix of their own.
+//! Pass 1: keys that services issue with their own prefix.
 
 use std::sync::LazyLock;
 
@@ -6,22 +6,22 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::{Edit, Shown, byte_before, is_key_byte, run_end};
 
-/// What follows a prefix in a real key. The run always goes as far as key letters go.
+/// The form of a key after its prefix. The run always extends as far as key letters do.
 #[derive(Clone, Copy)]
 pub(super) enum Tail {
-    /// At least so many key letters.
+    /// At least this many key letters.
     Run(usize),
-    /// The same, but identifiers begin like this too: a rest of lower-case words is none.
+    /// The same, but not if the rest is lower-case words, because identifiers begin like this too.
     NoWords(usize),
-    /// At least so many key letters, perhaps with `=` after them.
+    /// At least this many key letters, optionally with `=` after them.
     Padded(usize),
-    /// At least so many key letters, perhaps with further runs after dots.
+    /// At least this many key letters, optionally with further runs after dots.
     Dotted(usize),
-    /// Exactly so many upper-case letters and digits.
+    /// Exactly this many upper-case letters and digits.
     UpperOrDigit(usize),
 }
 
-/// The prefixes; one that begins with another stands before it.
+/// The prefixes; one that begins with another comes before it.
 pub(super) const PREFIXES: [(&str, Tail); 43] = [
     ("sk-proj-", Tail::Run(10)),
     ("sk-ant-", Tail::Run(10)),
@@ -68,7 +68,7 @@ pub(super) const PREFIXES: [(&str, Tail); 43] = [
     ("ntn_", Tail::Run(10)),
 ];
 
-/// Identifiers are made of words up to this long; a longer stretch of letters is taken for a key.
+/// The longest word of an identifier; a longer run of letters is taken for a key.
 const LONGEST_WORD: usize = 12;
 
 #[expect(clippy::expect_used, reason = "forty short constants are far below the automaton's limits")]
@@ -97,7 +97,7 @@ pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
 }
 
 impl Tail {
-    /// Where the key ends whose prefix ends at `from`, if this is one.
+    /// Returns the end of the key whose prefix ends at `from`, if this is a key.
     fn end(self, text: &str, from: usize) -> Option<usize> {
         let end = run_end(text, from, is_key_byte);
         let run = &text[from..end];
@@ -126,8 +126,8 @@ fn is_upper_or_digit(byte: u8) -> bool {
     byte.is_ascii_uppercase() || byte.is_ascii_digit()
 }
 
-/// Whether the rest of a "key" is but lower-case words, as in `npm_config_registry` and
-/// `sk-learn-contrib`: at least two, none too long for a word.
+/// Returns whether the rest of a "key" is only lower-case words, as in `npm_config_registry` and
+/// `sk-learn-contrib`: at least two, none of them too long.
 fn is_identifier(run: &str) -> bool {
     let mut words = run.split(['_', '-']);
     let is_word = |word: &str| word.len() <= LONGEST_WORD && word.bytes().all(|b| b.is_ascii_lowercase());

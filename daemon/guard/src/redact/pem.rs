@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 
 use super::{Edit, Shown, run_end};
 
-/// What stands for a whole block.
+/// The replacement for a whole block.
 const REDACTED: &str = "[REDACTED PRIVATE KEY]";
 
 const KIND: &str = "PRIVATE KEY";
@@ -19,7 +19,7 @@ pub(super) fn edits(text: &str, _: Shown) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut done = 0;
     while let Some((start, header_end)) = armour_line(text, done, &BEGIN) {
-        // Without an end here there is none for any later block either.
+        // If no end follows here, none follows any later block either.
         let Some((_, end)) = armour_line(text, header_end, &END) else {
             break;
         };
@@ -29,7 +29,7 @@ pub(super) fn edits(text: &str, _: Shown) -> Vec<Edit> {
     edits
 }
 
-/// Where the first armour line of a private key after `from` begins and ends: `-----BEGIN` or
+/// Returns start and end of the first armour line of a private key after `from`: `-----BEGIN` or
 /// `-----END`, capitals and spaces that end in `PRIVATE KEY`, `-----`.
 fn armour_line(text: &str, from: usize, opening: &Finder<'_>) -> Option<(usize, usize)> {
     opening.find_iter(&text.as_bytes()[from..]).find_map(|at| {

@@ -1,4 +1,4 @@
-//! Pass 10: telephone numbers as E.164 writes them, `+4930…`.
+//! Pass 10: telephone numbers in E.164 form, `+4930…`.
 
 use std::ops::RangeInclusive;
 
@@ -6,11 +6,10 @@ use memchr::memchr_iter;
 
 use super::{Edit, REMOVED, Shown, byte_before, run_end};
 
-/// How many digits a number has, that of the country included.
+/// The number of digits, including the country code.
 const DIGITS: RangeInclusive<usize> = 7..=15;
 
-/// Numbers up to this long, the plus sign included, keep two characters at each end; longer ones
-/// keep four.
+/// Numbers up to this length, including the plus sign, keep two characters at each end; longer ones keep four.
 const SHORT_NUMBER: usize = 8;
 
 pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
@@ -24,7 +23,7 @@ pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
         .collect()
 }
 
-/// Whether the number is none of an expression, as in `n+1000000`, and no country begins with 0.
+/// Returns whether the number is not part of an expression, as in `n+1000000`. No country code begins with 0.
 fn stands_alone(text: &str, plus: usize, end: usize) -> bool {
     let before = byte_before(text, plus);
     let after = text[end..].chars().next();

@@ -1,6 +1,6 @@
-//! What an earlier redaction left of keys, web tokens and telephone numbers: `ghp_aB...wXyZ`,
-//! `+493****1234`. It is taken out where nothing of a secret may stay. What is left of other
-//! secrets is found by what stands before it, as the secrets themselves are.
+//! Before pass 1: remains of keys, web tokens and telephone numbers from an earlier redaction:
+//! `ghp_aB...wXyZ`, `+493****1234`. The pass removes them if nothing of a secret may stay. Remains
+//! of other secrets are found by the text before them, like the secrets themselves.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -12,8 +12,7 @@ use super::{Edit, REMOVED, Shown, byte_before, is_key_byte, jwt, key_prefix, run
 /// Letters of a key before the dots.
 const HEAD: usize = 6;
 
-/// Letters of a key behind them, and digits of a number behind the stars; a text that was cut has
-/// fewer.
+/// Letters of a key after the dots, and digits of a number after the stars; a text that was cut has fewer.
 const TAIL: usize = 4;
 
 /// Digits of a number before the stars.
@@ -33,14 +32,14 @@ pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
     ranges.into_iter().map(|range| Edit { range, with: REMOVED.to_owned() }).collect()
 }
 
-/// The masked key round the dots: one with a known prefix, or any that no words look like.
+/// Returns the masked key around the dots: one with a known prefix, or one that doesn't look like words.
 fn key(text: &str, dots: usize) -> Option<Range<usize>> {
     let start = dots.checked_sub(HEAD)?;
     let head = text.get(start..dots)?;
     let tail_start = dots + "...".len();
     let end = run_end(text, tail_start, |byte| is_key_byte(byte) || byte == b'=');
     let tail = text.get(tail_start..end)?;
-    // Most words before three dots begin as no key does.
+    // Most words before three dots begin with a letter that begins no key.
     let begins = |prefix: &str| {
         prefix.as_bytes().first() == head.as_bytes().first() && (head.starts_with(prefix) || prefix.starts_with(head))
     };
@@ -53,8 +52,8 @@ fn key(text: &str, dots: usize) -> Option<Range<usize>> {
     (fits && !byte_before(text, start).is_some_and(is_key_byte)).then_some(start..end)
 }
 
-/// Whether no word of a text looks like this: a digit, or a capital behind another letter, beside
-/// letters.
+/// Returns whether no ordinary word looks like this: it has a letter and a digit, or a small letter
+/// and a capital that is not the first letter.
 fn is_odd(part: &str) -> bool {
     let has_letter = part.bytes().any(|byte| byte.is_ascii_alphabetic());
     let has_digit = part.bytes().any(|byte| byte.is_ascii_digit());
@@ -63,7 +62,7 @@ fn is_odd(part: &str) -> bool {
     has_letter && (has_digit || is_mixed)
 }
 
-/// The masked number round the stars.
+/// Returns the masked number around the stars.
 fn number(text: &str, stars: usize) -> Option<Range<usize>> {
     let digits = run_start(text, stars, |byte| byte.is_ascii_digit());
     let start = digits.checked_sub(1).filter(|_| byte_before(text, digits) == Some(b'+'))?;

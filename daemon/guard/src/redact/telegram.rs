@@ -1,13 +1,13 @@
-//! Pass 5: tokens of Telegram bots, `123456789:AAF…`.
+//! Pass 5: Telegram bot tokens, `123456789:AAF…`.
 
 use memchr::memchr_iter;
 
 use super::{Edit, HIDDEN, Shown, is_key_byte, run_end, run_start};
 
-/// A bot's number has at least so many digits.
+/// The least number of digits in a bot's number.
 const LEAST_DIGITS: usize = 8;
 
-/// The secret after the colon has at least so many letters.
+/// The least number of letters in the secret after the colon.
 const LEAST_SECRET: usize = 30;
 
 pub(super) fn edits(text: &str, _: Shown) -> Vec<Edit> {

@@ -1,4 +1,4 @@
-//! The corpora: what every pattern must catch, plain and disguised, and the notes that must pass.
+//! The corpora: attacks that every pattern must catch, plain and disguised, and notes that must pass.
 //!
 //! `cargo test -p herma-guard corpus -- --nocapture` prints the figures.
 
@@ -15,20 +15,20 @@ mod file;
 use disguise::DISGUISES;
 use file::{Section, Text};
 
-/// Fewest attacks in all, those by invisible characters not counted.
+/// The least number of attacks, not counting those with invisible characters.
 const MIN_ATTACKS: usize = 400;
-/// Fewest benign texts that give nothing at any scope.
+/// The least number of benign texts without a finding at any scope.
 const MIN_BENIGN: usize = 600;
-/// Fewest attacks of a pattern, and fewest benign texts of a kind.
+/// The least number of attacks per pattern, and of benign texts per kind.
 const MIN_PER_KIND: usize = 10;
-/// Fewest attacks with one invisible character.
+/// The least number of attacks per invisible character.
 const MIN_PER_INVISIBLE: usize = 5;
-/// Fewest languages other than English in which there is benign prose.
+/// The least number of languages other than English with benign prose.
 const MIN_LANGUAGES: usize = 8;
-/// How many in a hundred disguised attacks must be caught, for each disguise and in all.
+/// The percentage of disguised attacks that must be caught, for each disguise and in total.
 const MIN_DISGUISED_PERCENT: usize = 95;
 
-/// The notes that a row catches literally and the contract wants caught, by that row alone.
+/// Notes that only this row matches literally, which the contract requires to be caught.
 const NODES: &str = "workers that register as a node";
 
 fn ids(text: &str, scope: Scope) -> Vec<&'static str> {
@@ -36,7 +36,7 @@ fn ids(text: &str, scope: Scope) -> Vec<&'static str> {
     findings.iter().map(|found| found.id.as_str()).collect()
 }
 
-/// The sections of patterns, without those of invisible characters.
+/// Returns the sections of patterns, except those of invisible characters.
 fn patterns() -> Vec<Section> {
     file::sections().into_iter().filter(|section| section.is_pattern() && !section.is_invisible()).collect()
 }
@@ -94,7 +94,7 @@ fn attacks_are_caught_from_their_scope_on() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The id itself must be found: that of an invisible character used for the disguise is not enough.
+/// The pattern's id must be found; the id of an invisible character in the disguise is not enough.
 #[test]
 fn disguised_attacks_are_caught() {
     let (mut caught_in_all, mut all, mut poor) = (0, 0, Vec::new());

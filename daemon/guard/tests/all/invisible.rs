@@ -1,4 +1,4 @@
-//! Characters that cannot be seen, and joiners that belong where they are.
+//! Invisible characters, and joiners in correct places.
 
 use herma_guard::{Scope, scan};
 
@@ -49,10 +49,10 @@ fn visible_neighbours_of_the_invisible_pass() {
 fn joiners_pass_where_the_script_uses_them() {
     for text in [
         "می‌خواهم",                // Persian, non-joiner after a letter
-        "می\u{64E}\u{200C}خواهم", // the same after a vowel mark
+        "می\u{64E}\u{200C}خواهم", // after a vowel mark
         "الله\u{200D} أكبر",      // Arabic
         "क्\u{200D}ष",             // Hindi, joiner after a virama
-        "क्\u{200C}ष",             // and non-joiner
+        "क्\u{200C}ष",             // non-joiner
         "कि\u{200D}",             // after a vowel sign
         "শ্রী\u{200C}",            // Bengali
         "ਕ੍\u{200D}ਹ",             // Gurmukhi

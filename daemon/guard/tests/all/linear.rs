@@ -1,9 +1,9 @@
-//! Texts made to be slow. Nothing is timed here (the bench does that): a linear search is through
-//! each of them at once, and a quadratic one would keep the whole run waiting for minutes.
+//! Texts made to be slow. These tests measure no time (the benchmark does): a linear search
+//! finishes each text at once, and a quadratic one would run for minutes.
 
 use herma_guard::{RedactOptions, Scope, redact, scan};
 
-/// Bytes of each text, about.
+/// Approximate size of each text in bytes.
 const SIZE: usize = 512 << 10;
 
 fn check(work: impl Fn(&str), piece: &str, last: &str) {

@@ -1,4 +1,4 @@
-//! What the guard reports and masks, seen from outside. One program, because each one is linked by itself.
+//! Tests of the guard's public interface. They are one program, because each test program is linked separately.
 
 mod corpus;
 mod folding;

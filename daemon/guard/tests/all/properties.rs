@@ -1,11 +1,11 @@
-//! What holds for every text.
+//! Properties that hold for every text.
 
 use herma_guard::{
     CodeFile, FindingId, Policy, RedactOptions, Scope, Severity, Treatment, first_threat_message, redact, scan,
 };
 use proptest::prelude::*;
 
-/// Texts of fragments that the patterns and passes look for, thrown together.
+/// Random sequences of fragments that the patterns and passes look for.
 fn fragments() -> impl Strategy<Value = String> {
     let fragment = prop_oneof![
         Just("ignore all instructions"),
@@ -52,7 +52,7 @@ fn texts() -> impl Strategy<Value = String> {
     prop_oneof![any::<String>(), fragments()]
 }
 
-/// A secret, the text before it, and the text behind it.
+/// A secret, with the text before and after it.
 fn secrets() -> impl Strategy<Value = (String, &'static str, &'static str)> {
     prop_oneof![
         "sk-[a-z0-9]{20,40}[0-9]".prop_map(|secret| (secret, "", "")),

@@ -1,4 +1,4 @@
-//! What each pass of the redaction takes out, and what it must leave.
+//! Tests of what each pass of the redaction replaces and what it leaves.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ fn unchanged(text: &str) {
     assert_eq!(redacted.count, 0);
 }
 
-/// Letters and digits of the given length that end in `WXYZ`.
+/// Returns letters and digits of the given length that end in `WXYZ`.
 fn tail(length: usize) -> String {
     let mut tail: String = "a1B2c3D4e5".chars().cycle().take(length - 4).collect();
     tail.push_str("WXYZ");
@@ -134,10 +134,10 @@ fn secret_fields_of_json_are_masked() {
     check(r#"{"token" : "a\"b", "x": "y"}"#, r#"{"token": "***", "x": "y"}"#);
     check(r#"{"secret": "0123456789abcdefghij"}"#, r#"{"secret": "012345...ghij"}"#);
     check(r#"{"token":"a","secret":"b"}"#, r#"{"token": "***","secret": "***"}"#);
-    // JSON within a string of JSON.
+    // JSON inside a JSON string.
     check(r#"{\"password\": \"s3cr3tpw!!\"} "token" "#, r#"{\"password\": \"***\"} "token" "#);
     unchanged(r#"{\"password": \"open"#);
-    // A quote that both ends one field's value and begins the next one's name.
+    // A quote that ends the value of one field and begins the name of the next.
     check(r#""token":"a"token":"b""#, r#""token": "***"token":"b""#);
     for text in [
         r#"{"name": "Ana", "model": "large"}"#,

@@ -1,4 +1,4 @@
-//! Policies, and the sentences about findings.
+//! Policies and the messages about findings.
 
 use herma_guard::{FindingId, Policy, Scope, Severity, Treatment, UnknownFinding, scan, threat_message};
 

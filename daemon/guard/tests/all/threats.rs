@@ -1,4 +1,4 @@
-//! What exactly a scan reports: ids, order, places, the sentence.
+//! Exact results of a scan: ids, order, positions, message.
 
 use herma_guard::{Finding, FindingId, Scope, Severity, UnknownScope, first_threat_message, scan};
 

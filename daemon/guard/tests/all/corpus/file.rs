@@ -1,14 +1,18 @@
-//! Reading the files of the corpora.
+//! Reads the files of the corpora.
 //!
-//! Each line begins with a mark and a space: `==` a section, named by the id of a pattern or by
-//! a kind of note; `@ origin:` where the ideas of the lines below come from, up to the next such
-//! line; `!` an attack; `-` a benign text; `#` a comment. `\n` and `\t` stand for a line's end and
-//! a tab, `\u{...}` for a character that is hard to see.
+//! Each line begins with a mark and a space:
+//!
+//! - `==`: a section, named after the id of a pattern or a kind of note
+//! - `@ origin:`: the origin of the ideas of the following lines, up to the next such line
+//! - `!`: an attack
+//! - `-`: a benign text
+//! - `#`: a comment
+//!
+//! `\n` and `\t` are a newline and a tab, `\u{...}` is a character that is hard to see.
 
 use herma_guard::{FindingId, Scope};
 
-/// The files, each with the smallest scope that looks for its patterns, or the widest at which
-/// its notes pass.
+/// The files, each with the smallest scope that includes its patterns, or the widest scope at which its notes pass.
 const FILES: [(&str, Scope); 21] = [
     (include_str!("../../corpus/attacks/instructions.txt"), Scope::All),
     (include_str!("../../corpus/attacks/hidden.txt"), Scope::All),
@@ -35,9 +39,9 @@ const FILES: [(&str, Scope); 21] = [
 
 /// One section of a file.
 pub(crate) struct Section {
-    /// The id of the pattern, or the kind of the notes.
+    /// The id of the pattern, or the kind of note.
     pub(crate) title: String,
-    /// The smallest scope that looks for the pattern; the widest at which the notes pass.
+    /// The smallest scope that includes the pattern, or the widest scope at which the notes pass.
     pub(crate) scope: Scope,
     pub(crate) attacks: Vec<Text>,
     pub(crate) benign: Vec<Text>,
@@ -46,7 +50,7 @@ pub(crate) struct Section {
 /// One text.
 pub(crate) struct Text {
     pub(crate) text: String,
-    /// Where its idea comes from; the wording is our own. Empty if the file does not say.
+    /// The origin of its idea; the wording is our own. Empty if the file names none.
     pub(crate) origin: &'static str,
 }
 
@@ -55,7 +59,7 @@ impl Section {
         FindingId::all().any(|id| id.as_str() == self.title)
     }
 
-    /// The widest scope at which the benign texts pass: those beside a pattern pass at all of them.
+    /// Returns the widest scope at which the benign texts pass. Those in a pattern's section pass at all scopes.
     pub(crate) fn passes_at(&self) -> Scope {
         if self.is_pattern() { Scope::Strict } else { self.scope }
     }
@@ -65,7 +69,7 @@ impl Section {
     }
 }
 
-/// Every section of every file.
+/// Returns all sections of all files.
 pub(crate) fn sections() -> Vec<Section> {
     FILES.into_iter().flat_map(read).collect()
 }
