@@ -1,4 +1,4 @@
-//! How herma's programs reach the HTTP endpoint of a model.
+//! HTTP access of herma's programs to the endpoint of a model.
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -8,21 +8,20 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, retry};
 use url::Url;
 
-/// The host of a name that is always this machine (RFC 6761), and what its subdomains end in.
+/// The host name that is always this machine (RFC 6761), and the suffix of its subdomains.
 const LOCALHOST: (&str, &str) = ("localhost", ".localhost");
 
-/// A client for one endpoint, whose timeouts are still to be set. It follows no redirect and tries nothing again;
-/// it trusts the certificates that the system trusts; and where the endpoint is on this machine, it goes through no
-/// proxy.
+/// Returns a client for one endpoint, without timeouts. It follows no redirects and never retries.
+/// It trusts the system's certificates. If the endpoint is on this machine, it uses no proxy.
 ///
 /// # Errors
-/// What is missing for TLS, in words: an `https` endpoint on a system without certificates.
+/// A message about what TLS lacks: for an `https` endpoint on a system without certificates.
 pub fn client(url: &Url) -> Result<ClientBuilder, String> {
     let client = Client::builder().redirect(Policy::none()).retry(retry::never()).tls_backend_preconfigured(tls(url)?);
     Ok(if is_this_machine(url) { client.no_proxy() } else { client })
 }
 
-/// An error and its causes, outermost first, without the URL: it may hold a key.
+/// Returns an error and its causes, outermost first, without the URL, which may contain a key.
 #[must_use]
 pub fn causes(error: reqwest::Error) -> String {
     let error = error.without_url();
@@ -35,7 +34,7 @@ pub fn causes(error: reqwest::Error) -> String {
     words
 }
 
-/// TLS with the certificates that the system trusts; none are read where none are needed.
+/// Returns the TLS configuration with the system's certificates; reads them only for `https`.
 fn tls(url: &Url) -> Result<rustls::ClientConfig, String> {
     let mut roots = rustls::RootCertStore::empty();
     if url.scheme() == "https" {

@@ -1,4 +1,4 @@
-//! A file that only grows at its end, and whose sync runs beside another one.
+//! Append-only files that can be synced in parallel with another file.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -11,23 +11,21 @@ use crate::error::At;
 use crate::file;
 use crate::schedule::step;
 
-/// Room that is reserved beyond the end, in bytes: a sync that finds its blocks
-/// already reserved has less to write.
+/// Bytes reserved after the end of the file. A sync is cheaper if its blocks are already reserved.
 const RESERVE: u64 = 1 << 20;
 
-/// Stack of the thread that syncs, in bytes.
+/// Stack size of the sync thread in bytes.
 const STACK: usize = 64 << 10;
 
-/// A file that is appended to by one owner.
+/// A file that one owner appends to.
 ///
-/// Invariant: `length` is where the next bytes go; what a failed append left
-/// beyond it is cut off again or overwritten.
+/// Invariant: `length` is where the next bytes go. Bytes that a failed append left after it are cut off or overwritten.
 #[derive(Debug)]
 pub struct Appender {
     path: PathBuf,
     file: File,
     writable: bool,
-    /// Device and inode, which no other file gets while this one is open.
+    /// Device and inode. No other file gets the same while this one is open.
     identity: (u64, u64),
     length: u64,
     reserved: u64,
@@ -35,11 +33,10 @@ pub struct Appender {
 }
 
 impl Appender {
-    /// Opens the file to read it; `None` when it is missing. To append to it, it is
-    /// opened anew.
+    /// Opens the file for reading; `None` if it is missing. To append to it, open it again with `open`.
     ///
     /// # Errors
-    /// A file that can't be opened, or is not a regular one.
+    /// A file that can't be opened, or is not a regular file.
     pub fn open_to_read(path: &Path) -> Result<Option<Self>, DiskError> {
         match file::open_own(path, OpenOptions::new().read(true)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -47,11 +44,10 @@ impl Appender {
         }
     }
 
-    /// Opens the file, private and created when missing; that it was created is
-    /// durable when this returns.
+    /// Opens the file for appending. A missing file is created with private mode, durable when this returns.
     ///
     /// # Errors
-    /// A file that can't be opened, or is not a regular one.
+    /// A file that can't be opened, or is not a regular file.
     pub fn open(path: &Path) -> Result<Self, DiskError> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).mode(file::PRIVATE);
@@ -72,40 +68,40 @@ impl Appender {
         Ok(Self { path: path.to_owned(), file, writable, identity, length, reserved: length, syncer: None })
     }
 
-    /// Whether it was opened to append to it.
+    /// Returns whether it was opened for appending.
     #[must_use]
     pub const fn is_writable(&self) -> bool {
         self.writable
     }
 
-    /// Where the next bytes go.
+    /// Returns the offset of the next append.
     #[must_use]
     pub const fn length(&self) -> u64 {
         self.length
     }
 
-    /// Whether the file at the path is still this one.
+    /// Returns whether the path still refers to this file.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         self.here().is_some()
     }
 
-    /// Whether the file at the path is still this one, and as long as it was left.
+    /// Returns whether the path still refers to this file and its length is unchanged.
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
         self.here().is_some_and(|here| here.len() == self.length)
     }
 
-    /// What is at the path, if it is this file.
+    /// Returns the metadata at the path, if it is this file.
     fn here(&self) -> Option<Metadata> {
         let here = std::fs::metadata(&self.path).ok()?;
         ((here.dev(), here.ino()) == self.identity).then_some(here)
     }
 
-    /// Writes bytes at the end, without syncing them.
+    /// Appends bytes without syncing them.
     ///
     /// # Errors
-    /// A write that failed; the file then ends where it did.
+    /// A failed write; the file then has its old end.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), DiskError> {
         step();
         let end = self.length + u64::try_from(bytes.len()).unwrap_or(u64::MAX);
@@ -113,7 +109,7 @@ impl Appender {
             self.reserve(end + RESERVE);
         }
         if let Err(error) = self.file.write_all_at(bytes, self.length) {
-            // The bytes that arrived are cut off, or overwritten by the next append.
+            // Bytes that were written are cut off here, or overwritten by the next append.
             drop(self.file.set_len(self.length));
             return Err(error).at("write", &self.path);
         }
@@ -121,11 +117,10 @@ impl Appender {
         Ok(())
     }
 
-    /// Writes bytes over as many that are there, without syncing them: that needs no room
-    /// where files are written in place.
+    /// Overwrites bytes in place without syncing them. This needs no disk space if the file system writes in place.
     ///
     /// # Errors
-    /// A place that is not within the file, or a write that failed.
+    /// A range outside the file, or a failed write.
     pub fn overwrite(&self, offset: u64, bytes: &[u8]) -> Result<(), DiskError> {
         let end = u64::try_from(bytes.len()).ok().and_then(|length| offset.checked_add(length));
         if end.is_none_or(|end| end > self.length) {
@@ -134,26 +129,25 @@ impl Appender {
         self.file.write_all_at(bytes, offset).at("write", &self.path)
     }
 
-    /// Not every file system can, and none must.
+    /// Reserves blocks up to `end`, if the file system supports it.
     fn reserve(&mut self, end: u64) {
         let flags = rustix::fs::FallocateFlags::KEEP_SIZE;
         let _ = rustix::fs::fallocate(&self.file, flags, self.length, end - self.length);
         self.reserved = end;
     }
 
-    /// Makes what was appended durable.
+    /// Makes appended bytes durable.
     ///
     /// # Errors
-    /// A sync that failed: what was appended since the last one may or may not
-    /// survive a power cut.
+    /// A failed sync: bytes appended since the last sync may be lost in a power cut.
     pub fn sync(&self) -> Result<(), DiskError> {
         self.file.sync_data().at("sync", &self.path)
     }
 
-    /// Makes what was appended durable, while something else is synced.
+    /// Makes appended bytes durable while `other` syncs another file.
     ///
     /// # Errors
-    /// A sync that failed.
+    /// A failed sync of either file.
     pub fn sync_beside(&mut self, other: impl FnOnce() -> Result<(), DiskError>) -> Result<(), DiskError> {
         if self.syncer.is_none() {
             self.syncer = Syncer::start(&self.file).ok();
@@ -167,10 +161,10 @@ impl Appender {
         }
     }
 
-    /// Makes the file end at `length`, which is at most where it ends now.
+    /// Truncates the file to `length`, if it is longer.
     ///
     /// # Errors
-    /// A file that can't be cut or synced.
+    /// A file that can't be truncated or synced.
     pub fn cut(&mut self, length: u64) -> Result<(), DiskError> {
         self.length = self.length.min(length);
         self.reserved = self.length;
@@ -178,17 +172,17 @@ impl Appender {
         self.sync()
     }
 
-    /// The bytes of a part of the file.
+    /// Reads a part of the file.
     ///
     /// # Errors
-    /// A part that is not there or can't be read.
+    /// A part beyond the end of the file, or one that can't be read.
     pub fn read(&self, offset: u64, length: usize) -> Result<Vec<u8>, DiskError> {
         let mut bytes = vec![0; length];
         self.file.read_exact_at(&mut bytes, offset).at("read", &self.path)?;
         Ok(bytes)
     }
 
-    /// Writes all bytes from `offset` on to `out`.
+    /// Copies all bytes from `offset` on to `out`.
     ///
     /// # Errors
     /// A part that can't be read or written.
@@ -197,17 +191,17 @@ impl Appender {
         io::copy(&mut from.take(self.length.saturating_sub(offset)), out).map(drop)
     }
 
-    /// Gives the room back that was reserved.
+    /// Releases the reserved blocks.
     ///
     /// # Errors
-    /// A file that can't be cut.
+    /// A file that can't be truncated.
     pub fn release(&mut self) -> Result<(), DiskError> {
         self.reserved = self.length;
         self.file.set_len(self.length).at("cut", &self.path)
     }
 
-    /// Calls `each` with every line, its newline included; the last one may have
-    /// none. A line longer than `limit` bytes comes in pieces.
+    /// Calls `each` with every line, including its newline; the last line may have none. A line of
+    /// more than `limit` bytes is passed in pieces.
     ///
     /// # Errors
     /// A file that can't be read.
@@ -225,7 +219,7 @@ impl Appender {
     }
 }
 
-/// Reads a file from a place of its own, whatever else is done with it.
+/// Reads a file from its own offset, independent of other uses of the file.
 struct Reader<'a> {
     file: &'a File,
     offset: u64,
@@ -239,7 +233,7 @@ impl Read for Reader<'_> {
     }
 }
 
-/// A thread that syncs one file whenever it is told to.
+/// A thread that syncs one file on request.
 #[derive(Debug)]
 struct Syncer {
     wanted: SyncSender<()>,
@@ -261,7 +255,7 @@ impl Syncer {
         Ok(Self { wanted, synced })
     }
 
-    /// Syncs the file while `work` is done.
+    /// Runs `work` while the thread syncs the file.
     fn during<T>(&self, work: impl FnOnce() -> T) -> (io::Result<()>, T) {
         let gone = || io::Error::other("the thread that syncs is gone");
         let sent = self.wanted.send(());

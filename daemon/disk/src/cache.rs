@@ -1,4 +1,4 @@
-//! Files that can be made again from others: whole or not there, but not synced.
+//! Cache files: they can be rebuilt, so they are replaced atomically but not synced.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use crate::DiskError;
 use crate::error::At;
 use crate::file::{self, Temporary};
 
-/// Puts `content` in the place of the file without making that durable: after a power
-/// cut it may be gone, empty or the old one, so its reader must be able to tell.
+/// Replaces the file with `content`, without making that durable. After a power cut the file may be
+/// missing, empty or the old one, so a reader must be able to detect that.
 ///
 /// # Errors
-/// Whatever step failed; the file is as it was then.
+/// Any failed step; the file is then unchanged.
 pub fn put(path: &Path, content: &[u8], temporary: Temporary) -> Result<(), DiskError> {
     use std::io::Write;
     let mut file = file::new_temporary(file::parent(path), temporary)?;

@@ -1,38 +1,37 @@
-//! What a file operation can fail with: the operation, the path and the cause.
+//! The error of a file operation: the operation, the path and the cause.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file operation that failed.
+/// A failed file operation.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to {operation} {}: {source}", path.display())]
 pub struct DiskError {
-    /// What was tried, as a verb phrase.
+    /// The operation, as a verb phrase.
     pub operation: &'static str,
-    /// On which file or folder.
+    /// The path of the file or folder.
     pub path: PathBuf,
-    /// What the system said.
+    /// The error of the operating system.
     pub source: io::Error,
 }
 
-/// The causes that a caller treats differently.
+/// Causes that callers treat differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// No space or no quota is left.
+    /// The disk or a quota is full.
     Full,
     /// The system refused access, or the file system is read-only.
     Refused,
-    /// The file or folder is not there.
+    /// The file or folder doesn't exist.
     Missing,
-    /// It is there but not what it should be: a folder, not UTF-8, over the
-    /// limit.
+    /// It exists but is not usable: a folder, not UTF-8, over the size limit.
     Unsuitable,
     /// Anything else: an I/O error.
     Failed,
 }
 
 impl DiskError {
-    /// Which of the causes this is.
+    /// Returns the cause of the error.
     #[must_use]
     pub fn cause(&self) -> Cause {
         match self.source.kind() {

@@ -1,5 +1,5 @@
-//! Reading a file with a limit, and the one way to write one: a temporary file
-//! beside it, mode set, write, fsync, rename, fsync of the folder.
+//! Reads a file with a size limit, and writes one in the only permitted way: a temporary file next
+//! to it, mode set, write, fsync, rename, fsync of the folder.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -11,23 +11,21 @@ use crate::schedule::step;
 use crate::stamp::Stamp;
 use crate::{DiskError, owner};
 
-/// Mode of a file that did not exist before.
+/// Mode of a new file.
 pub(crate) const PRIVATE: u32 = 0o600;
 
-/// Room that is made before a file is read, in bytes at most.
+/// The most bytes allocated before a file is read.
 const READ_AT_ONCE: u64 = 1 << 20;
 
-/// How often a file is read again that changes while it is read.
+/// How often a file is read again if it changes during the read.
 const READ_AGAIN: usize = 8;
 
-/// Links that are followed from a store to its real file before it counts as a
-/// loop.
+/// The most symbolic links to follow from a store to its real file; more count as a loop.
 const LINKS: usize = 16;
 
-/// Reads a whole file of text.
+/// Reads a whole text file; `None` if it is missing.
 ///
-/// The stamp is taken from the open file, so text and stamp belong together. A
-/// missing file is `None`.
+/// The stamp comes from the open file, so text and stamp belong together.
 ///
 /// # Errors
 /// A file that can't be opened or read, is not a regular file, is longer than
@@ -43,10 +41,10 @@ pub fn read_text(path: &Path, limit: u64) -> Result<Option<(String, Stamp)>, Dis
     Ok(Some((text, stamp)))
 }
 
-/// The same for a file that tells a program what to do.
+/// Reads a text file that controls what a program does.
 ///
 /// # Errors
-/// As [`read_text`], and a file that is neither this user's nor root's, or that others may write.
+/// As for [`read_text`], and a file that belongs to neither this user nor root, or is writable by others.
 pub fn read_trusted_text(path: &Path, limit: u64) -> Result<Option<(String, Stamp)>, DiskError> {
     match open_regular(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -55,11 +53,11 @@ pub fn read_trusted_text(path: &Path, limit: u64) -> Result<Option<(String, Stam
     read_text(path, limit)
 }
 
-/// Reads a whole file; a missing one is `None`. One that is cut or grows while it is read is
-/// read again, a few times, so that text and stamp belong together.
+/// Reads a whole file; `None` if it is missing. A file that shrinks or grows during the read is
+/// read again a few times, so that bytes and stamp belong together.
 ///
 /// # Errors
-/// As [`read_text`], but for the encoding.
+/// As for [`read_text`], except for the encoding.
 pub fn read_bytes(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Stamp)>, DiskError> {
     let mut read = read_once(path, limit)?;
     for _ in 0..READ_AGAIN {
@@ -77,7 +75,7 @@ fn read_once(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Stamp)>, DiskEr
         opened => opened.at("open", path)?,
     };
     let metadata = file.metadata().at("inspect", path)?;
-    // One more than it is long, so that one read finds the end too.
+    // One more than the length, so that one read also reaches the end.
     let room = metadata.len().min(limit).saturating_add(1).min(READ_AT_ONCE);
     let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or(0));
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).at("read", path)?;
@@ -88,7 +86,7 @@ fn read_once(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Stamp)>, DiskEr
     Ok(Some((bytes, Stamp::of(&metadata))))
 }
 
-/// Opens a regular file to read it. It never waits, as the open of a named pipe in the file's place would.
+/// Opens a regular file for reading. It never blocks, even if a named pipe is in the file's place.
 ///
 /// # Errors
 /// A file that can't be opened, or is not a regular file.
@@ -96,8 +94,7 @@ pub fn open(path: &Path) -> Result<File, DiskError> {
     open_regular(path).at("open", path)
 }
 
-/// Opens without waiting, for a named pipe in a file's place would make the
-/// open itself wait for a writer.
+/// Opens a file without blocking, because opening a named pipe would wait for a writer.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
     let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
@@ -111,8 +108,9 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file of herma's own as the options say, but never through a link that somebody put in
-/// its place, and never what is no regular file: a named pipe would be waited for, a device written.
+/// Opens one of herma's own files with these options. Refuses a link, which another user may have
+/// placed there, and anything but a regular file: a named pipe would block, and a device would be
+/// written to.
 pub(crate) fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
     let file = options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0)).open(path).map_err(|error| {
@@ -131,10 +129,10 @@ pub(crate) fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<Fil
     }
 }
 
-/// Where a file really is, links followed; `None` when it is missing.
+/// Returns the real path of a file, with links resolved; `None` if it is missing.
 ///
 /// # Errors
-/// A folder that can't be searched, or links in a circle.
+/// A folder that can't be searched, or a loop of links.
 pub fn real_path(path: &Path) -> Result<Option<PathBuf>, DiskError> {
     match fs::canonicalize(path) {
         Ok(real) => Ok(Some(real)),
@@ -143,32 +141,30 @@ pub fn real_path(path: &Path) -> Result<Option<PathBuf>, DiskError> {
     }
 }
 
-/// How the temporary file beside a target is named: `prefix`, random letters,
-/// `suffix`.
+/// The name of a temporary file next to its target: `prefix`, random letters, `suffix`.
 #[derive(Debug, Clone, Copy)]
 pub struct Temporary {
-    /// What its name begins with.
+    /// Start of its name.
     pub prefix: &'static str,
-    /// What its name ends with.
+    /// End of its name.
     pub suffix: &'static str,
 }
 
-/// Puts `content` in the place of the file, all of it or nothing. When this
-/// returns, the change survives a power cut. A symlink stays and its real file
-/// is replaced; mode and owner of an existing file are kept. Where the file
-/// can't be renamed over (it is a mount point), it is written in place.
+/// Replaces the file with `content` atomically. When this returns, the change survives a power cut.
+/// A symlink stays and its real file is replaced. Mode and owner of an existing file are kept. A
+/// file that can't be renamed over, such as a mount point, is written in place.
 ///
 /// # Errors
-/// Whatever step failed; the file then has its old content, and the temporary
-/// file is gone.
+/// Any failed step. The file then has its old content and the temporary file is removed. Only a
+/// file that is written in place may be partly written.
 pub fn replace(path: &Path, content: &[u8], temporary: Temporary) -> Result<Stamp, DiskError> {
     stage(path, content, temporary)?.finish()
 }
 
-/// As [`replace`], with content that is written piece by piece.
+/// Does the same as [`replace`], with content that is written piece by piece.
 ///
 /// # Errors
-/// As [`replace`]; a mount point can't be replaced this way.
+/// As for [`replace`], and a mount point, which can't be replaced this way.
 pub fn replace_with(
     path: &Path,
     temporary: Temporary,
@@ -179,8 +175,8 @@ pub fn replace_with(
     staged.finish()
 }
 
-/// New content that lies beside a file and can take its place. Dropped before
-/// that, it is gone and the file as it was.
+/// New content in a temporary file next to its target. If this is dropped, the temporary file is
+/// removed and the target is unchanged.
 #[derive(Debug)]
 pub struct Staged<'a> {
     file: tempfile::NamedTempFile,
@@ -189,9 +185,9 @@ pub struct Staged<'a> {
     replaces: bool,
 }
 
-/// A file that was put in place. While this is held, no other file gets its
-/// number, so that an equal stamp means the very same file; and what it costs to
-/// forget the file, once it was replaced, is paid when this is dropped.
+/// A file that was put in place. While this is held, no other file can get its inode, so an equal
+/// stamp means the same file. If the file was replaced meanwhile, the file system frees it when
+/// this is dropped.
 #[derive(Debug)]
 pub struct Placed {
     /// Its stamp.
@@ -200,18 +196,18 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// Whether an equal stamp means the very same file.
+    /// Returns whether an equal stamp means the same file.
     #[must_use]
     pub const fn is_held(&self) -> bool {
         self.held.is_some()
     }
 }
 
-/// Makes durable what is there, whoever wrote it: the file and its name, or that there is none, or
-/// not even its folder.
+/// Makes the current state of a path durable, also a change by another program: the file and its name, or that the
+/// file or even its folder is missing.
 ///
 /// # Errors
-/// A file that can't be opened, or a sync that failed.
+/// A file that can't be opened, or a failed sync.
 pub fn sync(path: &Path) -> Result<(), DiskError> {
     let (real, found) = resolve_links(path)?;
     if found.is_some() {
@@ -221,10 +217,10 @@ pub fn sync(path: &Path) -> Result<(), DiskError> {
     folder.map_or(Ok(()), sync_folder)
 }
 
-/// Writes `content` beside the file that is to be replaced, without syncing it.
+/// Writes `content` to a temporary file next to the target, without syncing it.
 ///
 /// # Errors
-/// Whatever step failed; nothing is left then.
+/// Any failed step; nothing is left then.
 pub fn stage<'a>(path: &Path, content: &'a [u8], temporary: Temporary) -> Result<Staged<'a>, DiskError> {
     step();
     let staged = begin(path, temporary)?;
@@ -242,20 +238,20 @@ fn begin<'a>(path: &Path, temporary: Temporary) -> Result<Staged<'a>, DiskError>
 }
 
 impl Staged<'_> {
-    /// Makes the content durable; the file is still the old one.
+    /// Makes the new content durable; the target is still unchanged.
     ///
     /// # Errors
-    /// A sync that failed.
+    /// A failed sync.
     pub fn sync(&self) -> Result<(), DiskError> {
         self.file.as_file().sync_all().at("sync", &self.real)
     }
 
-    /// Renames it over the file. That a file is there for the first time is made
-    /// durable; that it has new content survives a crash of this process, but a
-    /// power cut only once its folder is synced.
+    /// Renames the temporary file over the target. The name of a new file is durable when this
+    /// returns. New content of an existing file survives a crash of this process; it survives a
+    /// power cut only once the folder is synced.
     ///
     /// # Errors
-    /// A rename that failed; the file then has its old content.
+    /// A failed rename; the file then has its old content.
     pub fn put_in_place(self) -> Result<Placed, DiskError> {
         let stamp = Stamp::of(&self.file.as_file().metadata().at("inspect", &self.real)?);
         step();
@@ -264,7 +260,7 @@ impl Staged<'_> {
                 if !self.replaces
                     && let Err(error) = sync_folder(parent(&self.real))
                 {
-                    // Nobody may find what its writer was told is not there.
+                    // The writer gets an error, so no reader may find the file.
                     remove(&self.real)?;
                     return Err(error);
                 }
@@ -288,16 +284,15 @@ impl Staged<'_> {
     }
 }
 
-/// Creates a file that must not exist yet, whole and durable.
+/// Creates a new file atomically and durably.
 ///
 /// # Errors
-/// [`Created::Exists`] is not an error; whatever step failed is, and then there
-/// is no file.
+/// Any failed step; there is no file then. [`Created::Exists`] is not an error.
 pub fn create(path: &Path, content: &[u8], temporary: Temporary) -> Result<Created, DiskError> {
     write_new(path, content, temporary)?.put_in_place()
 }
 
-/// The content of a file that must not exist yet, beside its place and not synced. Dropped, it is gone.
+/// The content of a new file in a temporary file, not synced yet. If this is dropped, it is removed.
 #[derive(Debug)]
 pub struct Unplaced<'a> {
     file: tempfile::NamedTempFile,
@@ -305,11 +300,10 @@ pub struct Unplaced<'a> {
     length: usize,
 }
 
-/// Writes the content of a file that must not exist yet, so that something else can be found out before it is
-/// made durable.
+/// Writes the content of a new file, so that the caller can check something before it is made durable.
 ///
 /// # Errors
-/// Whatever step failed; nothing is left then.
+/// Any failed step; nothing is left then.
 pub fn write_new<'a>(path: &'a Path, content: &[u8], temporary: Temporary) -> Result<Unplaced<'a>, DiskError> {
     let mut file = new_temporary(parent(path), temporary)?;
     file.as_file_mut().write_all(content).at("write", path)?;
@@ -317,10 +311,10 @@ pub fn write_new<'a>(path: &'a Path, content: &[u8], temporary: Temporary) -> Re
 }
 
 impl Unplaced<'_> {
-    /// Makes it durable and gives it its name.
+    /// Makes the content durable and renames it to its path.
     ///
     /// # Errors
-    /// As [`create`].
+    /// As for [`create`].
     pub fn put_in_place(self) -> Result<Created, DiskError> {
         let Self { file, path, length } = self;
         file.as_file().sync_all().at("write", path)?;
@@ -333,7 +327,7 @@ impl Unplaced<'_> {
             Ok(_) => match sync_folder(parent(path)) {
                 Ok(()) => Ok(Created::New),
                 Err(error) => {
-                    // Nobody may find what its writer was told is not there.
+                    // The writer gets an error, so no reader may find the file.
                     remove(path)?;
                     Err(error)
                 }
@@ -344,16 +338,16 @@ impl Unplaced<'_> {
     }
 }
 
-/// What [`create`] came to.
+/// The outcome of [`create`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Created {
-    /// The file is there now.
+    /// The file was created.
     New,
-    /// There was one before; it was left alone.
+    /// A file already existed; it is unchanged.
     Exists,
 }
 
-/// Whether a file holds exactly these bytes; false when it is missing.
+/// Returns whether a file has exactly this content; false if it is missing.
 ///
 /// # Errors
 /// A file that can't be read.
@@ -368,16 +362,16 @@ pub fn holds(path: &Path, content: &[u8]) -> Result<bool, DiskError> {
     Ok(read_bytes(path, length)?.is_some_and(|(bytes, _)| bytes == content))
 }
 
-/// Gives a file a second name, which must be free: whatever takes its place
-/// under the first one, its content stays.
+/// Gives a file a second name, which must not exist. The content stays there even if the file is
+/// replaced under its first name.
 ///
 /// # Errors
-/// A name that is taken, or a file system without links.
+/// A name that exists, or a file system without hard links.
 pub fn keep_as(path: &Path, second: &Path) -> Result<(), DiskError> {
     fs::hard_link(path, second).at("keep a copy of", path)
 }
 
-/// Opens a file to append lines to, private and created when missing.
+/// Opens a file for appending lines; a missing file is created with private mode.
 ///
 /// # Errors
 /// A file that can't be opened, is a link, or is not a regular file.
@@ -385,8 +379,7 @@ pub fn append_to(path: &Path) -> Result<File, DiskError> {
     open_own(path, OpenOptions::new().append(true).create(true).mode(PRIVATE)).at("open", path)
 }
 
-/// Gives a file another name in the same folder, and makes that durable; a file that has that
-/// name is replaced.
+/// Renames a file within its folder and makes that durable. A file with the new name is replaced.
 ///
 /// # Errors
 /// A file that can't be renamed.
@@ -395,7 +388,7 @@ pub fn rename(from: &Path, to: &Path) -> Result<(), DiskError> {
     sync_folder(parent(to))
 }
 
-/// Removes a file; a missing one is fine.
+/// Removes a file; does nothing if it is missing.
 ///
 /// # Errors
 /// A file that can't be removed.
@@ -406,8 +399,8 @@ pub fn remove(path: &Path) -> Result<(), DiskError> {
     }
 }
 
-/// Removes a name of a file; a missing one is fine. Says how many bytes that frees:
-/// none while the file has another name.
+/// Removes a name of a file; does nothing if it is missing. Returns the number of freed bytes: 0
+/// while the file has another name.
 ///
 /// # Errors
 /// A file that can't be removed.
@@ -421,7 +414,7 @@ pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Where a file really is, and what is there now.
+/// Returns the real path of a file and its metadata, if it exists.
 fn resolve_links(path: &Path) -> Result<(PathBuf, Option<fs::Metadata>), DiskError> {
     let mut real = path.to_owned();
     for _ in 0..LINKS {
@@ -458,7 +451,7 @@ pub(crate) fn keep_owner_and_mode(file: &File, before: &fs::Metadata) -> io::Res
     file.set_permissions(Permissions::from_mode(before.mode() & 0o7777))
 }
 
-/// Makes a rename in the folder durable.
+/// Makes renames in the folder durable.
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), DiskError> {
     File::open(folder).and_then(|folder| folder.sync_all()).at("sync the folder", folder)
 }
@@ -467,8 +460,8 @@ fn is_mount_point(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::CrossesDevices | io::ErrorKind::ResourceBusy)
 }
 
-/// Never shortens the file before its new content is there; the temporary file
-/// with the same content stays beside it meanwhile.
+/// Overwrites a file in place. The file is not truncated before the new content is written, and the
+/// temporary file with the same content exists until then.
 fn overwrite(path: &Path, content: &[u8]) -> Result<Stamp, DiskError> {
     let mut file = OpenOptions::new().write(true).open(path).at("open", path)?;
     file.write_all(content).at("write", path)?;

@@ -1,4 +1,4 @@
-//! Private folders and what is in them.
+//! Private folders and their contents.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
@@ -9,12 +9,11 @@ use std::time::{Duration, SystemTime};
 use crate::error::At;
 use crate::{DiskError, owner};
 
-/// Creates the folder and those above it that are missing, for this user only, and
-/// makes that durable where the folder above can be synced. One that exists is left
-/// as it is.
+/// Creates the folder and missing parents, accessible to this user only. That is durable if the
+/// parent folder can be synced. An existing folder is unchanged.
 ///
 /// # Errors
-/// A folder that can't be created, or a file in its place.
+/// A folder that can't be created, or a file with its name.
 pub fn create(path: &Path) -> Result<(), DiskError> {
     let above = crate::file::parent(path);
     let mut made = DirBuilder::new().mode(0o700).create(path);
@@ -24,7 +23,7 @@ pub fn create(path: &Path) -> Result<(), DiskError> {
     }
     match made {
         Ok(()) => {
-            // One may use a folder above without being allowed to open it.
+            // The parent folder may be searchable but not readable.
             drop(crate::file::sync_folder(above));
             Ok(())
         }
@@ -33,11 +32,11 @@ pub fn create(path: &Path) -> Result<(), DiskError> {
     }
 }
 
-/// Creates the folder, and takes all access of others from one that exists.
+/// Creates the folder, or removes all access of others from an existing one.
 ///
 /// # Errors
-/// A folder that can't be created, belongs to somebody else or could be written by others: what
-/// is put in there would not be private, and what lies there may be theirs.
+/// A folder that can't be created, belongs to another user or is writable by others. Files in it
+/// would not be private, and existing ones may be from others.
 pub fn create_private(path: &Path) -> Result<(), DiskError> {
     create(path)?;
     let metadata = fs::metadata(path).at("inspect", path)?;
@@ -56,8 +55,8 @@ pub fn sync(path: &Path) -> Result<(), DiskError> {
     crate::file::sync_folder(path)
 }
 
-/// The names in a folder, sorted; none when it is missing. Names that are not
-/// UTF-8 are left out, for herma makes none.
+/// Returns the names in a folder, sorted; empty if it is missing. Names that are not UTF-8 are left
+/// out, because herma creates none.
 ///
 /// # Errors
 /// A folder that can't be read.
@@ -76,8 +75,7 @@ pub fn names(path: &Path) -> Result<Vec<String>, DiskError> {
     Ok(names)
 }
 
-/// Removes a folder that is empty; one that is not, or is missing, is left alone.
-/// Says whether it was removed.
+/// Removes an empty folder; does nothing if it is missing or not empty. Returns whether it was removed.
 ///
 /// # Errors
 /// An empty folder that can't be removed.
@@ -89,8 +87,8 @@ pub fn remove_empty(path: &Path) -> Result<bool, DiskError> {
     }
 }
 
-/// Removes files that a killed process left: those with this prefix and suffix
-/// that are older than `age`. Gives back what was removed.
+/// Removes files that a killed process left: those with this prefix and suffix that are older than
+/// `age`. Returns the removed files.
 ///
 /// # Errors
 /// A folder that can't be read, or a file that can't be removed.

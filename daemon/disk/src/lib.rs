@@ -1,21 +1,20 @@
-//! The only place of herma that touches the file system (the archive's
-//! database beside it).
+//! The only crate of herma that accesses the file system, except for the archive's database.
 //!
-//! * [`append`]: a file that only grows, synced beside another one.
-//! * [`cache`]: files that can be made again, which nothing syncs.
-//! * [`file`](mod@file): read a file with a limit; the one way to write one.
+//! * [`append`]: append-only files, synced in parallel with another file.
+//! * [`cache`]: files that can be rebuilt and are never synced.
+//! * [`file`](mod@file): reading a file with a limit, and the only way to write one.
 //! * [`lock`]: advisory locks that other programs see.
-//! * [`folder`]: private folders and what is in them.
-//! * [`quarantine`]: damaged files out of the way, never lost.
+//! * [`folder`]: private folders and their contents.
+//! * [`quarantine`]: moving damaged files aside without losing them.
 //! * [`regular`]: an open file that is read in parts and given further names.
-//! * [`stamp`]: whether a file is still the one that was read.
-//! * [`tree`]: a folder with all below it, reached through no link.
+//! * [`stamp`]: detecting whether a file has changed since it was read.
+//! * [`tree`]: a folder with everything below it, without following links.
 //! * [`user_file`]: files of the user and of other programs.
-//! * [`watch`]: tells when something in a folder changed.
-//! * [`process`]: what the system says of this process.
-//! * [`write_ahead`]: records that are durable until another place has them.
+//! * [`watch`]: notifications about changes in a folder.
+//! * [`process`]: information from the system about this process.
+//! * [`write_ahead`]: records that are kept durably until another place has them.
 //!
-//! Clippy forbids the rest of the workspace to write by other ways.
+//! Clippy forbids other ways of writing in the rest of the workspace.
 
 #![allow(clippy::disallowed_methods, reason = "this is the room that the other ways are forbidden for")]
 

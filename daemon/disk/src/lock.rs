@@ -1,5 +1,5 @@
-//! Advisory locks on files that are never renamed over: flock(2), which other
-//! programs that lock the same file see too.
+//! Advisory locks with flock(2), on files that are never renamed over. Other programs that lock the
+//! same file respect them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -12,11 +12,10 @@ use crate::error::At;
 use crate::file::open_own;
 use crate::schedule::step;
 
-/// How often a lock file is opened that is removed or replaced in the same moment.
+/// How often to open a lock file that is removed or replaced at the same moment.
 const ATTEMPTS: usize = 16;
 
-/// A lock that is held until this is dropped. The file stays, for a deleted
-/// lock file could be locked twice.
+/// A lock that is held until this is dropped. The file stays, because a deleted lock file could be locked twice.
 #[derive(Debug)]
 #[must_use = "the lock ends when this is dropped"]
 pub struct Lock {
@@ -24,11 +23,10 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock on `path`, which is created when missing, if nobody holds it;
-    /// `None` when somebody does.
+    /// Takes the lock on `path` if it is free; `None` if another holder has it. A missing file is created.
     ///
     /// # Errors
-    /// A lock file that can't be opened or locked, or is no regular file.
+    /// A lock file that can't be opened or locked, or is not a regular file.
     pub fn try_now(path: &Path) -> Result<Option<Self>, DiskError> {
         for _ in 0..ATTEMPTS {
             let lock = Self { file: open(path)? };
@@ -44,23 +42,23 @@ impl Lock {
         Ok(None)
     }
 
-    /// Takes the lock on `path`, which is created when missing. If somebody holds it, this waits.
+    /// Takes the lock on `path` and waits while another holder has it. A missing file is created.
     ///
     /// # Errors
-    /// A lock file that can't be opened or locked, or is no regular file.
+    /// A lock file that can't be opened or locked, or is not a regular file.
     pub fn wait(path: &Path) -> Result<Self, DiskError> {
         loop {
             let lock = Self { file: open(path)? };
             fs4::FileExt::lock(&lock.file).at("lock", path)?;
-            // The lock file was removed or replaced meanwhile, and others lock the new one.
+            // Otherwise the lock file was removed or replaced, and other programs lock the new one.
             if lock.is_in_place(path) {
                 return Ok(lock);
             }
         }
     }
 
-    /// Whether the file at `path` is still the one that is locked. One that can't be looked at
-    /// for another reason than that it is gone counts as in place.
+    /// Returns whether the path still refers to the locked file. If the path can't be inspected for
+    /// another reason than a missing file, it counts as in place.
     #[must_use]
     pub fn is_in_place(&self, path: &Path) -> bool {
         let Ok(own) = self.file.metadata() else { return true };
@@ -70,7 +68,7 @@ impl Lock {
         }
     }
 
-    /// Writes who holds the lock into its file, for people who look.
+    /// Writes a description of the holder into the lock file, for people.
     ///
     /// # Errors
     /// A lock file that can't be written.
@@ -81,7 +79,7 @@ impl Lock {
     }
 }
 
-/// A lock that is taken again and again: its file stays open in between.
+/// A lock that is taken repeatedly; its file stays open between uses.
 #[derive(Debug)]
 pub struct LockFile {
     path: PathBuf,
@@ -89,17 +87,17 @@ pub struct LockFile {
 }
 
 impl LockFile {
-    /// The lock on `path`, whose file is opened when it is first taken.
+    /// Creates the lock on `path`; the file is opened when the lock is first taken.
     #[must_use]
     pub const fn new(path: PathBuf) -> Self {
         Self { path, open: None }
     }
 
-    /// As [`Lock::try_now`]. A lock file that was removed or replaced meanwhile is
-    /// opened anew, for the others lock the new one.
+    /// Takes the lock like [`Lock::try_now`]. A lock file that was removed or replaced is opened
+    /// again, because other programs lock the new one.
     ///
     /// # Errors
-    /// A lock file that can't be opened or locked, or is no regular file.
+    /// A lock file that can't be opened or locked, or is not a regular file.
     pub fn try_now(&mut self) -> Result<Option<Locked>, DiskError> {
         for _ in 0..ATTEMPTS {
             let (file, identity) = match &self.open {
@@ -113,7 +111,7 @@ impl LockFile {
             step();
             let locked = Locked::take(file, &self.path)?;
             step();
-            // What was removed meanwhile is no lock, for the others lock the new file.
+            // A lock on a removed file is void, because other programs lock the new file.
             let here = std::fs::metadata(&self.path).ok().map(|here| (here.dev(), here.ino()));
             if here == Some(*identity) {
                 return Ok(locked);
@@ -124,7 +122,7 @@ impl LockFile {
     }
 }
 
-/// A [`LockFile`] that is held until this is dropped.
+/// A lock of a [`LockFile`], held until this is dropped.
 #[derive(Debug)]
 #[must_use = "the lock ends when this is dropped"]
 pub struct Locked {
@@ -139,12 +137,12 @@ impl Locked {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // It can only fail for a file that is no file.
+        // Unlocking fails only for an invalid descriptor.
         drop(fs4::FileExt::unlock(&*self.file));
     }
 }
 
-/// Who holds a lock, as [`Lock::sign`] wrote it; empty when nobody signed.
+/// Returns the description of the holder that [`Lock::sign`] wrote; empty if there is none.
 ///
 /// # Errors
 /// A lock file that can't be read.
@@ -156,7 +154,7 @@ pub fn holder(path: &Path) -> Result<String, DiskError> {
     Ok(text.trim().to_owned())
 }
 
-/// Whether the lock was free, and is had now.
+/// Tries to lock the file; returns whether the lock was free.
 fn try_lock(file: &File, path: &Path) -> Result<bool, DiskError> {
     match fs4::FileExt::try_lock(file) {
         Ok(()) => Ok(true),

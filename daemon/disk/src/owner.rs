@@ -1,4 +1,4 @@
-//! Whose a folder or a file is: nothing is started from what another user owns or may write.
+//! Checks of ownership: herma uses nothing that another user owns or may write.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -8,10 +8,10 @@ use std::path::Path;
 use crate::DiskError;
 use crate::error::At;
 
-/// The system's own user.
+/// The user id of root.
 const ROOT: u32 = 0;
 
-/// Who asks: effective user and group of this process.
+/// The effective user and group of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Asker {
     user: u32,
@@ -24,7 +24,7 @@ impl Asker {
     }
 }
 
-/// What matters of a file or folder.
+/// Owner and mode of a file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Found {
     owner: u32,
@@ -38,11 +38,12 @@ impl From<&Metadata> for Found {
     }
 }
 
-/// Refuses a home of another user, or one that would be made in a folder of another user: files
-/// that root makes there lock its owner out. A folder of root's is for who may write there.
+/// Refuses a home of another user, or one that would be created in a folder of another user: files
+/// created there by root would lock its owner out. A folder of root is accepted; its mode decides
+/// who may write.
 ///
 /// # Errors
-/// A home that is not this user's, or can't be looked at.
+/// A home that doesn't belong to this user, or can't be inspected.
 pub fn check_home(home: &Path) -> Result<(), DiskError> {
     let nearest = home.ancestors().find_map(|folder| match fs::metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -58,8 +59,8 @@ fn foreign(asker: Asker, found: Found) -> Option<String> {
     (!is_own).then(|| format!("it belongs to user {0}; run herma as that user (sudo -u '#{0}' …)", found.owner))
 }
 
-/// Refuses a private folder that is not this user's own, or that others may write: what lies there
-/// may be theirs.
+/// Refuses a private folder that belongs to another user or is writable by others, because files in
+/// it may be from them.
 pub(crate) fn check_folder(path: &Path, found: &Metadata) -> Result<(), DiskError> {
     let (asker, found) = (Asker::now(), Found::from(found));
     let words = if found.owner == asker.user {
@@ -71,8 +72,7 @@ pub(crate) fn check_folder(path: &Path, found: &Metadata) -> Result<(), DiskErro
     words.map_or(Ok(()), |words| refused(path, words))
 }
 
-/// Refuses a file that tells a program what to do, and that is neither this user's nor root's, or
-/// that others may write.
+/// Refuses a file that controls a program, if it belongs to neither this user nor root, or is writable by others.
 pub(crate) fn check_file(path: &Path, found: &Metadata) -> Result<(), DiskError> {
     let (asker, found) = (Asker::now(), Found::from(found));
     let words = if found.owner == asker.user || found.owner == ROOT {
@@ -84,7 +84,7 @@ pub(crate) fn check_file(path: &Path, found: &Metadata) -> Result<(), DiskError>
     words.map_or(Ok(()), |words| refused(path, words))
 }
 
-/// Who else may write. A user's own group has nobody else in it.
+/// Returns who else may write. The user's own group is assumed to have no other members.
 fn written(asker: Asker, found: Found) -> Option<String> {
     if found.mode & 0o002 != 0 {
         return Some("everybody".into());
@@ -92,7 +92,8 @@ fn written(asker: Asker, found: Found) -> Option<String> {
     (found.mode & 0o020 != 0 && found.group != asker.group).then(|| format!("group {}", found.group))
 }
 
-/// Whether others may read a file with a secret. A group may read what belongs to root and is for this user.
+/// Returns whether others may read a file with a secret. If it belongs to root, its group may read
+/// it, so that this user can.
 #[must_use]
 pub fn is_read_by_others(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| is_open(Found::from(&found)))

@@ -1,23 +1,23 @@
-//! What the system says of this process.
+//! Information from the system about this process.
 
-/// The effective user id of this process.
+/// Returns the effective user id of this process.
 #[must_use]
 pub fn user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Resident memory of this process in bytes; 0 where the system has no `/proc`.
+/// Returns the resident memory of this process in bytes; 0 if the system has no `/proc`.
 #[must_use]
 pub fn resident_bytes() -> u64 {
-    // In KiB, whatever a page is.
+    // `VmRSS` is in KiB, independent of the page size.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
     kilobytes.unwrap_or(0) * 1024
 }
 
-/// Names the time since the system was started: what was written to files before a
-/// process of the same time ended is there. `None` where the system doesn't tell.
+/// Returns an id of the current boot of the system; `None` if the system reports none. Data that a
+/// process of the same boot wrote to files is still there, even without a sync.
 #[must_use]
 pub fn boot() -> Option<String> {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;

@@ -1,4 +1,4 @@
-//! The quarantine of damaged files: out of the way, never lost.
+//! Quarantine: moves damaged files aside without losing them.
 
 use std::fs;
 use std::io;
@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use crate::DiskError;
 use crate::error::At;
 
-/// Copies of one file in quarantine, before somebody must look after them.
+/// The most quarantined copies of one file; then a person has to clean up.
 const MOST: u32 = 1000;
 
-/// Renames files that belong together to `<name>.damaged-<n>`, with the first free
-/// number for all of them; missing ones are passed over. Gives back the new path of
-/// the first one. Nothing is ever replaced or removed.
+/// Renames files that belong together to `<name>.damaged-<n>`, with the first number that is free
+/// for all of them. Skips missing files. Returns the new path of the first file. Never replaces or
+/// removes a file.
 ///
 /// # Errors
-/// A rename that failed, or no free number.
+/// A failed rename, or no free number.
 pub fn quarantine(files: &[PathBuf]) -> Result<PathBuf, DiskError> {
     let Some(first) = files.first() else { return Ok(PathBuf::new()) };
     let number = (1..=MOST)

@@ -1,4 +1,4 @@
-//! A regular file that is open: read in parts, compared, given further names.
+//! An open regular file: read in parts, compared, given further names.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,11 +10,10 @@ use crate::error::At;
 use crate::file::{self, Created};
 use crate::stamp::Stamp;
 
-/// Bytes that are compared at once.
+/// Number of bytes compared at once.
 const PIECE: usize = 256 << 10;
 
-/// A regular file that was opened to read parts of it. It stays readable when its
-/// name is removed meanwhile.
+/// A regular file opened for reading parts of it. It stays readable if its name is removed.
 #[derive(Debug)]
 pub struct Regular {
     file: File,
@@ -24,8 +23,7 @@ pub struct Regular {
 }
 
 impl Regular {
-    /// Opens the file; a missing one is `None`. A named pipe in its place is not
-    /// waited for.
+    /// Opens the file; `None` if it is missing. It doesn't block if a named pipe is in the file's place.
     ///
     /// # Errors
     /// A file that can't be opened, or is not a regular file.
@@ -38,26 +36,25 @@ impl Regular {
         Ok(Some(Self { file, path: path.to_owned(), stamp: Stamp::of(&metadata), length: metadata.len() }))
     }
 
-    /// The path it was opened by.
+    /// Returns the path that it was opened with.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its stamp when it was opened.
+    /// Returns its stamp from when it was opened.
     #[must_use]
     pub const fn stamp(&self) -> Stamp {
         self.stamp
     }
 
-    /// Its length when it was opened, in bytes.
+    /// Returns its length in bytes from when it was opened.
     #[must_use]
     pub const fn length(&self) -> u64 {
         self.length
     }
 
-    /// Fills the buffer from `offset` on; says how many bytes there were before the
-    /// end of the file.
+    /// Fills the buffer from `offset` on. Returns how many bytes there were before the end of the file.
     ///
     /// # Errors
     /// A part that can't be read.
@@ -74,7 +71,7 @@ impl Regular {
         Ok(filled)
     }
 
-    /// The bytes from `offset` on, `length` of them or as many as there are.
+    /// Reads `length` bytes from `offset` on, or as many as there are.
     ///
     /// # Errors
     /// A part that can't be read.
@@ -86,7 +83,7 @@ impl Regular {
         Ok(bytes)
     }
 
-    /// Whether it holds exactly these bytes. It is read in pieces.
+    /// Returns whether it has exactly this content. Reads it in pieces.
     ///
     /// # Errors
     /// A file that can't be read.
@@ -106,11 +103,11 @@ impl Regular {
         Ok(true)
     }
 
-    /// Gives the file a further name, which must be free, and makes that durable.
+    /// Gives the file a further name, which must not exist, and makes that durable.
     ///
     /// # Errors
-    /// [`Created::Exists`] is not an error; a file that is not at its path any more, or
-    /// a file system that gives it no further name, is: then there is no new name.
+    /// A file that is no longer at its path, or a file system that refuses a further name; there is
+    /// no new name then. [`Created::Exists`] is not an error.
     pub fn link_as(&self, name: &Path) -> Result<Created, DiskError> {
         match fs::hard_link(&self.path, name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(Created::Exists),

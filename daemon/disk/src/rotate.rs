@@ -1,4 +1,4 @@
-//! A log that does not grow without end.
+//! Log files with a size limit.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -8,8 +8,8 @@ use crate::DiskError;
 use crate::error::At;
 use crate::file;
 
-/// A file that is appended to, and gives way to a new one when it is long: then it is called
-/// `<name>.1`, in the place of the one before.
+/// An append-only file that is rotated when it gets too long: it is renamed to `<name>.1`, which
+/// replaces the previous one.
 #[derive(Debug)]
 pub struct RotatingFile {
     path: PathBuf,
@@ -19,8 +19,8 @@ pub struct RotatingFile {
 }
 
 impl RotatingFile {
-    /// Opens the file, private and created when missing, for so many bytes at most; 0 for no limit.
-    /// A text that is longer by itself is written whole.
+    /// Opens the file for up to `most` bytes; 0 for no limit. A missing file is created with
+    /// private mode. A single text that exceeds the limit is written completely.
     ///
     /// # Errors
     /// A file that can't be opened, is a link, or is not a regular file.
@@ -44,7 +44,7 @@ impl Write for RotatingFile {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         let longer = self.length.saturating_add(u64::try_from(text.len()).unwrap_or(u64::MAX));
         if self.most > 0 && self.length > 0 && longer > self.most {
-            // Where it can't be renamed it goes on growing: a line is worth more than the limit.
+            // If the rename fails, the file keeps growing: losing a line would be worse than exceeding the limit.
             drop(self.begin_anew());
         }
         let written = self.file.write(text)?;

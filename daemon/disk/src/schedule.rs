@@ -1,7 +1,7 @@
-//! Where another thread or program may go on: between two calls of the system.
+//! Points between two system calls, at which another thread or program may run.
 
-/// One of these places. It does nothing but in builds for the tests `schedules`, where shuttle
-/// decides who goes on.
+/// Marks one of these points. It only has an effect in builds for the tests `schedules`, in which
+/// shuttle decides which thread runs next.
 pub(crate) fn step() {
     #[cfg(feature = "shuttle")]
     shuttle::thread::yield_now();

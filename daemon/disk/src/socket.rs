@@ -1,4 +1,4 @@
-//! The names of sockets: whose one is, and removing one that nobody listens on any more.
+//! Socket paths: ownership, and removal of a stale one.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use crate::DiskError;
 use crate::error::At;
 
-/// Removes the name if it is a socket; anything else is left alone.
+/// Removes a stale socket.
 ///
-/// The caller must hold the daemon's lock and have seen that nobody answers.
+/// The caller must hold the daemon's lock and have checked that nothing answers on the socket.
 ///
 /// # Errors
-/// A name that is no socket, or can't be removed.
+/// A path that is not a socket, which is left alone, or one that can't be removed.
 pub fn remove_stale(path: &Path) -> Result<(), DiskError> {
     let kind = fs::symlink_metadata(path).at("inspect", path)?.file_type();
     if !kind.is_socket() {
@@ -23,7 +23,7 @@ pub fn remove_stale(path: &Path) -> Result<(), DiskError> {
     crate::file::remove(path)
 }
 
-/// The name of a socket that this process listens on.
+/// The path of a socket that this process listens on.
 #[derive(Debug)]
 pub struct BoundSocket {
     path: PathBuf,
@@ -31,23 +31,23 @@ pub struct BoundSocket {
 }
 
 impl BoundSocket {
-    /// The name, right after it was bound.
+    /// Records the path right after the socket was bound.
     ///
     /// # Errors
-    /// A name that can't be looked at.
+    /// A path that can't be inspected.
     pub fn at(path: &Path) -> Result<Self, DiskError> {
         let here = fs::symlink_metadata(path).at("inspect", path)?;
         Ok(Self { path: path.to_owned(), identity: (here.dev(), here.ino()) })
     }
 
-    /// The name.
+    /// Returns the path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether clients still find a socket there. A name that can't be looked at for another
-    /// reason than that it is gone counts as in place.
+    /// Returns whether clients still find a socket at the path. If the path can't be inspected for
+    /// another reason than a missing file, it counts as in place.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         match fs::symlink_metadata(&self.path) {
@@ -56,10 +56,10 @@ impl BoundSocket {
         }
     }
 
-    /// Removes the name; one that is gone, or another process' by now, is left alone.
+    /// Removes the path. Does nothing if it is missing or now belongs to another process.
     ///
     /// # Errors
-    /// A name that can't be removed.
+    /// A path that can't be removed.
     pub fn remove(&self) -> Result<(), DiskError> {
         match fs::symlink_metadata(&self.path) {
             Ok(here) if (here.dev(), here.ino()) == self.identity => crate::file::remove(&self.path),
@@ -68,7 +68,7 @@ impl BoundSocket {
     }
 }
 
-/// Lets only this user connect.
+/// Restricts connections to this user.
 ///
 /// # Errors
 /// A mode that can't be set.

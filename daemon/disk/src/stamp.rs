@@ -1,4 +1,4 @@
-//! Whether a file is still the one that was read.
+//! Stamps: detecting whether a file has changed since it was read.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -9,11 +9,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::DiskError;
 use crate::error::At;
 
-/// Longer than any tick of a file system's clock, in seconds.
+/// Longer than the clock tick of any file system, in seconds.
 const TICK: f64 = 0.05;
 
-/// Identity, size and time of a file's content. Two equal stamps mean that
-/// nobody wrote in between, as far as the file system can tell.
+/// Identity, size and modification time of a file. Two equal stamps mean that the file was not
+/// written in between, as far as the file system can tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,
@@ -23,8 +23,8 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of what this metadata describes. The change time is no part of
-    /// it, for a rename sets it although the content stays.
+    /// Returns the stamp for this metadata. The change time is not part of it, because a rename
+    /// sets it although the content stays.
     #[must_use]
     pub fn of(metadata: &Metadata) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Stamp {
         }
     }
 
-    /// The stamp of what the system says of a file.
+    /// Returns the stamp for the result of a `stat` call.
     pub(crate) fn of_stat(found: &rustix::fs::Stat) -> Self {
         Self {
             device: number(found.st_dev),
@@ -45,34 +45,34 @@ impl Stamp {
         }
     }
 
-    /// Whether the content is older than that.
+    /// Returns whether the content is older than `age`.
     pub(crate) fn is_older(&self, age: Duration, now: SystemTime) -> bool {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         now - self.modified_at() > age.as_secs_f64()
     }
 
-    /// Bytes of the content.
+    /// Returns the size of the content in bytes.
     #[must_use]
     pub const fn size(&self) -> u64 {
         self.size
     }
 
-    /// When the content was written last, in Unix seconds.
+    /// Returns when the content was last written, in Unix seconds.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a quarter of a microsecond is near enough")]
     pub fn modified_at(&self) -> f64 {
         self.modified.0 as f64 + self.modified.1 as f64 / 1e9
     }
 
-    /// When the content was written last, in Unix nanoseconds: with its text it tells a file from
-    /// another one, also after a power cut, and whatever clocks say. From the year 1677 to 2262;
-    /// what lies outside is the nearest of them.
+    /// Returns when the content was last written, in Unix nanoseconds. Together with the text it
+    /// distinguishes one file from another, also after a power cut and whatever the clocks say. The
+    /// range is from the year 1677 to 2262; other times become the nearest bound.
     #[must_use]
     pub const fn modified_nanos(&self) -> i64 {
         self.modified.0.saturating_mul(1_000_000_000).saturating_add(self.modified.1)
     }
 
-    /// The stamp as bytes, to be kept and compared by whoever reads the file again.
+    /// Returns the stamp as bytes, to store and to compare when the file is read again.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; 40] {
         let mut bytes = [0; 40];
@@ -84,16 +84,16 @@ impl Stamp {
         bytes
     }
 
-    /// Whether the content was written so long before `now` that another write
-    /// would have left another stamp: a file system's clock ticks every few
-    /// milliseconds only, and a file that is replaced may get its old number back.
+    /// Returns whether the content was written so long before `now` that another write would have
+    /// changed the stamp. A file system's clock ticks only every few milliseconds, and a replaced
+    /// file may get its old inode again.
     #[must_use]
     pub fn is_settled(&self, now: SystemTime) -> bool {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         now - self.modified_at() > TICK
     }
 
-    /// The stamp of the file as it is now; `None` when it is missing.
+    /// Returns the current stamp of a file; `None` if it is missing.
     ///
     /// # Errors
     /// A folder that can't be searched.
@@ -106,7 +106,7 @@ impl Stamp {
     }
 }
 
-/// What systems have as numbers of several kinds.
+/// Converts a number whose type depends on the platform.
 fn number(number: impl TryInto<u64>) -> u64 {
     number.try_into().unwrap_or(0)
 }

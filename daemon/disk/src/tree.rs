@@ -1,8 +1,9 @@
-//! A folder of files and folders that are reached by names below it, and through no link.
+//! A folder with everything below it, accessed by name and never through a link.
 //!
-//! Every way begins at the folder's own descriptor and goes down name by name, so that neither a name nor a
-//! link that somebody puts there in this very moment leads out of it. Names are what the caller has checked:
-//! parts between `/`, none of them empty, `.` or `..`. A folder `..` is refused here too.
+//! Every access begins at the descriptor of the root folder and descends name by name. So neither a
+//! name nor a link that another program creates at that moment can lead out of it. The caller has
+//! checked the names: parts between `/`, none of them empty, `.` or `..`. A folder `..` is refused
+//! here too.
 
 mod placed;
 mod walk;
@@ -24,64 +25,64 @@ use crate::{DiskError, folder};
 pub use placed::{Changed, Unplaced};
 pub use walk::{Entry, Kind, Walk};
 
-/// Mode of a folder that did not exist before.
+/// Mode of a new folder.
 const FOLDER: Mode = Mode::RWXU;
 
-/// How often a file is read again that changes while it is read.
+/// How often a file is read again if it changes during the read.
 const READ_AGAIN: usize = 8;
 
-/// Room that is made before a file is read, in bytes at most.
+/// The most bytes allocated before a file is read.
 const READ_AT_ONCE: u64 = 1 << 20;
 
-/// Files that are held open until they are synced; more are synced as they are written.
+/// The most files kept open until they are synced; if there are more, each is synced as it is written.
 const HELD_OPEN: usize = 16;
 
-/// What the names of files begin and end with that are just being written. Hidden ones are no part of the tree.
+/// Prefix and suffix of temporary files. Hidden files are not part of the tree.
 pub(crate) const TEMPORARY: (&str, &str) = (".mem_", ".tmp");
 
-/// A folder with all that is below it.
+/// A folder with everything below it.
 #[derive(Debug, Clone)]
 pub struct Tree {
     root: PathBuf,
 }
 
-/// What is to become of a file.
+/// A change of one file.
 #[derive(Debug, Clone, Copy)]
 pub struct Change<'a> {
     /// Its path below the root.
     pub path: &'a str,
-    /// Its new content; `None` when it is to be gone.
+    /// Its new content; `None` to remove it.
     pub content: Option<&'a [u8]>,
-    /// The file that is there; `None` where none is.
+    /// The stamp of the existing file; `None` if there is none.
     pub expected: Option<Stamp>,
 }
 
 impl Tree {
-    /// The tree below a folder, which need not be there.
+    /// Creates the tree below a folder, which may be missing.
     #[must_use]
     pub const fn new(root: PathBuf) -> Self {
         Self { root }
     }
 
-    /// Its root.
+    /// Returns the root folder.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Makes the root, for this user only.
+    /// Creates the root folder, accessible to this user only.
     ///
     /// # Errors
-    /// A folder that can't be made, or is not this user's own.
+    /// A folder that can't be created, or belongs to another user.
     pub fn create(&self) -> Result<(), DiskError> {
         folder::create_private(&self.root)
     }
 
-    /// Reads a whole file; a missing one is `None`.
+    /// Reads a whole file; `None` if it is missing.
     ///
     /// # Errors
-    /// A file that can't be read, is a link, no regular file, or longer than `limit` bytes; a folder on its way
-    /// that is a link.
+    /// A file that can't be read, is a link, is not a regular file, or has more than `limit` bytes;
+    /// a parent folder that is a link.
     pub fn read(&self, path: &str, limit: u64) -> Result<Option<(Vec<u8>, Stamp)>, DiskError> {
         let mut read = self.read_once(path, limit)?;
         for _ in 0..READ_AGAIN {
@@ -108,10 +109,10 @@ impl Tree {
         Ok(Some((bytes, stamp)))
     }
 
-    /// Makes durable what another program wrote: a file and its name, or that there is none.
+    /// Makes changes by another program durable: a file and its name, or that the file is missing.
     ///
     /// # Errors
-    /// A sync that failed.
+    /// A failed sync.
     pub fn sync(&self, path: &str) -> Result<(), DiskError> {
         if let Some(file) = self.open(path)? {
             file.sync_all().at("sync", &self.root.join(path))?;
@@ -126,11 +127,12 @@ impl Tree {
         }
     }
 
-    /// Writes what files are to hold into temporary files in the root, and does nothing else yet. `folders_gone` go
-    /// between what is removed and what is written, where they are empty then: the deepest first.
+    /// Writes the new contents of files to temporary files in the root, without changing the files
+    /// yet. `folders_gone` are removed after the removed files and before the new ones, the deepest
+    /// first, if they are empty then.
     ///
     /// # Errors
-    /// Whatever step failed; nothing has changed then.
+    /// Any failed step; nothing has changed then.
     pub fn stage(&self, changes: &[Change<'_>], folders_gone: &[&str]) -> Result<Unplaced, DiskError> {
         step();
         self.create()?;
@@ -151,7 +153,7 @@ impl Tree {
         Ok(unplaced)
     }
 
-    /// Removes a folder that is empty. Says whether it was removed.
+    /// Removes an empty folder. Returns whether it was removed.
     ///
     /// # Errors
     /// An empty folder that can't be removed.
@@ -165,10 +167,10 @@ impl Tree {
         }
     }
 
-    /// Makes a folder, and those above it.
+    /// Creates a folder and its parents.
     ///
     /// # Errors
-    /// A folder that can't be made, or a file in its place.
+    /// A folder that can't be created, or a file with its name.
     pub fn make_folder(&self, path: &str) -> Result<(), DiskError> {
         self.create()?;
         self.made_folder(path, &mut Vec::new()).map(drop)
@@ -192,7 +194,7 @@ impl Tree {
         }
     }
 
-    /// The folder at a path; `None` where it, or one above it, is missing or a file.
+    /// Opens the folder at a path; `None` if it or a parent is missing or a file.
     fn folder(&self, path: &str) -> Result<Option<OwnedFd>, DiskError> {
         let opened = rustix::fs::open(&self.root, folder_flags(), Mode::empty());
         let mut folder = match opened.map_err(io::Error::from) {
@@ -210,7 +212,7 @@ impl Tree {
         Ok(Some(folder))
     }
 
-    /// The folder at a path, which is made where it is missing; those that were are added to `made`, the highest first.
+    /// Opens the folder at a path and creates missing ones. Adds the created folders to `made`, the highest first.
     fn made_folder(&self, path: &str, made: &mut Vec<String>) -> Result<OwnedFd, DiskError> {
         let opened = rustix::fs::open(&self.root, folder_flags(), Mode::empty()).map_err(io::Error::from);
         let mut folder = opened.map_err(unsuitable).at("open the folder", &self.root)?;
@@ -242,7 +244,7 @@ fn folder_flags() -> OFlags {
     OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
 }
 
-/// A folder in another one; `None` where it is missing or a file. A link is an error, and so is a name that leads out.
+/// Opens a subfolder; `None` if it is missing or a file. A link is an error, and so is `.` or `..`.
 fn open_folder(folder: &OwnedFd, name: &str) -> io::Result<Option<OwnedFd>> {
     if matches!(name, "." | "..") {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "its path has `.` or `..` in it"));
@@ -261,12 +263,12 @@ fn open_folder(folder: &OwnedFd, name: &str) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// The folder and the name of a path.
+/// Splits a path into its folder and its name.
 fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Says what a link in the way is, in words.
+/// Replaces the system's error with a message that names a link in the path.
 fn unsuitable(error: io::Error) -> io::Error {
     let is_link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
     match (is_link, error.kind()) {
@@ -276,7 +278,7 @@ fn unsuitable(error: io::Error) -> io::Error {
     }
 }
 
-/// Whether there is no such folder, or something is in it.
+/// Returns whether the error means that there is no such folder, or that it is not empty.
 fn is_no_empty_folder(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -287,7 +289,7 @@ fn is_no_empty_folder(error: &io::Error) -> bool {
     )
 }
 
-/// A new file in a folder with a name that no other has.
+/// Creates a file with a unique name in a folder.
 fn new_file(folder: &OwnedFd) -> io::Result<(File, String)> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     loop {
@@ -300,7 +302,7 @@ fn new_file(folder: &OwnedFd) -> io::Result<(File, String)> {
     }
 }
 
-/// A name for a file that is just being written.
+/// Returns a unique name for a temporary file.
 fn temporary_name() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let (prefix, suffix) = TEMPORARY;

@@ -1,5 +1,5 @@
-//! Files that belong to the user or to another program: exports, settings of agents, units of a service manager. The umask
-//! decides who may read them, unlike herma's own.
+//! Files of the user or of another program: exports, settings of agents, units of a service
+//! manager. Unlike for herma's own files, the umask decides who may read them.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -12,13 +12,13 @@ use crate::DiskError;
 use crate::error::At;
 use crate::file::{self, Created, Temporary, open_own};
 
-/// Mode of a new file, of which the umask takes its part.
+/// Mode of a new file before the umask is applied.
 const SHARED: u32 = 0o666;
 
-/// How files are named until they have their content.
+/// Names of temporary files.
 const TEMPORARY: Temporary = Temporary { prefix: ".herma.", suffix: "" };
 
-/// Creates a folder and those above it that are missing, with the access that the umask gives.
+/// Creates a folder and missing parents, with the access that the umask gives.
 ///
 /// # Errors
 /// A folder that can't be created.
@@ -26,11 +26,11 @@ pub fn create_folder(path: &Path) -> Result<(), DiskError> {
     DirBuilder::new().recursive(true).create(path).at("create the folder", path)
 }
 
-/// Puts `content` in the place of a file, all of it or nothing, and makes that durable. Folders above it are created. A
-/// symlink stays and its file is replaced; the mode and the owner of an existing file are kept.
+/// Replaces a file with `content` atomically and durably, and creates missing parent folders. A
+/// symlink stays and its file is replaced. Mode and owner of an existing file are kept.
 ///
 /// # Errors
-/// Whatever step failed; the file then has its old content.
+/// Any failed step; the file then has its old content.
 pub fn write(path: &Path, content: &[u8]) -> Result<(), DiskError> {
     create_folder(file::parent(path))?;
     if fs::symlink_metadata(path).is_err() {
@@ -39,11 +39,11 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), DiskError> {
     file::replace(path, content, TEMPORARY).map(drop)
 }
 
-/// Writes a copy of a file's content under the first of the names that is free, with the mode and the owner of the file.
-/// Returns that name.
+/// Writes a backup of a file's content under the first free name, with the mode and owner of the
+/// file. Returns that name.
 ///
 /// # Errors
-/// Whatever step failed, or no name is free.
+/// Any failed step, or no free name.
 pub fn back_up(
     content: &[u8],
     found: &Metadata,
@@ -61,7 +61,7 @@ pub fn back_up(
     Err(io::Error::from(io::ErrorKind::AlreadyExists)).at("create", &last)
 }
 
-/// A file that has no name yet.
+/// A file without a name yet.
 #[derive(Debug)]
 pub struct Draft {
     file: tempfile::NamedTempFile,
@@ -69,7 +69,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Begins a file that nobody else may read. Its folder must exist.
+    /// Begins a file that only this user may read. Its folder must exist.
     ///
     /// # Errors
     /// A folder in which no file can be created.
@@ -88,16 +88,16 @@ impl Draft {
         Ok(self)
     }
 
-    /// Makes the file durable and gives it its name. A file of that name is replaced if `may_replace`.
+    /// Makes the file durable and gives it its name. Replaces an existing file only if `may_replace`.
     ///
     /// # Errors
-    /// Whatever step failed.
+    /// Any failed step.
     pub fn place(self, may_replace: bool) -> Result<Created, DiskError> {
         let Self { file, path } = self;
         file.as_file().sync_all().at("sync", &path)?;
         let placed = if may_replace { file.persist(&path) } else { file.persist_noclobber(&path) };
         match placed {
-            // A folder that can't be synced is one whose file system needs no sync.
+            // If the folder can't be synced, its file system needs no sync.
             Ok(_) => drop(file::sync_folder(file::parent(&path))),
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return Ok(Created::Exists),
             Err(error) => return Err(error.error).at("rename to", &path),
@@ -116,7 +116,7 @@ fn begin(path: &Path, mode: u32) -> Result<Draft, DiskError> {
     Ok(Draft { file, path: path.to_owned() })
 }
 
-/// Opens a file to read and write it, created when missing.
+/// Opens a file for reading and writing; a missing one is created.
 ///
 /// # Errors
 /// A file that can't be opened, is a link, or is not a regular file.
@@ -135,10 +135,10 @@ pub fn copy(from: &Path, to: &Path) -> Result<(), DiskError> {
     fs::copy(from, to).map(drop).at("copy", from)
 }
 
-/// Removes a folder with all that is in it; a missing one is fine.
+/// Removes a folder with everything in it; does nothing if it is missing.
 ///
 /// # Errors
-/// Something in it that can't be removed.
+/// An object in it that can't be removed.
 pub fn remove_tree(path: &Path) -> Result<(), DiskError> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at("remove the folder", path),
@@ -146,7 +146,7 @@ pub fn remove_tree(path: &Path) -> Result<(), DiskError> {
     }
 }
 
-/// Lets two files or folders change places in one step. Returns false if the file system can't.
+/// Swaps two files or folders atomically. Returns false if the file system can't.
 #[must_use]
 pub fn exchange(one: &Path, other: &Path) -> bool {
     renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()

@@ -1,7 +1,7 @@
-//! Tells when something in a folder changed.
+//! Notifications about changes in folders.
 //!
-//! An event is a hint to look, never a reason to believe: events can be late, be
-//! lost, or be about one's own writes. So whoever is told compares stamps.
+//! An event is a hint to look, not a proof of a change: it may be late, get lost, or be about the
+//! process's own write. So the receiver compares stamps.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,17 +20,16 @@ pub struct Watch {
     folders: Mutex<HashMap<PathBuf, Folder>>,
 }
 
-/// A folder that is to be watched.
+/// A folder to watch.
 #[derive(Debug, Default)]
 struct Folder {
-    /// Which one it was when it was last watched.
+    /// Its identity when it was last watched.
     watched: Option<Identity>,
-    /// How many want it not to be watched for now.
+    /// Number of active pauses.
     pauses: usize,
 }
 
-/// Device, inode and time of birth: a folder that is made anew often gets the inode of
-/// the one before.
+/// Device, inode and birth time: a folder that is created again often gets the inode of the old one.
 type Identity = (u64, u64, Option<SystemTime>);
 
 impl fmt::Debug for Watch {
@@ -40,9 +39,8 @@ impl fmt::Debug for Watch {
 }
 
 impl Watch {
-    /// Calls `changed` with the path of every file that was written, renamed or
-    /// removed, and of its folder when that is gone. Where the system can't watch,
-    /// nothing is ever told.
+    /// Calls `changed` with the path of every file that was written, renamed or removed, and with
+    /// the path of a removed folder. If the system can't watch, it is never called for events.
     pub fn new(changed: impl Fn(&Path) + Send + Sync + 'static) -> Self {
         let changed: Arc<dyn Fn(&Path) + Send + Sync> = Arc::new(changed);
         let tell = Arc::clone(&changed);
@@ -57,9 +55,8 @@ impl Watch {
         Self { changed, watcher: Mutex::new(watcher.ok()), folders: Mutex::default() }
     }
 
-    /// Watches a folder from now on, unless it is watched already or that is paused.
-    /// One that was removed and made again has to be watched again. A missing one is
-    /// not watched.
+    /// Watches a folder from now on, unless it is already watched or paused. A folder that was
+    /// removed and created again has to be watched again. A missing folder is not watched.
     pub fn ensure(&self, folder: &Path) {
         let Ok(metadata) = std::fs::metadata(folder) else { return };
         let identity = Some((metadata.dev(), metadata.ino(), metadata.created().ok()));
@@ -69,7 +66,7 @@ impl Watch {
             return;
         }
         if let Some(watcher) = &mut *lock(&self.watcher) {
-            // The old watch went with the old folder; there may be none to take off.
+            // The old watch ended with the old folder, so there may be none to remove.
             drop(watcher.unwatch(folder));
             if let Err(error) = watcher.watch(folder, RecursiveMode::NonRecursive) {
                 tracing::warn!("{} is not watched: {error}", folder.display());
@@ -78,9 +75,9 @@ impl Watch {
         state.watched = identity;
     }
 
-    /// Does not watch a folder until [`Watch::resume`] was called as often: whoever
-    /// writes there all the time looks at it all the time, and events of one's own
-    /// writes would only cost time.
+    /// Stops watching a folder until [`Watch::resume`] was called as often. A writer that keeps
+    /// writing there checks the folder anyway, and events about its own writes would only cost
+    /// time.
     pub fn pause(&self, folder: &Path) {
         let mut folders = lock(&self.folders);
         let state = folders.entry(folder.to_owned()).or_default();
@@ -88,12 +85,12 @@ impl Watch {
         if state.watched.take().is_some()
             && let Some(watcher) = &mut *lock(&self.watcher)
         {
-            // A folder that is gone has no watch any more.
+            // A removed folder has no watch any more.
             drop(watcher.unwatch(folder));
         }
     }
 
-    /// Watches a folder again, and tells that it may have changed meanwhile.
+    /// Watches a folder again, and reports that it may have changed meanwhile.
     pub fn resume(&self, folder: &Path) {
         let is_last = {
             let mut folders = lock(&self.folders);
@@ -112,7 +109,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One's own reading raises access events; modes and times are no content.
+/// Ignores access events, which the process's own reads cause, and changes of modes and times.
 const fn is_change(kind: EventKind) -> bool {
     !matches!(kind, EventKind::Access(_) | EventKind::Modify(ModifyKind::Metadata(_)))
 }

@@ -1,9 +1,11 @@
-//! A log of fixed size: records are durable in it until another place has them.
+//! A log of fixed size that keeps records durably until another place has them.
 //!
-//! All of its room is written once, when it is made, so that a record costs one write and a sync
-//! that has no length and no blocks to note: less than an append to a file that grows. Each
-//! record is bound to an *epoch*, a number that its owner keeps in the other place and changes in the very change
-//! that takes the records over; from then on they are none, whatever becomes of their bytes.
+//! All its space is written once, when the log is created. So a record costs one write, and a sync
+//! that updates neither length nor blocks: less than an append to a growing file.
+//!
+//! Each record belongs to an *epoch*. That is a number that the owner keeps in the other place, and
+//! changes in the same change that moves the records there. From then on the old records are
+//! invalid, whether or not their bytes are still there.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -15,16 +17,16 @@ use crate::error::At;
 use crate::file;
 use crate::schedule::step;
 
-/// Bytes of the file.
+/// Size of the file in bytes.
 pub const CAPACITY: usize = 1 << 20;
 
-/// Bytes before each record: its length and its checksum, little endian.
+/// Size of the header of each record in bytes: length and checksum, little endian.
 const HEAD: usize = 8;
 
 /// Records, in the order in which they were added.
 pub type Records = Vec<Vec<u8>>;
 
-/// Records that are durable until they are taken over.
+/// Records that are durable until another place has them.
 ///
 /// Invariant: `end` is where the next record goes, and everything before it is durable.
 #[derive(Debug)]
@@ -38,10 +40,10 @@ pub struct WriteAheadLog {
 }
 
 impl WriteAheadLog {
-    /// Opens a log that is there, with its records of this epoch; `None` when it is missing.
+    /// Opens an existing log, with its records of this epoch; `None` if it is missing.
     ///
     /// # Errors
-    /// A file that can't be opened or read, or is no regular one.
+    /// A file that can't be opened or read, or is not a regular file.
     pub fn open(path: &Path, epoch: u64) -> Result<Option<(Self, Records)>, DiskError> {
         let file = match file::open_own(path, OpenOptions::new().read(true).write(true)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -54,15 +56,15 @@ impl WriteAheadLog {
         let (records, end) = records(&bytes, epoch);
         let identity = (found.dev(), found.ino());
         let log = Self { path: path.to_owned(), file, identity, epoch, end };
-        // One whose making was cut off.
+        // Completes a log whose creation was interrupted.
         log.fill(length)?;
         Ok(Some((log, records)))
     }
 
-    /// Makes an empty log where none is; that it is there is durable when this returns.
+    /// Creates an empty log, durable when this returns.
     ///
     /// # Errors
-    /// A file that is there, or a disk that refuses it.
+    /// An existing file, or a failed write.
     pub fn create(path: &Path, epoch: u64) -> Result<Self, DiskError> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).mode(file::PRIVATE).create_new(true);
@@ -70,14 +72,14 @@ impl WriteAheadLog {
         let found = file.metadata().at("inspect", path)?;
         let log = Self { path: path.to_owned(), file, identity: (found.dev(), found.ino()), epoch, end: 0 };
         if let Err(error) = log.fill(0).and_then(|()| file::sync_folder(file::parent(path))) {
-            // A full disk is not to be fuller for it.
+            // The file is removed, to free its space on a full disk.
             drop(file::remove(path));
             return Err(error);
         }
         Ok(log)
     }
 
-    /// Writes the room from there on, so that none is missing later.
+    /// Writes zeros from `from` to the end, so that later writes need no space.
     fn fill(&self, from: usize) -> Result<(), DiskError> {
         if from >= CAPACITY {
             return Ok(());
@@ -86,7 +88,7 @@ impl WriteAheadLog {
         self.file.sync_all().at("sync", &self.path)
     }
 
-    /// Whether records of these lengths fit behind those that are there.
+    /// Returns whether records of these lengths fit after the existing ones.
     #[must_use]
     pub fn has_room(&self, lengths: impl Iterator<Item = usize>) -> bool {
         let needed = lengths.fold(self.end, |sum, length| sum.saturating_add(HEAD).saturating_add(length));
@@ -96,8 +98,8 @@ impl WriteAheadLog {
     /// Adds records, durable when this returns.
     ///
     /// # Errors
-    /// Records that don't fit, or a disk that refuses them: whether they are found later is not
-    /// known then, and no further one may be added before the epoch has changed.
+    /// Records that don't fit, or a failed write or sync. After a failure it is unknown whether the
+    /// records will be found later, and no others may be added before the epoch changes.
     pub fn append(&mut self, records: &[Vec<u8>]) -> Result<(), DiskError> {
         step();
         if !self.has_room(records.iter().map(Vec::len)) {
@@ -118,11 +120,11 @@ impl WriteAheadLog {
         Ok(())
     }
 
-    /// Begins anew at another epoch, once another place has the records: of their bytes nothing stays,
-    /// also after a power cut.
+    /// Starts again with another epoch, once another place has the records. No bytes of the records
+    /// are left, also after a power cut.
     ///
     /// # Errors
-    /// A disk that refuses it. The log may be used all the same: its old records are none.
+    /// A failed write or sync. The log may still be used, because its old records are invalid.
     pub fn clear(&mut self, epoch: u64) -> Result<(), DiskError> {
         let end = std::mem::take(&mut self.end);
         self.epoch = epoch;
@@ -130,14 +132,14 @@ impl WriteAheadLog {
         self.file.sync_data().at("sync", &self.path)
     }
 
-    /// Whether the file at the path is still this one.
+    /// Returns whether the path still refers to this file.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         std::fs::symlink_metadata(&self.path).is_ok_and(|here| (here.dev(), here.ino()) == self.identity)
     }
 }
 
-/// The records of an epoch at the beginning of some bytes, and where they end.
+/// Returns the records of an epoch at the start of some bytes, and their end.
 fn records(bytes: &[u8], epoch: u64) -> (Records, usize) {
     let (mut found, mut end) = (Vec::new(), 0);
     while let Some((head, rest)) = bytes.get(end..).and_then(|rest| rest.split_first_chunk::<HEAD>()) {
@@ -194,7 +196,7 @@ mod tests {
         assert!(opened(&path, 8).1.is_empty());
         let (mut log, found) = opened(&path, 7);
         assert_eq!(names(&found), ["one", "two", "three"]);
-        // A shorter one over them leaves no part of the others behind.
+        // A shorter record written over them leaves no part of the others.
         log.clear(8).unwrap();
         added(&mut log, &["4"]);
         assert_eq!(names(&opened(&path, 8).1), ["4"]);

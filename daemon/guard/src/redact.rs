@@ -29,7 +29,7 @@ const SHORT_TOKEN: usize = 18;
 /// The replacement for a secret of which nothing is shown.
 const HIDDEN: &str = "***";
 
-/// The replacement for a secret with [`Shown::Nothing`]: it only marks the position.
+/// The replacement for a secret with `Shown::Nothing`: it only marks the position.
 const REMOVED: &str = "[REDACTED]";
 
 /// Options of a redaction. The default is for ordinary text.

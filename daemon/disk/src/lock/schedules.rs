@@ -7,8 +7,9 @@ use super::*;
 
 const SCHEDULES: usize = 10_000;
 
-/// Three programs take the lock when they can, and one of them removes its file before it lets
-/// go, as one does who tidies up: whoever opened that file before must not believe that it has the lock.
+/// Three programs take the lock whenever they can, and one of them removes the lock file before it
+/// unlocks, as a cleanup tool might. A program that had opened the removed file must not believe
+/// that it has the lock.
 fn one_holds_it<L: Send + 'static, G: 'static>(new: fn(PathBuf) -> L, take: fn(&mut L) -> Option<G>) {
     shuttle::check_random(
         move || {

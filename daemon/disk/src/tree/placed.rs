@@ -1,4 +1,4 @@
-//! Changes of a tree that lie beside their places, and the way there: all of them or none.
+//! Staged changes of a tree, and putting them in place: all of them or none.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,20 +14,20 @@ use crate::error::At;
 use crate::schedule::step;
 use crate::stamp::Stamp;
 
-/// Another program changed a file meanwhile; nothing was done.
+/// The error if another program changed a file meanwhile; nothing was done.
 #[derive(Debug, thiserror::Error)]
 #[error("another program changed it meanwhile")]
 pub struct Changed;
 
 impl DiskError {
-    /// Whether it failed because a file was not the expected one any more.
+    /// Returns whether the operation failed because a file was no longer the expected one.
     #[must_use]
     pub fn is_changed(&self) -> bool {
         self.source.get_ref().is_some_and(|inner| inner.is::<Changed>())
     }
 }
 
-/// Changes that can take their places. Dropped before that, all is as it was.
+/// Staged changes. If this is dropped, the tree is unchanged.
 #[derive(Debug)]
 pub struct Unplaced {
     tree: Tree,
@@ -36,34 +36,34 @@ pub struct Unplaced {
     folders_gone: Vec<String>,
 }
 
-/// One change.
+/// A staged change.
 #[derive(Debug)]
 struct Item {
     path: String,
     expected: Option<Stamp>,
-    /// The file in the root that takes the place; `None` where nothing does.
+    /// The new file in the root; `None` if the change only removes.
     new: Option<New>,
 }
 
-/// A new file, and its name in the root; it is open until it is synced.
+/// A new file and its name in the root. It stays open until it is synced.
 #[derive(Debug)]
 struct New {
     file: Option<File>,
     temporary: String,
 }
 
-/// What was done, to be taken back.
+/// A completed step, with what is needed to undo it.
 #[derive(Debug)]
 enum Done {
-    /// A file got a second name in its folder, and its own one was taken away or given to another.
+    /// The old file got a second name in its folder, and its own name was removed or given to the new file.
     Replaced { folder: Rc<OwnedFd>, name: String, second: String },
-    /// A file is there that was not.
+    /// A file was created.
     Made { folder: Rc<OwnedFd>, name: String },
-    /// A folder is gone.
+    /// A folder was removed.
     FolderGone(String),
-    /// A folder is there that was not.
+    /// A folder was created.
     FolderMade(String),
-    /// As `Replaced`, but the second name is in the root, for the folder was to go.
+    /// As `Replaced`, but the second name is in the root, because the folder was to be removed.
     Moved { path: String, second: String },
 }
 
@@ -82,21 +82,22 @@ impl Unplaced {
         self.items.push(Item { path: change.path.to_owned(), expected: change.expected, new });
     }
 
-    /// Makes what was written durable; no file has changed yet.
+    /// Makes the new contents durable; the tree is still unchanged.
     ///
     /// # Errors
-    /// A sync that failed.
+    /// A failed sync.
     pub fn sync(&self) -> Result<(), DiskError> {
         let mut files = self.items.iter().filter_map(|item| item.new.as_ref()?.file.as_ref());
         files.try_for_each(File::sync_all).at("sync", self.tree.root())
     }
 
-    /// Puts everything in its place, durable when this returns: first what is removed, then folders that are empty
-    /// by that, then what is written. Gives the stamps of the files that were written, in their order.
+    /// Puts all changes in place, durably when this returns: first the removed files, then the
+    /// folders that are empty now, then the new files. Returns the stamps of the new files, in
+    /// order.
     ///
     /// # Errors
-    /// A step that failed, or a file that is not the expected one ([`DiskError::is_changed`]); everything is as it was
-    /// then, as far as the disk lets it.
+    /// A failed step, or a file that is not the expected one ([`DiskError::is_changed`]).
+    /// Everything is then as it was, as far as the disk allows.
     pub fn put_in_place(mut self) -> Result<Vec<Stamp>, DiskError> {
         step();
         let items = std::mem::take(&mut self.items);
@@ -108,7 +109,7 @@ impl Unplaced {
             }
             Err(error) => {
                 placing.take_back();
-                // What was not placed is removed.
+                // Dropping `self` removes the temporary files that were not put in place.
                 self.items = items;
                 Err(error)
             }
@@ -116,10 +117,10 @@ impl Unplaced {
     }
 }
 
-/// Changes on their way.
+/// The changes while they are put in place.
 struct Placing<'a> {
     own: &'a Unplaced,
-    /// Folders that are open, and were changed.
+    /// The open folders with changes.
     folders: HashMap<String, Rc<OwnedFd>>,
     done: Vec<Done>,
 }
@@ -185,7 +186,7 @@ impl Placing<'_> {
         stamp.at("put in its place", &at)
     }
 
-    /// Gives the file that is there a second name, if it is the expected one.
+    /// Gives the existing file a second name, if it is the expected one.
     fn keep(&self, item: &Item, folder: &OwnedFd, name: &str) -> Result<Option<String>, DiskError> {
         let second = temporary_name();
         let at = || self.own.tree.root().join(&item.path);
@@ -225,7 +226,7 @@ impl Placing<'_> {
         Ok(Some(folder))
     }
 
-    /// Removes a folder where nothing is in it but second names of this change.
+    /// Removes a folder that contains nothing but second names of this change.
     fn remove_folder(&mut self, path: &str) -> Result<bool, DiskError> {
         self.forget_old_below(path);
         let (above, name) = split(path);
@@ -238,7 +239,7 @@ impl Placing<'_> {
         }
     }
 
-    /// Second names in a folder that is to go are moved to the root.
+    /// Moves the second names in a folder that will be removed to the root.
     fn forget_old_below(&mut self, path: &str) {
         let Some(gone) = self.folders.get(path).cloned() else { return };
         for done in &mut self.done {
@@ -257,14 +258,14 @@ impl Placing<'_> {
             let taken = match &done {
                 Done::Replaced { folder, name, second } => {
                     let back = rustix::fs::renameat(&**folder, &**second, &**folder, &**name);
-                    // Two names of one file stay both.
+                    // A rename does nothing if both are names of the same file, so the second name is removed too.
                     let _ = rustix::fs::unlinkat(&**folder, &**second, AtFlags::empty());
                     back.map_err(io::Error::from)
                 }
                 Done::Made { folder, name } => {
                     rustix::fs::unlinkat(&**folder, &**name, AtFlags::empty()).map_err(io::Error::from)
                 }
-                // One that somebody put something into meanwhile stays.
+                // A folder stays if another program put something into it meanwhile.
                 Done::FolderMade(path) => self.own.tree.remove_empty(path).map(drop).map_err(|error| error.source),
                 Done::FolderGone(path) => self.own.tree.make_folder(path).map_err(|error| error.source),
                 Done::Moved { path, second } => {
@@ -298,7 +299,7 @@ fn changed() -> io::Error {
     io::Error::other(Changed)
 }
 
-/// The stamp of a regular file in a folder; `None` where there is none.
+/// Returns the stamp of a regular file in a folder; `None` if there is none.
 fn stamp_at(folder: &OwnedFd, name: &str) -> io::Result<Option<Stamp>> {
     match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::RegularFile => {
@@ -314,7 +315,7 @@ fn is_folder(folder: &OwnedFd, name: &str) -> bool {
         .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
 }
 
-/// A file keeps the mode of the one whose place it takes.
+/// Gives the temporary file the mode of the file that it will replace.
 fn keep_mode(folder: &OwnedFd, name: &str, root: &OwnedFd, temporary: &str) {
     let kept = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).and_then(|found| {
         let mode = Mode::from_raw_mode(found.st_mode) & (Mode::RWXU | Mode::RWXG | Mode::RWXO);
@@ -328,7 +329,7 @@ fn keep_mode(folder: &OwnedFd, name: &str, root: &OwnedFd, temporary: &str) {
 impl Drop for Unplaced {
     fn drop(&mut self) {
         for new in self.items.iter().filter_map(|item| item.new.as_ref()) {
-            // One that is in its place has no temporary name any more; what can't be removed now is after a minute.
+            // A file in its place has no temporary name any more. A leftover is removed after a minute.
             let _ = rustix::fs::unlinkat(&self.root, &*new.temporary, AtFlags::empty());
         }
     }

@@ -15,7 +15,7 @@ fn change(tree: &Tree, changes: &[(&str, Option<&str>)]) -> Result<Vec<Stamp>, D
     change_with(tree, changes, &[])
 }
 
-/// Changes files that are as they are, and removes folders.
+/// Changes files with their current stamps, and removes folders.
 fn change_with<'a>(
     tree: &Tree,
     changes: &[(&'a str, Option<&'a str>)],
@@ -38,7 +38,8 @@ fn text(tree: &Tree, path: &str) -> Option<String> {
     tree.read(path, LIMIT).unwrap().map(|(bytes, _)| String::from_utf8(bytes).unwrap())
 }
 
-/// The paths, with a `/` behind folders and a `?` behind what is neither.
+/// Returns the paths, with `/` after folders, `?` after anything that is neither file nor folder,
+/// and `.` after hidden ones.
 fn paths(tree: &Tree) -> Vec<String> {
     let shown = |entry: Entry| match entry.kind {
         Kind::File(_) => entry.path,
@@ -65,7 +66,7 @@ fn files_are_written_together_and_found_in_order() {
     assert_eq!(mode("a.md"), 0o644);
     assert!(tree.remove_empty("a/b").unwrap() && !tree.remove_empty("a/b").unwrap());
     assert!(!tree.remove_empty("").unwrap_or(false));
-    // Nothing of what was written beside them is left.
+    // No temporary files are left.
     assert_eq!(fs::read_dir(tree.root()).unwrap().count(), 2);
 }
 
@@ -87,14 +88,14 @@ fn nothing_is_reached_through_a_link() {
     assert!(change(&tree, &[("link/new", Some("x"))]).is_err());
     assert!(change(&tree, &[("link/secret", None)]).is_err());
     assert!(tree.sync("link/secret").is_err());
-    // What nobody expected there stays.
+    // An unexpected object stays.
     let placed =
         tree.stage(&[Change { path: "file", content: Some(b"own"), expected: None }], &[]).unwrap().put_in_place();
     assert!(placed.unwrap_err().is_changed());
     assert_eq!(fs::read_to_string(outside.join("secret")).unwrap(), "s");
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
     assert_eq!(fs::read_dir(tree.root()).unwrap().count(), 2);
-    // The root is none either.
+    // The root must not be a link either.
     let linked = Tree::new(folder.path().join("root"));
     symlink(&outside, linked.root()).unwrap();
     assert!(linked.read("secret", LIMIT).is_err());
@@ -105,13 +106,13 @@ fn all_changes_are_done_or_none() {
     let folder = tempfile::tempdir().unwrap();
     let tree = tree(&folder);
     change(&tree, &[("a", Some("a")), ("b", Some("b")), ("d/e", Some("e"))]).unwrap();
-    // The last one fails when it is put in its place: a folder is there.
+    // The last change fails when it is put in place, because a folder is there.
     let refused = change(&tree, &[("a", None), ("b", Some("new")), ("c", Some("new")), ("d", Some("no folder"))]);
     assert!(refused.is_err());
     assert_eq!(paths(&tree), ["a", "b", "d/", "d/e"]);
     assert_eq!((text(&tree, "a").unwrap(), text(&tree, "b").unwrap()), ("a".into(), "b".into()));
     assert_eq!(fs::read_dir(tree.root()).unwrap().count(), 3);
-    // What was staged and given up leaves nothing behind.
+    // Staged changes that were dropped leave nothing.
     drop(tree.stage(&[Change { path: "x", content: Some(b"x"), expected: None }], &[]).unwrap());
     assert_eq!(fs::read_dir(tree.root()).unwrap().count(), 3);
 }
@@ -128,7 +129,7 @@ fn files_become_folders_and_folders_files() {
     )
     .unwrap();
     assert_eq!(paths(&tree), ["a/", "a/b", "d"]);
-    // Where that fails everything is there again, also folders.
+    // If that fails everything is restored, including folders.
     let back = [
         ("a/b", None),
         ("a", Some("file")),

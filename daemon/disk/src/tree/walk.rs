@@ -1,4 +1,4 @@
-//! What is in a tree.
+//! Listing of a tree.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,59 +11,59 @@ use crate::DiskError;
 use crate::error::At;
 use crate::stamp::Stamp;
 
-/// Folders below each other that are looked into.
+/// The most nested folders that are listed.
 const DEPTH: usize = 32;
 
-/// Age after which a file that was being written is one that a killed process left.
+/// The age at which a temporary file is a leftover of a killed process.
 const LEFTOVER: Duration = Duration::from_mins(1);
 
-/// What is in a tree: folders before what is in them, names in their order.
+/// The contents of a tree: folders before their contents, sorted by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Walk {
-    /// Files, folders and other things.
+    /// Files, folders and other objects.
     pub entries: Vec<Entry>,
-    /// Bytes that the root has, as the file system says.
+    /// Size of the root folder itself in bytes, according to the file system.
     pub root_bytes: u64,
 }
 
-/// One thing in a tree.
+/// One object in a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its path below the root. Bytes that are no text are shown as U+FFFD, and then it is [`Kind::Other`].
+    /// Its path below the root. Bytes that are not UTF-8 are shown as U+FFFD; the entry is then [`Kind::Other`].
     pub path: String,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
 }
 
-/// What something in a tree is.
+/// The kind of an object in a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A regular file.
     File(Stamp),
-    /// A folder, and the bytes that the file system says it has.
+    /// A folder, with its own size in bytes according to the file system.
     Folder(u64),
-    /// A folder that can't be looked into.
+    /// A folder that can't be listed.
     Closed,
-    /// Something whose name begins with a dot. It is not looked into.
+    /// An object whose name begins with a dot. Such a folder is not listed.
     Hidden,
-    /// A link, a pipe, a name that is no text, a folder too deep: it is never opened.
+    /// A link, a pipe, a name that is not UTF-8, or a folder nested too deep: it is never opened.
     Other,
 }
 
 impl Tree {
-    /// Looks at everything in the tree; a missing root is an empty tree. Leftovers of killed processes are removed, a
-    /// minute after they were written.
+    /// Lists everything in the tree; a missing root is an empty tree. Removes leftovers of killed
+    /// processes that are more than a minute old.
     ///
     /// # Errors
-    /// A root that can't be read or is a link, or more than `most` things.
+    /// A root that can't be read or is a link, or more than `most` objects.
     pub fn walk(&self, most: usize) -> Result<Walk, DiskError> {
         self.look(most, LEFTOVER)
     }
 
-    /// Removes all leftovers of killed processes, where no other one writes to the tree.
+    /// Removes all leftovers of killed processes. No other process may write to the tree meanwhile.
     ///
     /// # Errors
-    /// As [`Tree::walk`].
+    /// As for [`Tree::walk`].
     pub fn sweep(&self, most: usize) -> Result<(), DiskError> {
         self.look(most, Duration::ZERO).map(drop)
     }
@@ -79,11 +79,11 @@ impl Tree {
     }
 }
 
-/// A look at a tree that is under way.
+/// The state of a listing.
 struct Looking<'a> {
-    /// How many things may still be found.
+    /// The number of objects that may still be found.
     room: usize,
-    /// Age after which a file that was being written is a leftover.
+    /// The age at which a temporary file is a leftover.
     leftover: Duration,
     entries: &'a mut Vec<Entry>,
 }
@@ -107,7 +107,7 @@ impl Looking<'_> {
             if !matches!(kind, Kind::Folder(_)) {
                 continue;
             }
-            // It may have become a link by now, which is not followed.
+            // It may be a link by now, which is not followed.
             let looked = match open_folder(folder, &shown) {
                 Ok(Some(opened)) => self.below(&opened, &path, depth + 1),
                 Ok(None) => Ok(()),
@@ -122,7 +122,7 @@ impl Looking<'_> {
         Ok(())
     }
 
-    /// The names in a folder, in their order.
+    /// Returns the sorted names in a folder.
     fn names(&mut self, folder: &OwnedFd) -> io::Result<Vec<Vec<u8>>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(folder)? {
@@ -150,7 +150,7 @@ fn size(found: &Stat) -> u64 {
     u64::try_from(found.st_size).unwrap_or(0)
 }
 
-/// Whether a file is one that is just being written. One that is older than that is removed.
+/// Returns whether a file is a temporary file. Removes one that is older than `age`.
 fn is_leftover(folder: &OwnedFd, name: &[u8], age: Duration) -> bool {
     let (prefix, suffix) = TEMPORARY;
     if !(name.starts_with(prefix.as_bytes()) && name.ends_with(suffix.as_bytes())) {
