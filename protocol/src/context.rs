@@ -137,7 +137,7 @@ pub struct StatusResult {
     pub last_prompt_tokens: i64,
     /// Completion tokens of the last call.
     pub last_completion_tokens: i64,
-    /// Sum of both.
+    /// Sum of prompt and completion tokens of the last call.
     pub last_total_tokens: i64,
     /// The last number of prompt tokens that a provider reported.
     pub last_real_prompt_tokens: i64,

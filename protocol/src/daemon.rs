@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct HelloParams {
     /// Name and version of the client, for the log.
     pub client: Option<String>,
-    /// The client's protocol version. The daemon refuses an unsupported one with `invalid_params`.
+    /// The client's protocol version; the daemon's when absent. The daemon refuses one that is too old with
+    /// `invalid_params`.
     pub protocol: Option<u32>,
 }
 
@@ -20,7 +21,7 @@ pub struct HelloParams {
 pub struct HelloResult {
     /// Name and version of the daemon.
     pub server: String,
-    /// The protocol version of the daemon.
+    /// The protocol version to use: the client's, or the daemon's if that is older.
     pub protocol: u32,
     /// The daemon's process id.
     pub pid: u32,

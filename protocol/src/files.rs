@@ -261,7 +261,7 @@ pub struct LogResult {
 pub struct LogRow {
     /// The revision that it created.
     pub revision: u64,
-    /// When, in Unix seconds.
+    /// When the change was made, in Unix seconds.
     pub time: f64,
     /// `create`, `write`, `str_replace`, `insert`, `delete`, `rename`, `undo` or `restore`;
     /// `external` for a change by another program.

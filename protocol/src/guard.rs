@@ -33,9 +33,9 @@ pub enum Severity {
 pub struct Finding {
     /// The id of the pattern, such as `prompt_injection`.
     pub id: String,
-    /// Where it begins, in chars of the original text.
+    /// Start of the match, in chars of the original text.
     pub start: u64,
-    /// Where it ends (exclusive), in chars of the original text.
+    /// End of the match (exclusive), in chars of the original text.
     pub end: u64,
     /// Whether it was found only after folding look-alike characters.
     pub folded: bool,

@@ -1,4 +1,4 @@
-//! All limits of the wire protocol, by name. Nothing from outside is used as a size before it was
+//! Named limits of the wire protocol. Nothing from outside is used as a size before it was
 //! compared with one of these.
 
 /// The largest frame or line in bytes, unless configured otherwise. A longer one is answered with

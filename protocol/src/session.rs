@@ -82,9 +82,9 @@ pub struct Snapshot {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Revisions {
-    /// Of MEMORY.md.
+    /// The revision of MEMORY.md.
     pub memory: u64,
-    /// Of USER.md.
+    /// The revision of USER.md.
     pub user: u64,
 }
 

@@ -60,7 +60,7 @@ pub enum ManualResult {
     },
     /// For `head` and `tail`.
     Rejoined {
-        /// Both as one valid list.
+        /// Both parts as one valid list.
         #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
         messages: Vec<Json>,
     },
