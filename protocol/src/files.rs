@@ -25,7 +25,7 @@ pub struct ListResult {
     /// The folders, sorted by path.
     pub folders: Vec<String>,
     /// Objects among the files that herma ignores.
-    pub unkept: Vec<Unkept>,
+    pub ignored: Vec<IgnoredFile>,
     /// Size and limits of the whole profile.
     pub usage: Usage,
 }
@@ -46,8 +46,8 @@ pub struct File {
 
 /// An object among the memory files that herma ignores: it never reads, changes or removes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "UnkeptFile"))]
-pub struct Unkept {
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "IgnoredFile"))]
+pub struct IgnoredFile {
     /// Its path.
     pub path: String,
     /// Why it is ignored.

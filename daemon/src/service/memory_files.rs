@@ -171,7 +171,7 @@ fn current(store: &mut FileStore, path: &FilePath) -> Result<Text, FileStoreErro
     match store.view()?.at(path) {
         Place::File(file) => Ok(Text { text: Arc::clone(&file.text), revision: file.revision }),
         Place::Folder => Err(FileRefusal::NoFile(path.clone()).into()),
-        Place::Unkept(why) => Err(FileRefusal::Unkept { path: path.clone(), why: why.to_owned() }.into()),
+        Place::Ignored(why) => Err(FileRefusal::Ignored { path: path.clone(), why: why.to_owned() }.into()),
         Place::Nothing => Err(FileRefusal::NotThere(path.clone()).into()),
     }
 }

@@ -86,7 +86,7 @@ fn files(refusal: &FileRefusal) -> (ErrorKind, Value) {
         FileRefusal::NotShown { path, ids } => {
             (ErrorKind::Unreadable, json!({ "path": path.to_string(), "findings": ids }))
         }
-        FileRefusal::Unkept { path, why } => {
+        FileRefusal::Ignored { path, why } => {
             (ErrorKind::Unreadable, json!({ "path": path.to_string(), "reason": why }))
         }
         FileRefusal::Poisoned { findings, .. } => {

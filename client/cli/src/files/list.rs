@@ -30,8 +30,8 @@ fn shown(result: &ListResult) -> String {
         let sides = [Align::Left, Align::Right, Align::Right, Align::Left];
         out::sided(["path", "size", "revision", "written"], sides, &rows)
     };
-    for unkept in &result.unkept {
-        text.push_str(&format!("{} is left alone: {}\n", unkept.path, unkept.reason));
+    for ignored in &result.ignored {
+        text.push_str(&format!("{} is left alone: {}\n", ignored.path, ignored.reason));
     }
     let Usage { files, files_limit, bytes, quota, file_limit } = result.usage;
     text.push_str(&format!(
@@ -48,7 +48,7 @@ fn shown(result: &ListResult) -> String {
 
 #[cfg(test)]
 mod tests {
-    use herma_client::protocol::files::Unkept;
+    use herma_client::protocol::files::IgnoredFile;
 
     use super::*;
 
@@ -56,8 +56,8 @@ mod tests {
     fn files_are_listed_with_what_is_left_alone_and_the_room() {
         let usage = Usage { files: 1, files_limit: 1000, bytes: 2048, quota: 4 << 20, file_limit: 64 << 10 };
         let file = File { path: "/memories/a.md".into(), bytes: 2048, revision: 7, modified_at: 0.0 };
-        let unkept = Unkept { path: "/memories/l".into(), reason: "it is a link".into() };
-        let result = ListResult { revision: 9, files: vec![file], folders: vec![], unkept: vec![unkept], usage };
+        let ignored = IgnoredFile { path: "/memories/l".into(), reason: "it is a link".into() };
+        let result = ListResult { revision: 9, files: vec![file], folders: vec![], ignored: vec![ignored], usage };
         let text = shown(&result);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[1].starts_with("/memories/a.md  2.0 KiB         7  "), "{text}");

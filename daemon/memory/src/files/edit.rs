@@ -155,7 +155,7 @@ impl Edit {
                 Place::Nothing => written(files, path, text, rules, Done::Created(path.clone())),
                 Place::File(_) => written(files, path, text, rules, Done::Written(path.clone())),
                 Place::Folder => Err(FileRefusal::NoFile(path.clone())),
-                Place::Unkept(why) => Err(FileRefusal::Unkept { path: path.clone(), why: why.to_owned() }),
+                Place::Ignored(why) => Err(FileRefusal::Ignored { path: path.clone(), why: why.to_owned() }),
             },
             Self::StrReplace { path, old, new } => {
                 let text = &file(files, path)?.text;
@@ -179,7 +179,7 @@ fn file<'a>(files: &'a Files, path: &FilePath) -> Result<&'a Held, FileRefusal> 
     match files.at(path) {
         Place::File(file) => Ok(file),
         Place::Folder => Err(FileRefusal::NoFile(path.clone())),
-        Place::Unkept(why) => Err(FileRefusal::Unkept { path: path.clone(), why: why.to_owned() }),
+        Place::Ignored(why) => Err(FileRefusal::Ignored { path: path.clone(), why: why.to_owned() }),
         Place::Nothing => Err(FileRefusal::NotThere(path.clone())),
     }
 }
@@ -238,7 +238,7 @@ fn delete(files: &Files, path: &FilePath) -> Result<Draft, FileRefusal> {
     let gone = |path: &FilePath| Outcome { path: path.clone(), text: None };
     let (outcomes, folders_gone) = match files.at(path) {
         Place::Nothing => return Err(FileRefusal::Missing(path.clone())),
-        Place::Unkept(why) => return Err(FileRefusal::Unkept { path: path.clone(), why: why.to_owned() }),
+        Place::Ignored(why) => return Err(FileRefusal::Ignored { path: path.clone(), why: why.to_owned() }),
         Place::File(_) => (vec![gone(path)], Vec::new()),
         Place::Folder => {
             check_kept(files, path)?;
@@ -259,7 +259,7 @@ fn rename(files: &Files, from: &FilePath, to: &FilePath, rules: Rules<'_>) -> Re
     }
     let is_folder = match files.at(from) {
         Place::Nothing => return Err(FileRefusal::Missing(from.clone())),
-        Place::Unkept(why) => return Err(FileRefusal::Unkept { path: from.clone(), why: why.to_owned() }),
+        Place::Ignored(why) => return Err(FileRefusal::Ignored { path: from.clone(), why: why.to_owned() }),
         Place::File(_) => false,
         Place::Folder => true,
     };

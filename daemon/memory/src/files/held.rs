@@ -21,7 +21,7 @@ pub struct Files {
     /// Entries whose name begins with a dot, each with that as the reason why it is hidden.
     pub hidden: BTreeMap<FilePath, String>,
     /// Entries that are not kept, with the reason: links, files that are too long or not text.
-    pub unkept: BTreeMap<FilePath, String>,
+    pub ignored: BTreeMap<FilePath, String>,
 }
 
 /// A file that herma keeps.
@@ -56,7 +56,7 @@ pub enum Place<'a> {
     /// A kept file.
     File(&'a Held),
     /// An entry that is not kept, and the reason.
-    Unkept(&'a str),
+    Ignored(&'a str),
     /// The path is free.
     Nothing,
 }
@@ -68,8 +68,8 @@ impl Files {
         if let Some(file) = self.files.get(path) {
             return Place::File(file);
         }
-        if let Some(why) = self.unkept.get(path) {
-            return Place::Unkept(why);
+        if let Some(why) = self.ignored.get(path) {
+            return Place::Ignored(why);
         }
         let is_folder = path.is_root()
             || self.entries.iter().any(|entry| entry.path == *path && entry.folder_bytes.is_some())
@@ -115,7 +115,7 @@ impl Files {
     pub fn alike(&self, path: &FilePath) -> Option<&FilePath> {
         let wanted: Vec<(FilePath, String)> =
             [path.clone()].into_iter().chain(path.above()).map(|path| (path.clone(), path.folded())).collect();
-        let there = self.entries.iter().map(|entry| &entry.path).chain(self.unkept.keys());
+        let there = self.entries.iter().map(|entry| &entry.path).chain(self.ignored.keys());
         there.into_iter().find(|there| {
             let folded = there.folded();
             wanted.iter().any(|(path, wanted)| *path != **there && *wanted == folded)

@@ -176,7 +176,7 @@ pub enum FileRefusal {
     },
     /// The entry at the path is not kept.
     #[error("{path} is left alone: {why}")]
-    Unkept {
+    Ignored {
         /// The path.
         path: FilePath,
         /// The reason.

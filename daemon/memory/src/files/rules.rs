@@ -24,9 +24,9 @@ pub(super) fn check_new(files: &Files, path: &FilePath, rules: Rules<'_>) -> Res
     for above in path.above() {
         match files.at(&above) {
             Place::File(_) => return Err(FileRefusal::BelowFile { path: path.clone(), file: above }),
-            Place::Unkept(why) => {
+            Place::Ignored(why) => {
                 let why = why.to_owned();
-                return Err(FileRefusal::Unkept { path: above, why });
+                return Err(FileRefusal::Ignored { path: above, why });
             }
             Place::Folder | Place::Nothing => {}
         }
@@ -96,9 +96,9 @@ pub(super) fn check_room(files: &Files, changed: &[(&FilePath, usize)], limits: 
 
 /// Refuses to remove a folder that contains an entry which is not kept, because nobody could restore it.
 pub(super) fn check_kept(files: &Files, folder: &FilePath) -> Result<(), FileRefusal> {
-    let others = files.unkept.iter().chain(&files.hidden);
+    let others = files.ignored.iter().chain(&files.hidden);
     match others.into_iter().find(|(path, _)| path.below(folder).is_some()) {
-        Some((path, why)) => Err(FileRefusal::Unkept { path: path.clone(), why: why.clone() }),
+        Some((path, why)) => Err(FileRefusal::Ignored { path: path.clone(), why: why.clone() }),
         None => Ok(()),
     }
 }

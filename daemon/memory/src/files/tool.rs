@@ -148,7 +148,7 @@ fn snippet(text: &str, line: usize) -> String {
 pub fn view(files: &Files, path: &FilePath, range: Option<(i64, i64)>, policy: &Policy) -> Result<String, FileRefusal> {
     match files.at(path) {
         Place::Nothing => Err(FileRefusal::NotThere(path.clone())),
-        Place::Unkept(why) => Err(FileRefusal::Unkept { path: path.clone(), why: why.to_owned() }),
+        Place::Ignored(why) => Err(FileRefusal::Ignored { path: path.clone(), why: why.to_owned() }),
         Place::Folder => Ok(listing(files, path, policy)),
         Place::File(file) => {
             let ids = policy.blocks(&file.text, Scope::Strict);

@@ -6,8 +6,8 @@ use herma_guard::{Policy, Scope};
 use herma_memory::files::tool::change_message;
 use herma_memory::files::{Answer, Edit, FileLimits, FilePath, FileRow, Files};
 use herma_protocol::files::{
-    ChangeResult, DeleteParams, File, ListParams, ListResult, LogFile, LogParams, LogResult, LogRow, ReadParams,
-    ReadResult, RenameParams, RestoreParams, ToolParams, ToolResult, UndoParams, Unkept, Usage, WriteParams,
+    ChangeResult, DeleteParams, File, IgnoredFile, ListParams, ListResult, LogFile, LogParams, LogResult, LogRow,
+    ReadParams, ReadResult, RenameParams, RestoreParams, ToolParams, ToolResult, UndoParams, Usage, WriteParams,
 };
 use herma_protocol::guard::Finding;
 
@@ -42,12 +42,12 @@ fn listed(files: &Files, wanted: &FilePath, limits: FileLimits) -> ListResult {
         })
     };
     let folders = files.entries.iter().filter(|entry| entry.folder_bytes.is_some()).map(|entry| &entry.path);
-    let unkept = files.unkept.iter().filter(|(path, _)| is_wanted(path));
+    let ignored = files.ignored.iter().filter(|(path, _)| is_wanted(path));
     ListResult {
         revision: files.revision,
         files: files.files.keys().filter(is_wanted).filter_map(file).collect(),
         folders: folders.filter(is_wanted).map(ToString::to_string).collect(),
-        unkept: unkept.map(|(path, why)| Unkept { path: path.to_string(), reason: why.clone() }).collect(),
+        ignored: ignored.map(|(path, why)| IgnoredFile { path: path.to_string(), reason: why.clone() }).collect(),
         usage: Usage {
             files: to_u64(files.files.len()),
             files_limit: to_u64(limits.count),

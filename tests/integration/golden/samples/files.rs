@@ -1,8 +1,8 @@
 //! Samples of memory files.
 
 use herma_protocol::files::{
-    ChangeResult, DeleteParams, File, ListParams, ListResult, LogFile, LogParams, LogResult, LogRow, ReadParams,
-    ReadResult, RenameParams, RestoreParams, ToolParams, ToolResult, UndoParams, Unkept, Usage, WriteParams,
+    ChangeResult, DeleteParams, File, IgnoredFile, ListParams, ListResult, LogFile, LogParams, LogResult, LogRow,
+    ReadParams, ReadResult, RenameParams, RestoreParams, ToolParams, ToolResult, UndoParams, Usage, WriteParams,
 };
 use herma_protocol::{Reply, Request};
 
@@ -21,7 +21,7 @@ pub(super) fn list() -> (Request, Reply) {
         revision: 9,
         files: vec![file],
         folders: vec!["/memories/notes".into()],
-        unkept: vec![Unkept { path: "/memories/link".into(), reason: "it is a link".into() }],
+        ignored: vec![IgnoredFile { path: "/memories/link".into(), reason: "it is a link".into() }],
         usage: Usage { files: 1, files_limit: 1000, bytes: 120, quota: 4_194_304, file_limit: 65_536 },
     };
     (Request::FilesList(ListParams { path: some("/memories/notes") }), Reply::FilesList(result))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 ConstraintScope = Literal["standing", "once"]
-"""How long a constraint holds."""
+"""How long a constraint applies."""
 
 ConstraintSource = Literal["explicit", "found"]
 """Where a constraint comes from."""
@@ -18,26 +18,26 @@ class Constraint(TypedDict):
     """A rule of the user."""
 
     id: str
-    """Names it within its session."""
+    """Its id, unique within its session."""
     text: str
     """The user's words."""
     scope: ConstraintScope
-    """How long it holds."""
+    """How long it applies."""
     source: ConstraintSource
     """Where it comes from."""
     at: float
-    """Since when, in Unix seconds."""
+    """When it was added, in Unix seconds."""
 
 
 class ConstraintAdd(TypedDict):
     """Result of `constraint.add`."""
 
     id: str
-    """Names the constraint within its session."""
+    """The constraint's id, unique within its session."""
 
 
 class ConstraintList(TypedDict):
     """Result of `constraint.list`."""
 
     constraints: list[Constraint]
-    """Those in force, oldest first."""
+    """The constraints in force, oldest first."""

@@ -14,7 +14,7 @@ Breaker = Literal["closed", "open", "half_open"]
 """Whether automatic compression is allowed."""
 
 CacheTtl = Literal["5m", "1h"]
-"""How long a prompt cache lives."""
+"""The lifetime of a prompt cache."""
 
 CheckReason = Literal[
     "below_threshold",
@@ -25,34 +25,34 @@ CheckReason = Literal[
     "nothing_to_compress",
     "disabled",
 ]
-"""What decided about a compression."""
+"""The reason for the result of a check."""
 
 CompactAheadState = Literal["started", "running", "ready", "nothing"]
-"""How far a compression in the background is."""
+"""The state of a compression in the background."""
 
 CompressMode = Literal["in_place", "continue"]
-"""What a compression does to the session."""
+"""What happens to the session in a compression."""
 
 Detail = Literal["low", "medium", "high"]
-"""How much a handoff tells."""
+"""How detailed a handoff is."""
 
 EpisodeAction = Literal["open", "close"]
-"""What becomes of an episode."""
+"""Whether an episode is opened or closed."""
 
 ErrorClass = Literal["input_too_long", "output_cap", "other"]
-"""What a provider's error is about."""
+"""The kind of a provider's error."""
 
 FailureKind = Literal["no_provider", "json", "connection", "timeout", "other"]
-"""What kind of failure a call of a model met."""
+"""The kind of failure of a model call."""
 
 OverPartKind = Literal["system", "head", "last_exchange", "request"]
-"""The parts that no compression touches."""
+"""The parts that no compression changes."""
 
 ReplyForm = Literal["messages", "edits"]
-"""How `context.compress` answers."""
+"""What `context.compress` returns."""
 
 SummaryPlace = Literal["alone", "behind_list"]
-"""Where the message that asks for a summary goes."""
+"""Where the message that requests a summary goes."""
 
 TextOrOff = Union[str, Literal[False]]
 """A text, or `false` to switch off what happens when the param is absent."""
@@ -61,16 +61,16 @@ TokensOrConfigured = Union[int, Literal[True]]
 """A number of tokens, or `true` for the configured one."""
 
 ToolState = Literal["kept", "opened", "stub"]
-"""What becomes of a tool."""
+"""Where a tool ended up in the list."""
 
 
 class Archived(TypedDict):
-    """Where what left the list is kept."""
+    """Where the removed messages are archived."""
 
     handle: str
-    """Names the removed messages."""
+    """The handle of the removed messages."""
     messages: int
-    """How many messages."""
+    """Number of removed messages."""
 
 
 class AuxFailure(TypedDict):
@@ -79,46 +79,46 @@ class AuxFailure(TypedDict):
     model: str
     """The model."""
     error: str
-    """What it said, up to 220 chars."""
+    """Its error message, up to 220 chars."""
 
 
 class Buckets(TypedDict):
-    """Tokens of one call of a model."""
+    """Tokens of one model call."""
 
     input: int
-    """Sent and not cached."""
+    """Input tokens not served by a cache."""
     output: int
-    """Came back."""
+    """Output tokens."""
     cache_read: int
-    """Read from a prompt cache."""
+    """Tokens read from a prompt cache."""
     cache_write: int
-    """Written to a prompt cache."""
+    """Tokens written to a prompt cache."""
     reasoning: int
-    """Reasoning, part of `output`."""
+    """Reasoning tokens; they are part of `output`."""
     request_count: int
-    """Calls: 1."""
+    """Number of calls: 1."""
     prompt: int
-    """`input`, `cache_read` and `cache_write` together."""
+    """Sum of `input`, `cache_read` and `cache_write`."""
     total: int
-    """`prompt` and `output` together."""
+    """Sum of `prompt` and `output`."""
 
 
 class Compressed(TypedDict):
-    """The list or the edits, whichever was asked for, and the report."""
+    """The list or the edits, as requested with `reply`, and the report."""
 
     messages: NotRequired[list[Any]]
     """The new list."""
     edits: NotRequired[Edits]
-    """How to get it from the old one."""
+    """The edits that make the new list from the old one."""
     report: Report
-    """What was done."""
+    """What the compression did."""
 
 
 class ContextCacheControl(TypedDict):
     """Result of `context.cache_control`."""
 
     messages: list[Any]
-    """The conversation with its marks."""
+    """The conversation with cache marks."""
 
 
 class ContextCheck(TypedDict):
@@ -129,39 +129,41 @@ class ContextCheck(TypedDict):
     reason: CheckReason
     """Why, or why not."""
     defer: bool
-    """The estimate is over the threshold and the provider's own count may be waited for."""
+    """Whether the caller may wait for the provider's own count although the estimate is over the
+    threshold.
+    """
     tokens: int
-    """Tokens that were compared with the threshold."""
+    """The number of tokens that was compared with the threshold."""
     threshold: int
     """The threshold in tokens."""
     pressure: float
     """`tokens` as a fraction of the window."""
     wait_s: float
-    """Seconds until a compression is allowed; 0 when it is."""
+    """Seconds until a compression is allowed; 0 if it is allowed now."""
 
 
 class ContextClassifyError(TypedDict):
     """Result of `context.classify_error`. Sizes are in tokens."""
 
     kind: ErrorClass
-    """What was wrong."""
+    """The kind of error."""
     context_limit: int | None
-    """The window that the text names."""
+    """The window that the error text names."""
     lower_limit: int | None
-    """The same if it is smaller than `current`."""
+    """The same window, if it is smaller than `current`."""
     available_output: int | None
-    """Tokens that are left for the answer."""
+    """Tokens left for the answer."""
     next_tier: int | None
-    """The next smaller usual window below `current`."""
+    """The largest usual window below `current`."""
 
 
 class ContextCompactAhead(TypedDict):
     """Result of `context.compact_ahead`."""
 
     job: str
-    """Names the job; empty when there is nothing to do."""
+    """The job's id; empty if there is nothing to do."""
     state: CompactAheadState
-    """How far it is."""
+    """The state of the job."""
 
 
 class ContextCompress(TypedDict):
@@ -173,102 +175,104 @@ class ContextCompress(TypedDict):
     messages: NotRequired[list[Any]]
     """The new list."""
     edits: NotRequired[Edits]
-    """How to get it from the old one."""
+    """The edits that make the new list from the old one."""
     report: NotRequired[Report]
-    """What was done."""
+    """What the compression did."""
     needs_summary: NotRequired[NeedsSummary]
 
 
 class ContextConstants(TypedDict):
-    """Result of `context.constants`: what clients match on."""
+    """Result of `context.constants`: constants that clients match on."""
 
     prefix: str
-    """What a handoff begins with."""
+    """The text that a handoff begins with."""
     end_marker: str
-    """What it ends with."""
+    """The text that a handoff ends with."""
     metadata_key: str
-    """The key that marks the message with a handoff."""
+    """The key that marks a message as a handoff."""
     headings: Headings
-    """The headings that a reader must not act on."""
+    """The headings of the sections that a reader must not act on."""
     image_tokens: int
-    """Tokens that one image counts."""
+    """Tokens counted for one image."""
     image_chars: int
-    """Chars that one image counts in a budget."""
+    """Chars counted for one image in a budget."""
     min_context: int
-    """The window below which a summary model is refused, in tokens."""
+    """The smallest window of a summary model, in tokens; a model with a smaller one is refused."""
     probe_tiers: list[int]
-    """Windows to try when one is too large, from large to small."""
+    """Windows to try when the assumed one is too large, in descending order."""
 
 
 class ContextDiscard(TypedDict):
     """Result of `context.discard`."""
 
     outputs: int
-    """Outputs that the next compression leaves a line of."""
+    """Number of outputs that the next compression reduces to one line."""
     tokens: int
-    """Tokens that they take now, by estimate."""
+    """Estimated tokens of these outputs now."""
 
 
 class ContextEpisode(TypedDict):
     """Result of `context.episode`."""
 
     title: str
-    """The title as it is kept: without secrets, in one line."""
+    """The title as stored: without secrets, in one line."""
     messages: int
-    """Messages that the next compression takes out of the list; 0 where it begins."""
+    """Number of messages that the next compression removes from the list; 0 when the episode is
+    opened.
+    """
     tokens: int
-    """Tokens that they take now, by estimate."""
+    """Estimated tokens of these messages now."""
     open: list[str]
-    """Titles of the episodes that are open now, oldest first."""
+    """Titles of the open episodes, oldest first."""
 
 
 class ContextEstimate(TypedDict):
     """Result of `context.estimate`."""
 
     tokens: int
-    """Tokens by chars/4."""
+    """Estimated tokens: chars divided by 4."""
     own: int
-    """Tokens by script."""
+    """Tokens by herma's own estimate, which depends on the writing systems of the text."""
     budget_chars: int
-    """Chars as the boundaries count them."""
+    """Chars as the boundaries of a compression count them."""
 
 
 class ContextFold(TypedDict):
     """Result of `context.fold`."""
 
     folded: list[str]
-    """The nodes that are closed now."""
+    """The nodes that this call closed."""
     remove: list[list[int]]
-    """Ranges `[from, to)` of positions that leave the list, in order."""
+    """Ranges `[from, to)` of positions to remove from the list, in order."""
     list_tokens: int
-    """Tokens of the list without them, by estimate."""
+    """Estimated tokens of the list without them."""
     open: list[str]
     """The nodes that are still open, in the order of the conversation."""
 
 
 class ContextManual(TypedDict):
-    """Result of `context.manual`: the answer to the question that was asked."""
+    """Result of `context.manual`: one variant for each of the four requests."""
 
     partial: NotRequired[bool]
-    """Whether the latest exchanges stay."""
+    """Whether the latest exchanges stay uncompressed."""
     keep: NotRequired[int]
-    """How many."""
+    """How many of them stay."""
     focus: NotRequired[str | None]
-    """A topic to keep most of."""
+    """A topic to keep in most detail."""
     head: NotRequired[list[Any]]
-    """What is to be compressed."""
+    """The messages to compress."""
     tail: NotRequired[list[Any]]
-    """What stays."""
+    """The messages that stay."""
     messages: NotRequired[list[Any]]
-    """Both as one valid list."""
+    """Both parts as one valid list."""
     noop: NotRequired[bool]
-    """Nothing changed."""
+    """Whether nothing changed."""
     headline: NotRequired[str]
-    """A line for people."""
+    """A line for the user."""
     token_line: NotRequired[str]
     """A line about the size."""
     note: NotRequired[str | None]
-    """A further sentence, where one is needed."""
+    """An additional sentence, if one is needed."""
 
 
 class ContextOpen(TypedDict):
@@ -277,17 +281,17 @@ class ContextOpen(TypedDict):
     node: str
     """The node."""
     at: int
-    """The messages come before the message at this position of the list."""
+    """The position in the list before which the messages go."""
     messages: list[Any]
-    """What the node stands for, byte for byte, with a mark before or behind it where two messages
-    of one role would meet.
+    """The messages that the node covers, byte for byte. Where two messages of one role would meet,
+    a mark is added before or after them.
     """
     tokens: int
-    """Their tokens, by estimate."""
+    """Their estimated tokens."""
     list_tokens: int
-    """Tokens of the whole list with them."""
+    """Estimated tokens of the whole list with them."""
     threshold: int | None
-    """Tokens from which compression is due; null where the session's window is not known."""
+    """The threshold for compression in tokens; null if the session's window is unknown."""
     open: list[str]
     """All nodes that are open now, in the order of the conversation."""
 
@@ -296,59 +300,62 @@ class ContextPins(TypedDict):
     """Result of `context.pins`."""
 
     pins: list[Pin]
-    """Those in force, oldest first."""
+    """The pins in force, oldest first."""
     most_tokens: int | None
-    """Tokens that they may take together; absent where the session's window is not known."""
+    """The most tokens that all pins may keep together; absent if the session's window is unknown.
+    """
 
 
 class ContextPlan(TypedDict):
     """Result of `context.plan`."""
 
     head_size: int
-    """Messages that are never compressed, at the front."""
+    """Number of messages at the start that are never compressed."""
     start: int
-    """First message that would be summarised, in the pruned list."""
+    """Position of the first message to summarise, in the pruned list."""
     end: int
-    """First message of the tail, in the pruned list."""
+    """Position of the first message of the tail, in the pruned list."""
     min_tail: int
-    """Fewest messages of the tail."""
+    """The fewest messages that the tail may have."""
     pruned: int
-    """Messages that pruning changed."""
+    """Number of messages that pruning changed."""
     messages: list[Any]
     """The list after pruning."""
     serialized: str
-    """The middle as text, as a summarizer gets it."""
+    """The middle as text, in the form that a summarizer gets."""
     prompt: str | None
     """The prompt for a model; null when there is nothing to summarise."""
     max_tokens: int | None
-    """The request's `max_tokens`; null with the prompt."""
+    """The request's `max_tokens`; null if `prompt` is null."""
     summary_budget: int
-    """Tokens that the summary may have."""
+    """Tokens allotted to the summary."""
     focus: str | None
     """The topic in force."""
     previous_summary: str | None
-    """The body of the summary that this one would update."""
+    """The body of the summary that the new one would update."""
     scores: NotRequired[list[ScoredMessage]]
-    """What each message of the input is worth to what comes after it, those that are worth nothing
-    left out.
+    """The score of each message of the input: how much later messages refer to it. Messages with
+    score 0 are left out.
     """
     superseded: NotRequired[list[Superseded]]
-    """Outputs of the input that later ones stand in for: to discard, if the agent thinks so too."""
+    """Outputs of the input that later ones replace. The agent may discard them with
+    `context.discard`.
+    """
     preview: NotRequired[PlanPreview]
-    """What the list would be, if that was asked for."""
+    """The new list, if `preview` was set."""
 
 
 class ContextRecordUsage(TypedDict):
     """Result of `context.record_usage`."""
 
     usage: Buckets
-    """The same for every provider."""
+    """The usage in a form that is the same for every provider."""
     should_compress: bool | None
-    """With a configured session: whether to compress now."""
+    """Whether to compress now. Only with a configured session."""
     pressure: float | None
-    """With a configured session: prompt tokens as a fraction of the window."""
+    """Prompt tokens as a fraction of the window. Only with a configured session."""
     warning: str | None
-    """With a configured session: a sentence for people when the window fills."""
+    """A warning for the user when the window fills up. Only with a configured session."""
 
 
 class ContextSchema(TypedDict):
@@ -359,85 +366,84 @@ class ContextSchema(TypedDict):
 
 
 class ContextSettings(TypedDict):
-    """The `config` of `context.plan`, for a list that belongs to no session."""
+    """The `config` of `context.plan`, for a conversation that belongs to no session."""
 
     model: NotRequired[str | None]
     """The model in use."""
     context_length: NotRequired[int | None]
-    """Its window in tokens, from 1. Needed once for a session."""
+    """The model's context window in tokens, at least 1. Must be set once per session."""
     threshold: NotRequired[float | None]
-    """Fraction of the window at which to compress, above 0 and up to 1."""
+    """Fraction of the window at which to compress; above 0, at most 1."""
     target_ratio: NotRequired[float | None]
-    """Fraction of the threshold that the tail may fill, 0.10 to 0.80; what is outside is clamped.
-    """
+    """Fraction of the threshold that the tail may fill, 0.10 to 0.80; other values are clamped."""
     protect_first_n: NotRequired[int | None]
-    """Messages after the system message that are never compressed."""
+    """Number of messages after the system message that are never compressed."""
     protect_last_n: NotRequired[int | None]
-    """Latest messages that pruning leaves alone."""
+    """Number of latest messages that pruning leaves unchanged."""
     summary_model: NotRequired[str | None]
-    """The model that writes summaries, if not the one in use."""
+    """The model that writes summaries, if it is not the model in use."""
     provider: NotRequired[str | None]
     """The provider of the model in use."""
     base_url: NotRequired[str | None]
     """The endpoint of the model in use."""
     api_mode: NotRequired[str | None]
-    """How the endpoint is spoken to."""
+    """The protocol of the endpoint."""
     abort_on_summary_failure: NotRequired[bool | None]
-    """Return the input when no model can write a summary."""
+    """Return the input if no model can write a summary."""
     engine: NotRequired[str | None]
-    """Which engine; `compressor` when absent."""
+    """The engine; `compressor` when absent."""
     summarizer: NotRequired[str | None]
-    """Which summarizer; the configured chain when absent."""
+    """The summarizer; the configured chain when absent."""
     redact: NotRequired[bool | None]
-    """Mask secrets in what is summarised."""
+    """Mask secrets in the text to summarise."""
 
 
 class ContextStatus(TypedDict):
     """Result of `context.status` and `context.configure`.
 
-    Token fields are -1 where a value is unknown.
+    Token fields are -1 if the value is unknown.
     """
 
     engine: str
     """The engine in use."""
     model: str
-    """The model in use; empty when it was never named."""
+    """The model in use; empty if it was never set."""
     context_length: int
-    """Its window in tokens."""
+    """The model's context window in tokens."""
     threshold: float
     """Fraction of the window at which to compress."""
     threshold_tokens: int
-    """The same in tokens."""
+    """The threshold in tokens."""
     target_ratio: float
     """Fraction of the threshold that the tail may fill."""
     tail_token_budget: int
-    """The same in tokens."""
+    """The tail's budget in tokens."""
     max_summary_tokens: int
-    """Most tokens of a summary."""
+    """The most tokens that a summary may have."""
     protect_first_n: int
-    """Messages after the system message that are never compressed."""
+    """Number of messages after the system message that are never compressed."""
     protect_last_n: int
-    """Latest messages that pruning leaves alone."""
+    """Number of latest messages that pruning leaves unchanged."""
     last_prompt_tokens: int
     """Prompt tokens of the last call; -1 right after a compression."""
     last_completion_tokens: int
     """Completion tokens of the last call."""
     last_total_tokens: int
-    """Sum of both."""
+    """Sum of prompt and completion tokens of the last call."""
     last_real_prompt_tokens: int
-    """Last prompt tokens that a provider reported."""
+    """The last number of prompt tokens that a provider reported."""
     usage_percent: float
-    """Share of the window that the last prompt filled, 0 to 100."""
+    """Percentage of the window that the last prompt filled, 0 to 100."""
     compression_count: int
-    """Compressions so far."""
+    """Number of compressions so far."""
     last_compression_rough_tokens: int
-    """Estimate of the list right after the last compression."""
+    """Estimated tokens of the list right after the last compression."""
     last_rough_tokens_when_real_prompt_fit: int
-    """That estimate, once the provider showed that it fits."""
+    """The same estimate, set once the provider's count showed that the list fits."""
     awaiting_real_usage: bool
-    """A compression happened and no real usage was reported since."""
+    """Whether no real usage was reported since the last compression."""
     generation: int
-    """Grows by one with each in-place compression."""
+    """Incremented by each in-place compression."""
     previous_summary: str | None
     """Body of the last summary."""
     summary_model: str | None
@@ -445,40 +451,40 @@ class ContextStatus(TypedDict):
     last_error: str | None
     """Why the last summary failed."""
     dropped: int
-    """Messages that the last compression took out."""
+    """Number of messages that the last compression removed."""
     fallback: bool
-    """Another summarizer than the configured one wrote the last summary."""
+    """Whether a summarizer other than the configured one wrote the last summary."""
     aborted: bool
-    """The last compression gave up."""
+    """Whether the last compression gave up."""
     aux_failure: AuxFailure | None
-    """The summary model that failed and was left."""
+    """The summary model that failed and was replaced by another summarizer."""
     savings_pct: float
-    """What the last compression saved, in percent."""
+    """Percentage that the last compression saved."""
     ineffective_count: int
-    """Compressions in a row that saved less than 10 %."""
+    """Number of consecutive compressions that saved less than 10 %."""
     cooldown_s: float
-    """Seconds until a failed summarizer is asked again."""
+    """Seconds until a failed summarizer is called again."""
     breaker: Breaker
     """Whether automatic compression is allowed."""
     wait_s: float
-    """Seconds until it is."""
+    """Seconds until automatic compression is allowed."""
 
 
 class ContextTools(TypedDict):
     """Result of `context.tools`."""
 
     list: list[Any]
-    """What is to be sent: those that are kept, as they were given and in their order, then the tool
-    that opens others, then those that were opened.
+    """The schemas to send: first the kept ones, unchanged and in order, then the tool that opens
+    others, then the opened ones.
     """
     tools: list[ToolUse]
-    """Each tool that was given."""
+    """The use of each given tool."""
     tokens_before: int
-    """What all of them cost, in tokens."""
+    """Tokens of all given schemas."""
     tokens_after: int
-    """What the list costs, in tokens; more than the budget where what is needed does."""
+    """Tokens of the list. They exceed the budget if the needed tools alone do."""
     opener: str | None
-    """The name of the tool that opens others; null where none is left out."""
+    """The name of the tool that opens others; null if no tool was left out."""
 
 
 class ContextUndo(TypedDict):
@@ -487,108 +493,107 @@ class ContextUndo(TypedDict):
     session: str
     """The session's id."""
     generation: int
-    """Its generation by now: one more than before, unless it was only looked."""
+    """Its current generation: one more than before, or unchanged with `dry_run`."""
     restored: int
-    """The generation whose list came back."""
+    """The generation whose list was restored."""
     undone: list[str]
-    """Handles of the compressions that are undone, newest first."""
+    """Handles of the undone compressions, newest first."""
     archived: Archived | None
-    """Where what left the list by it is kept; null where it was only looked."""
+    """Where the messages that left the list are archived; null with `dry_run`."""
     messages: list[Any]
-    """The list, byte for byte as it was, and behind it what was said since."""
+    """The restored list, byte for byte, followed by the messages since then."""
     since: int
-    """How many of its last messages were said since."""
+    """Number of messages at its end that are newer than the compression."""
     chars: int
-    """Its chars."""
+    """Chars of the list."""
     tokens: int
-    """What it costs, in tokens, by estimate."""
+    """Estimated tokens of the list."""
     threshold: int | None
-    """Tokens from which compression is due; null where the session's window is not known."""
+    """The threshold for compression in tokens; null if the session's window is unknown."""
     context_length: int | None
     """The window in tokens, if known."""
     over_threshold: bool
-    """The list is over the threshold: the next check will call for a compression."""
+    """Whether the list is over the threshold, so that the next check asks for a compression."""
 
 
 class Edits(TypedDict):
-    """How to make the new list of the old one.
+    """How to make the new list from the old one.
 
-    The kept ranges in order, with replaced messages in place and inserted ones before position
-    `at`. All positions are of the input list.
+    Take the kept ranges in order, use the replaced messages in place of the old ones, and put each
+    inserted message before position `at`. All positions are of the input list.
     """
 
     keep: list[list[int]]
     """Ranges `[from, to)` of messages that stay, replaced ones included."""
     replace: list[ReplacedMessage]
-    """Messages that stay with another text."""
+    """Messages that stay with a changed text."""
     insert: list[InsertedMessage]
     """New messages."""
 
 
 class EngineSettings(TypedDict):
-    """The `config` of `context.plan`, for a list that belongs to no session."""
+    """The `config` of `context.plan`, for a conversation that belongs to no session."""
 
     model: NotRequired[str | None]
     """The model in use."""
     context_length: NotRequired[int | None]
-    """Its window in tokens, from 1. Needed once for a session."""
+    """The model's context window in tokens, at least 1. Must be set once per session."""
     threshold: NotRequired[float | None]
-    """Fraction of the window at which to compress, above 0 and up to 1."""
+    """Fraction of the window at which to compress; above 0, at most 1."""
     target_ratio: NotRequired[float | None]
-    """Fraction of the threshold that the tail may fill, 0.10 to 0.80; what is outside is clamped.
-    """
+    """Fraction of the threshold that the tail may fill, 0.10 to 0.80; other values are clamped."""
     protect_first_n: NotRequired[int | None]
-    """Messages after the system message that are never compressed."""
+    """Number of messages after the system message that are never compressed."""
     protect_last_n: NotRequired[int | None]
-    """Latest messages that pruning leaves alone."""
+    """Number of latest messages that pruning leaves unchanged."""
     summary_model: NotRequired[str | None]
-    """The model that writes summaries, if not the one in use."""
+    """The model that writes summaries, if it is not the model in use."""
     provider: NotRequired[str | None]
     """The provider of the model in use."""
     base_url: NotRequired[str | None]
     """The endpoint of the model in use."""
     api_mode: NotRequired[str | None]
-    """How the endpoint is spoken to."""
+    """The protocol of the endpoint."""
     abort_on_summary_failure: NotRequired[bool | None]
-    """Return the input when no model can write a summary."""
+    """Return the input if no model can write a summary."""
     engine: NotRequired[str | None]
-    """Which engine; `compressor` when absent."""
+    """The engine; `compressor` when absent."""
     redact: NotRequired[bool | None]
-    """Mask secrets in what is summarised."""
+    """Mask secrets in the text to summarise."""
 
 
 class Headings(TypedDict):
-    """The four historical headings."""
+    """The four headings for past work."""
 
     task: str
-    """What the user asked last."""
+    """The user's last request."""
     in_progress: str
-    """What was being done."""
+    """The work in progress."""
     pending: str
-    """What the user had asked."""
+    """Earlier requests of the user."""
     remaining: str
-    """What was left."""
+    """The remaining work."""
 
 
 class Host(TypedDict):
-    """What a host takes of a new list.
+    """Which changes of a list a host accepts.
 
-    A host that keeps messages by a handle puts its own form of them back, and a change of them is
+    A host that keeps messages by a handle restores its own form of them, so changes to them are
     lost.
     """
 
     merged_handoff: NotRequired[bool | None]
-    """The handoff may stand in front of the text of another message; true when absent. Otherwise it
-    is a message of its own with the role of the user, and two messages of one role may follow each
-    other.
+    """Whether the handoff may be put in front of the text of another message; true when absent. If
+    false, it is a separate message with the role `user`, and two messages of one role may follow
+    each other.
     """
     short_calls: NotRequired[bool | None]
-    """Arguments of calls may become shorter; true when absent."""
+    """Whether arguments of calls may be shortened; true when absent."""
     short_results: NotRequired[bool | None]
-    """Results of tools may become shorter; true when absent."""
+    """Whether tool results may be shortened; true when absent."""
     fewer_messages: NotRequired[int | None]
-    """A list counts as compressed only if it has so many messages fewer at the least; otherwise it
-    comes back as it was. 0 when absent.
+    """The fewest messages that a compression must remove. If it removes fewer, the list is returned
+    unchanged. 0 when absent.
     """
 
 
@@ -596,80 +601,81 @@ class InsertedMessage(TypedDict):
     """A new message."""
 
     at: int
-    """It comes before this position of the input list."""
+    """The position in the input list before which to insert the message."""
     message: Any
     """The message."""
 
 
 class NeedsSummary(TypedDict):
-    """A summary that the caller is to write with its own model."""
+    """A summary that the caller has to write with its own model."""
 
     ticket: str
-    """What `context.resume` takes, once."""
+    """The ticket for `context.resume`; it works once."""
     request: SummaryRequest
-    """The call to make."""
+    """The model call to make."""
 
 
 class Over(TypedDict):
-    """A list that is over the threshold although nothing in it can be made smaller."""
+    """A list that stays over the threshold because nothing in it can be made smaller."""
 
     threshold: int
-    """Tokens from which compression is due."""
+    """The threshold in tokens."""
     tokens: int
-    """Tokens of the list that was answered, by the larger estimate, and of what the caller counts
-    beside it.
+    """Tokens of the returned list by the larger of the two estimates, plus what the caller counts
+    in addition to the list.
     """
     parts: list[OverPart]
-    """What takes them and stays."""
+    """The parts that stay and take these tokens."""
 
 
 class OverPart(TypedDict):
-    """A part of a list that no compression touches."""
+    """A part of a list that no compression changes."""
 
     part: OverPartKind
-    """Which one."""
+    """Which part."""
     tokens: int
-    """Tokens that it takes."""
+    """Its tokens."""
 
 
 class Pin(TypedDict):
     """A pinned message."""
 
     id: str
-    """Names it within its session."""
+    """Its id, unique within its session."""
     role: str
-    """Who said it."""
+    """The role of the message."""
     text: str
-    """How its text begins, 200 chars at the most, without secrets."""
+    """The beginning of its text without secrets, at most 200 chars."""
     tokens: int
-    """Tokens of what stays because of it, its pair included; estimated when it was pinned."""
+    """Tokens kept because of this pin, including the message's pair; estimated when it was pinned.
+    """
     at: float
-    """Since when, in Unix seconds."""
+    """When it was pinned, in Unix seconds."""
     until: float | None
-    """Until when, in Unix seconds; until it is unpinned when absent."""
+    """When the pin ends, in Unix seconds; when absent, it stays until `context.unpin`."""
 
 
 class PlanPreview(TypedDict):
-    """What a compression would make of a list by herma's own record, without a call of a model."""
+    """A preview of a compression with herma's own record, without a model call."""
 
     compressed: bool
-    """Whether it would change anything."""
+    """Whether the compression would change anything."""
     reason: str | None
-    """Why not."""
+    """Why it would change nothing."""
     edits: Edits
-    """What stays, what takes another form and what is new; everything else leaves the list."""
+    """The messages that stay, change or are new; all others leave the list."""
     handoff: str
-    """The text of the handoff; empty without one."""
+    """The text of the handoff; empty if there is none."""
     messages_after: int
-    """Messages of the list after it."""
+    """Number of messages after the compression."""
     tokens_before: int
-    """Tokens of the list before it, by estimate."""
+    """Estimated tokens before the compression."""
     tokens_after: int
-    """Tokens of the list after it."""
+    """Estimated tokens after the compression."""
 
 
 class ReplacedMessage(TypedDict):
-    """A message that stays with another text."""
+    """A message that stays with a changed text."""
 
     index: int
     """Its position in the input list."""
@@ -681,17 +687,17 @@ class Report(TypedDict):
     """What a compression did."""
 
     compressed: bool
-    """Whether anything was compressed; if not, the input came back."""
+    """Whether anything was compressed; if not, the input was returned."""
     reason: str | None
-    """Why not."""
+    """Why nothing was compressed."""
     generation: int
-    """The session's generation after it."""
+    """The session's generation after the compression."""
     session: str
-    """The session to go on with."""
+    """The session to continue with."""
     messages_before: int
-    """Messages before."""
+    """Number of messages before."""
     messages_after: int
-    """Messages after."""
+    """Number of messages after."""
     chars_before: int
     """Chars before."""
     chars_after: int
@@ -701,124 +707,127 @@ class Report(TypedDict):
     tokens_after: int
     """Tokens after."""
     head: int
-    """Messages kept at the front."""
+    """Number of messages kept at the start."""
     tail: int
-    """Messages kept at the end."""
+    """Number of messages kept at the end."""
     pruned: int
-    """Messages that pruning changed."""
+    """Number of messages that pruning changed."""
     archived: Archived | None
-    """Where what left the list is kept."""
+    """Where the removed messages are archived."""
     summarizer: str
-    """What wrote the summary."""
+    """The summarizer that wrote the summary."""
     fallback: bool
-    """Another summarizer than the configured one wrote it."""
+    """Whether a summarizer other than the configured one wrote it."""
     aborted: bool
-    """The run gave up and the input came back."""
+    """Whether the run gave up and the input was returned."""
     dropped: int
-    """Messages that the handoff replaces."""
+    """Number of messages that the handoff replaces."""
     aux_failure: AuxFailure | None
-    """The summary model that failed and was left."""
+    """The summary model that failed and was replaced by another summarizer."""
     error: str | None
     """Why the summary failed."""
     savings_pct: float
-    """What was saved, in percent of the tokens before."""
+    """Saved tokens as a percentage of the tokens before."""
     ineffective_count: int
-    """Compressions in a row that saved less than 10 %."""
+    """Number of consecutive compressions that saved less than 10 %."""
     compression_count: int
-    """Compressions of the session so far."""
+    """Number of compressions of the session so far."""
     cooldown_s: float
-    """Seconds until a failed summarizer is asked again."""
+    """Seconds until a failed summarizer is called again."""
     constraints: int
-    """Constraints quoted in the handoff."""
+    """Number of constraints quoted in the handoff."""
     anchors: int
-    """Exact things indexed in the handoff."""
+    """Number of exact references in the handoff."""
     unverified: list[str]
-    """Quotations in the summary that don't occur in what it came from."""
+    """Quotations in the summary that don't occur in the summarised text."""
     warnings: list[str]
-    """What the caller should know."""
+    """Warnings for the caller."""
     elapsed_ms: float
-    """How long it took."""
+    """Duration in milliseconds."""
     over: Over | None
-    """What keeps the list over the threshold, if it is."""
+    """What keeps the list over the threshold, if it still is."""
     verbatim: NotRequired[list[ScoredMessage]]
-    """Messages between head and tail that stay word for word, because much refers to them."""
+    """Messages between head and tail that stay word for word, because many later messages refer to
+    them.
+    """
     shortened: NotRequired[list[ScoredMessage]]
-    """Outputs of the tail that became short to make room for the handoff."""
+    """Outputs of the tail that were shortened to make room for the handoff."""
     invalidated_tokens: NotRequired[int]
-    """Tokens of the list of before that a prompt cache has no use for any more, by estimate."""
+    """Estimated tokens of the old list that a prompt cache can no longer serve."""
     pays_after_calls: NotRequired[int]
-    """Calls after which it has paid for itself where prompts are cached; absent if it never does.
+    """Number of calls after which the compression has paid for itself if prompts are cached; absent
+    if it never does.
     """
     pinned: NotRequired[int]
-    """Messages of the list that stay because they or their pairs are pinned."""
+    """Number of messages in the list that stay because they or their pairs are pinned."""
     discarded: NotRequired[int]
-    """Outputs of the list that are only a line any more because the agent was done with them."""
+    """Number of outputs reduced to one line, because the agent had discarded them."""
     episodes: NotRequired[int]
-    """Closed episodes of which messages left the list."""
+    """Number of closed episodes whose messages left the list."""
     folded: NotRequired[list[str]]
-    """Nodes that were open in the list (`context.open`) and left it, for the budget needs their
-    room.
-    """
+    """Nodes opened with `context.open` that left the list, because the budget needs their room."""
 
 
 class ScoredMessage(TypedDict):
-    """A message of the input, and what it is worth to what comes after it."""
+    """A message of the input, and how much later messages refer to it."""
 
     index: int
     """Its position."""
     score: int
-    """What it is worth, 0 to 100."""
+    """Its score, 0 to 100."""
     reasons: list[str]
-    """Why, what counts most first: `used`, `open_error`, `correction`, `decision`, `only_place`."""
+    """The reasons, most important first: `used`, `open_error`, `correction`, `decision`,
+    `only_place`.
+    """
 
 
 class SummaryError(TypedDict):
-    """A call of a model that failed."""
+    """A failed model call."""
 
     text: str
-    """What the provider or the library said."""
+    """The error message of the provider or the library."""
     status: NotRequired[int | None]
     """The HTTP status."""
     kind: NotRequired[FailureKind | None]
-    """What kind of failure; text and status decide without it."""
+    """The kind of failure; when absent, herma derives it from text and status."""
 
 
 class SummaryRequest(TypedDict):
-    """A call of a model that writes a summary."""
+    """A model call that writes a summary."""
 
     task: str
-    """What it is for: `compression`."""
+    """The purpose of the call: `compression`."""
     model: str | None
-    """The model, where a summary model is set; else the caller's own."""
+    """The model, if a summary model is set; null for the caller's own."""
     messages: list[Any]
     """Chat messages to send."""
     max_tokens: int
-    """Most tokens of the answer."""
+    """The most tokens that the answer may have."""
     place: NotRequired[SummaryPlace]
     """Where the messages go; `alone` when absent."""
 
 
 class Superseded(TypedDict):
-    """An output that a later one stands in for."""
+    """An output that a later output replaces."""
 
     index: int
     """Its position."""
     by: int
-    """Position of the output that stands in for it."""
+    """Position of the output that replaces it."""
     since: str
-    """What happened since: `looked_again`, `changed`, `went_well`."""
+    """What has happened since: `looked_again`, `changed` or `went_well`."""
     tokens: int
-    """Tokens that it takes, by estimate."""
+    """Estimated tokens of the output."""
 
 
 class ToolUse(TypedDict):
-    """A tool by its use."""
+    """A tool and its use."""
 
     name: str | None
     """Its name; null for a schema of an unknown form."""
     tokens: int
-    """What its schema costs, in tokens, by estimate."""
+    """Estimated tokens of its schema."""
     calls: int
-    """Calls of it in the session's archived messages."""
+    """Number of its calls in the session's archived messages."""
     state: ToolState
-    """What becomes of it."""
+    """Where the tool ended up."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .memory import Target
 
 JournalState = Literal["ok", "damaged"]
-"""Whether the journal of a store is whole."""
+"""The state of a store's journal."""
 
 StoreState = Literal["ok", "over_limit", "unreadable", "drifted"]
 """Whether a store can be used."""
@@ -21,7 +21,7 @@ class ArchiveStatus(TypedDict):
     """State of the archive."""
 
     state: str
-    """`ok`, or what is wrong with it."""
+    """`ok`, or a description of the problem."""
     bytes: int
     """Size in bytes."""
 
@@ -32,13 +32,13 @@ class Hello(TypedDict):
     server: str
     """Name and version of the daemon."""
     protocol: int
-    """The protocol version of the daemon."""
+    """The protocol version to use: the client's, or the daemon's if that is older."""
     pid: int
     """The daemon's process id."""
     home: str
-    """The home that it serves."""
+    """The home directory that it serves."""
     methods: list[str]
-    """Every method that it answers."""
+    """All methods that it supports."""
     limits: WireLimits
     """The limits in force."""
 
@@ -47,11 +47,11 @@ class MethodCounts(TypedDict):
     """Requests of one method."""
 
     count: int
-    """How many."""
+    """Number of requests."""
     p50_us: float
-    """Half of them took at most this many microseconds (to within 12 %)."""
+    """Median duration in microseconds (within 12 %)."""
     p99_us: float
-    """99 % of them took at most this many microseconds (to within 12 %)."""
+    """99th percentile of the duration in microseconds (within 12 %)."""
 
 
 class OutputCounts(TypedDict):
@@ -62,7 +62,7 @@ class OutputCounts(TypedDict):
     bytes: int
     """Their size in bytes."""
     quota: int
-    """Most bytes that are kept."""
+    """The most bytes that are kept."""
 
 
 class RequestCounts(TypedDict):
@@ -71,18 +71,18 @@ class RequestCounts(TypedDict):
     total: int
     """All requests."""
     errors: int
-    """Those that were answered with an error other than `not_found` and `conflict`."""
+    """Requests that were answered with an error other than `not_found` and `conflict`."""
     by_method: dict[str, MethodCounts]
-    """Per method that was asked at least once."""
+    """Counts for each method that was called at least once."""
 
 
 class SessionCounts(TypedDict):
-    """How many sessions there are."""
+    """The number of sessions."""
 
     open: int
-    """Not closed."""
+    """Sessions that are not closed."""
     total: int
-    """All."""
+    """All sessions."""
 
 
 class Status(TypedDict):
@@ -91,13 +91,13 @@ class Status(TypedDict):
     uptime_s: float
     """Seconds since the daemon started."""
     rss_bytes: int
-    """Resident memory in bytes; 0 where the system doesn't tell."""
+    """Resident memory in bytes; 0 if the system doesn't report it."""
     connections: int
-    """Connections open now."""
+    """Number of open connections."""
     requests: RequestCounts
-    """What was asked since the start."""
+    """Requests since the daemon started."""
     sessions: SessionCounts
-    """Sessions known to the archive."""
+    """Sessions in the archive."""
     stores: list[StoreStatus]
     """One row for each store."""
     outputs: OutputCounts
@@ -105,11 +105,11 @@ class Status(TypedDict):
     archive: ArchiveStatus
     """The archive."""
     summarizer: SummarizerStatus
-    """What writes summaries."""
+    """The summarizer."""
 
 
 class StoreStatus(TypedDict):
-    """One store as it is now."""
+    """The current state of a store."""
 
     profile: str
     """The profile."""
@@ -120,9 +120,9 @@ class StoreStatus(TypedDict):
     chars: int
     """Chars of the joined entries."""
     limit: int
-    """Limit in chars."""
+    """The limit in chars."""
     revision: int
-    """Revision."""
+    """The current revision."""
     state: StoreState
     """Its state."""
     journal: JournalState
@@ -130,22 +130,22 @@ class StoreStatus(TypedDict):
 
 
 class SummarizerStatus(TypedDict):
-    """State of the summarizer that is asked first."""
+    """State of the first summarizer of the chain."""
 
     kind: str
-    """`extractive`, …"""
+    """The kind, such as `extractive`."""
     state: str
-    """`ok`, or what is wrong with it."""
+    """`ok`, or a description of the problem."""
 
 
 class WireLimits(TypedDict):
     """The limits that a client should know."""
 
     frame: int
-    """Largest frame or line in bytes."""
+    """The largest frame or line in bytes."""
     in_flight: int
-    """Bytes in flight of all connections."""
+    """The most bytes in flight on all connections together."""
     connections: int
-    """Connections at one time."""
+    """The most open connections."""
     requests: int
-    """Requests in flight per connection."""
+    """The most requests in flight per connection."""

@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 class FilesChange(TypedDict):
-    """What a change of memory files came to."""
+    """Result of a change of memory files."""
 
     message: str
-    """What was done, in the words of the tool."""
+    """A description of the change, in the tool's wording."""
     revision: int
     """The newest revision of the profile's files."""
     file_revision: int
-    """The revision of what was changed, under its new name; 0 when it is gone."""
+    """The revision of the changed file or folder, under its new name; 0 if it was removed."""
     changed: bool
-    """False when everything was as it was to be, and there is no new revision."""
+    """False if there was nothing to change; then there is no new revision."""
     warnings: NotRequired[list[Finding]]
-    """What the guard only warns of."""
+    """Findings of the guard that only warn."""
 
 
 class FilesList(TypedDict):
@@ -34,13 +34,13 @@ class FilesList(TypedDict):
     revision: int
     """The newest revision of the profile's files; 0 before the first change."""
     files: list[MemoryFile]
-    """The files, by their paths."""
+    """The files, sorted by path."""
     folders: list[str]
-    """The folders, by their paths."""
-    unkept: list[UnkeptFile]
-    """What lies there and is left alone."""
+    """The folders, sorted by path."""
+    ignored: list[IgnoredFile]
+    """Objects among the files that herma ignores."""
     usage: FilesUsage
-    """How much is kept of the whole profile, and how much may be."""
+    """Size and limits of the whole profile."""
 
 
 class FilesLog(TypedDict):
@@ -49,43 +49,43 @@ class FilesLog(TypedDict):
     rows: list[FilesLogRow]
     """The changes, newest first."""
     more: bool
-    """Older ones are kept that were not asked for."""
+    """Whether there are older changes."""
     damaged: int
-    """Lines of the journal that are damaged and left out."""
+    """Number of damaged journal lines, which are left out."""
 
 
 class FilesLogFile(TypedDict):
-    """What a change did to a file."""
+    """The change of one file."""
 
     path: str
     """Its path."""
     bytes_before: int | None
-    """Its bytes before; null when there was none."""
+    """Its size before in bytes; null if it did not exist."""
     bytes_after: int | None
-    """Its bytes after; null when it was gone."""
+    """Its size after in bytes; null if it was removed."""
     before: NotRequired[str]
-    """Its text before, where `texts` was asked for."""
+    """Its text before, if `texts` was set."""
     after: NotRequired[str]
-    """Its text after, where `texts` was asked for."""
+    """Its text after, if `texts` was set."""
 
 
 class FilesLogRow(TypedDict):
-    """One change of memory files, as the journal has it."""
+    """One change of memory files, as recorded in the journal."""
 
     revision: int
-    """The revision that it made."""
+    """The revision that it created."""
     time: float
-    """When, in Unix seconds."""
+    """When the change was made, in Unix seconds."""
     action: str
-    """`create`, `write`, `str_replace`, `insert`, `delete`, `rename`, `undo`, `restore`, or
+    """`create`, `write`, `str_replace`, `insert`, `delete`, `rename`, `undo` or `restore`;
     `external` for a change by another program.
     """
     session: str | None
-    """Who did it: the session."""
+    """The session that made the change."""
     agent: str | None
-    """Who did it: the agent."""
+    """The agent that made the change."""
     files: list[FilesLogFile]
-    """The files that it changed."""
+    """The changed files."""
 
 
 class FilesRead(TypedDict):
@@ -96,39 +96,54 @@ class FilesRead(TypedDict):
     text: str
     """Its text."""
     bytes: int
-    """Its bytes."""
+    """Its size in bytes."""
     revision: int
-    """The revision that changed it last; of an earlier text the one that was asked for."""
+    """The last revision that changed it; for an earlier text, the requested revision."""
 
 
 class FilesTool(TypedDict):
-    """Result of `files.tool`. A refusal is a result, for a model reads it."""
+    """Result of `files.tool`.
+
+    A refusal is a result and not an error, because the model reads it.
+    """
 
     text: str
-    """What the model is told, in the tool's own forms."""
+    """The text for the model, in the tool's own wording."""
     is_error: bool
-    """The command was not done; the text says why."""
+    """Whether the command was refused; the text says why."""
     revision: int
     """The newest revision of the profile's files."""
     findings: NotRequired[list[Finding]]
-    """What the guard found in a refused text."""
+    """Findings of the guard in a refused text."""
     warnings: NotRequired[list[Finding]]
-    """What the guard only warns of."""
+    """Findings of the guard that only warn."""
 
 
 class FilesUsage(TypedDict):
-    """How much is kept of a profile's files."""
+    """Size and limits of a profile's memory files."""
 
     files: int
-    """Files."""
+    """Number of files."""
     files_limit: int
-    """Files that there may be."""
+    """The most files that a profile may have."""
     bytes: int
-    """Bytes of all of them."""
+    """Bytes of all files."""
     quota: int
-    """Bytes that all of them may have."""
+    """The most bytes that all files may have."""
     file_limit: int
-    """Bytes that one of them may have."""
+    """The most bytes that one file may have."""
+
+
+class IgnoredFile(TypedDict):
+    """An object among the memory files that herma ignores.
+
+    It never reads, changes or removes it.
+    """
+
+    path: str
+    """Its path."""
+    reason: str
+    """Why it is ignored."""
 
 
 class MemoryFile(TypedDict):
@@ -137,20 +152,8 @@ class MemoryFile(TypedDict):
     path: str
     """Its path."""
     bytes: int
-    """Its bytes."""
+    """Its size in bytes."""
     revision: int
-    """The revision that changed it last."""
+    """The last revision that changed it."""
     modified_at: float
-    """When it was written last, in Unix seconds, by the file system."""
-
-
-class UnkeptFile(TypedDict):
-    """Something that lies among the memory files and is left alone.
-
-    Nothing reads, changes or removes it.
-    """
-
-    path: str
-    """Where."""
-    reason: str
-    """Why."""
+    """When it was last written according to the file system, in Unix seconds."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .memory import Finding
 
 GuardScope = Literal["all", "context", "strict"]
-"""How much is looked for; each scope holds the ones before it."""
+"""How many patterns a scan uses; each scope includes the ones before it."""
 
 
 class GuardRedact(TypedDict):
@@ -20,7 +20,7 @@ class GuardRedact(TypedDict):
     text: str | None
     """The text with secrets masked."""
     count: int
-    """How many were masked."""
+    """Number of masked secrets."""
 
 
 class GuardScan(TypedDict):
@@ -29,4 +29,4 @@ class GuardScan(TypedDict):
     findings: list[Finding]
     """At most one finding for each id."""
     message: str | None
-    """What to tell about the first one; null when clean."""
+    """A message about the first finding; null if there is none."""

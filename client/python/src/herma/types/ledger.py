@@ -19,33 +19,35 @@ LedgerChangeKind = Literal[
     "handover",
     "summary",
 ]
-"""What changed in a window."""
+"""The kind of a change of a window."""
 
 
 class LedgerCall(TypedDict):
-    """A call of a model."""
+    """A model call."""
 
     id: str
-    """The call's id: 1 to 1,024 chars, no controls. A call that is recorded again is one call."""
+    """The call's id: 1 to 1,024 chars without control characters. A repeated id is recorded only
+    once.
+    """
     time: float
-    """When, in Unix seconds."""
+    """When the call was made, in Unix seconds."""
     model: NotRequired[str | None]
     """The model; the session's when absent."""
     provider: NotRequired[str | None]
     """The provider."""
     api_mode: NotRequired[str | None]
-    """How the endpoint was spoken to."""
+    """The protocol of the endpoint."""
     usage: Any
-    """What the provider reported, as it came."""
+    """The provider's usage report, unchanged."""
 
 
 class LedgerChange(TypedDict):
     """A change of a session's window."""
 
     time: float
-    """When, in Unix seconds."""
+    """When the change was made, in Unix seconds."""
     kind: LedgerChangeKind
-    """What changed."""
+    """The kind of change."""
     added: int
     """Tokens that are in the window because of herma."""
     removed: int
@@ -53,51 +55,51 @@ class LedgerChange(TypedDict):
 
 
 class LedgerPart(TypedDict):
-    """A part of what herma changed."""
+    """One kind of herma's changes."""
 
     count: int
-    """Changes."""
+    """Number of changes."""
     added: int
-    """Tokens that were added."""
+    """Added tokens."""
     removed: int
-    """Tokens that were removed."""
+    """Removed tokens."""
     cost: int
-    """What that cost in all calls behind it; below 0 where it saved something."""
+    """Their cost in all later calls; negative if they saved something."""
 
 
 class LedgerRead(TypedDict):
     """Result of `ledger.read`."""
 
     rows: list[LedgerRow]
-    """The largest cost first; days in their order. Sessions in which herma changed nothing are left
-    out.
+    """The rows by descending cost, or days in order. Sessions in which herma changed nothing are
+    left out.
     """
     total: LedgerRow
-    """All rows together, with an empty key."""
+    """The sum of all rows, with an empty key."""
 
 
 class LedgerRecord(TypedDict):
     """Result of `ledger.record`."""
 
     calls: int
-    """Calls that were not recorded before."""
+    """Number of calls that were not recorded before."""
     changes: int
-    """Changes that were recorded."""
+    """Number of recorded changes."""
 
 
 class LedgerRow(TypedDict):
-    """Calls and changes that belong together. Costs are tokens of plain input."""
+    """The calls and changes of one group. Costs are in tokens of plain input."""
 
     key: str
-    """The session, the model, the agent or the day (YYYY-MM-DD)."""
+    """The session, model, agent or day (YYYY-MM-DD)."""
     calls: int
-    """Calls of a model."""
+    """Number of model calls."""
     cost: int
-    """What the calls cost."""
+    """The cost of the calls."""
     without_herma: int
-    """What they would have cost without herma."""
+    """What the calls would have cost without herma."""
     difference: int
-    """`cost` minus `without_herma`: above 0 where herma cost more than it saved."""
+    """`cost` minus `without_herma`; positive if herma cost more than it saved."""
     definitions: LedgerPart
     """Instructions and tool names."""
     context: LedgerPart
@@ -109,6 +111,4 @@ class LedgerRow(TypedDict):
     compactions: LedgerPart
     """Windows that herma's compactions began."""
     summaries: LedgerPart
-    """Requests for a summary: those that herma spared, and herma's instructions in those that were
-    sent.
-    """
+    """Requests for a summary: those that herma saved, and herma's instructions in the others."""

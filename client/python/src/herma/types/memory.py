@@ -11,82 +11,82 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 Action = Literal["add", "replace", "remove"]
-"""What an operation does."""
+"""The kind of an operation."""
 
 Severity = Literal["block", "warn"]
-"""Whether a finding refuses a text."""
+"""Whether a finding makes the daemon refuse a text."""
 
 Target = Literal["memory", "user"]
-"""Which of a profile's two stores is meant."""
+"""One of a profile's two stores."""
 
 
 class Decided(TypedDict):
-    """What an approved write came to."""
+    """The outcome of an approved write."""
 
     id: str
-    """The pending write."""
+    """The id of the write."""
     result: WriteResult
-    """Its write result."""
+    """The result of the write."""
 
 
 class Finding(TypedDict):
-    """Something that the guard found in a text."""
+    """A match of a guard pattern in a text."""
 
     id: str
-    """Which pattern, such as `prompt_injection`."""
+    """The id of the pattern, such as `prompt_injection`."""
     start: int
-    """Where it begins, in chars of the original text."""
+    """Start of the match, in chars of the original text."""
     end: int
-    """Where it ends (exclusive), in chars of the original text."""
+    """End of the match (exclusive), in chars of the original text."""
     folded: bool
-    """Found only after folding look-alikes."""
+    """Whether it was found only after folding look-alike characters."""
     severity: Severity
-    """What it means for the text."""
+    """Whether the text is refused."""
 
 
 class LogRow(TypedDict):
-    """One change of a store, as the journal has it."""
+    """One change of a store, as recorded in the journal."""
 
     target: Target
     """The store."""
     revision: int
-    """The revision that the change made."""
+    """The revision that the change created."""
     time: float
-    """When, in Unix seconds."""
+    """When the change was made, in Unix seconds."""
     action: str
-    """`add`, `replace`, `remove`, `batch`, `undo`, `restore`, `external` for a change by another
-    program, or `join` for what a host brought that began to share.
+    """`add`, `replace`, `remove`, `batch`, `undo` or `restore`; `external` for a change by another
+    program; `join` for entries that a host brought when it began to share.
     """
     session: str | None
-    """Who wrote: the session."""
+    """The session that wrote."""
     agent: str | None
-    """Who wrote: the agent."""
+    """The agent that wrote."""
     host: NotRequired[str]
-    """Where it was written: the host, of a store that several share."""
+    """The host on which it was written, if several hosts share the store."""
     before: list[str]
-    """All entries before it."""
+    """All entries before the change."""
     after: list[str]
-    """All entries after it."""
+    """All entries after the change."""
 
 
 class MemoryApprove(TypedDict):
     """Result of `memory.approve`."""
 
     approved: list[Decided]
-    """Those that were written, and wait no more."""
+    """Approved writes that are now done and no longer wait."""
     failed: list[Decided]
-    """Those that the store refused; they wait on."""
+    """Writes that the store refused; they still wait."""
 
 
 class MemoryList(TypedDict):
-    """Result of `memory.list`: null for a store that wasn't asked for."""
+    """Result of `memory.list`; a store that was not requested is null."""
 
     memory: StoreView | None
     """MEMORY.md."""
     user: StoreView | None
     """USER.md."""
     pending_count: NotRequired[int]
-    """How many writes of the profile wait for approval; absent when none does."""
+    """Number of the profile's writes that wait for approval; absent if there are none."""
 
 
 class MemoryLog(TypedDict):
@@ -95,32 +95,32 @@ class MemoryLog(TypedDict):
     rows: list[LogRow]
     """The changes, newest first."""
     more: bool
-    """Older rows are kept that were not asked for."""
+    """Whether there are older rows."""
     damaged: int
-    """Lines of the journal that are damaged and left out."""
+    """Number of damaged journal lines, which are left out."""
     pending_count: NotRequired[int]
-    """How many writes of the profile wait for approval; absent when none does."""
+    """Number of the profile's writes that wait for approval; absent if there are none."""
 
 
 class MemoryPending(TypedDict):
     """Result of `memory.pending`."""
 
     pending: list[PendingWrite]
-    """The writes of the profile that wait for approval, oldest first."""
+    """The profile's writes that wait for approval, oldest first."""
 
 
 class MemoryQueued(TypedDict):
     """Result of `memory.queued`."""
 
     queued: list[PendingWrite]
-    """The writes that are kept here until the shared database is back, oldest first."""
+    """The writes that wait on this host until the shared database is back, oldest first."""
 
 
 class MemoryReject(TypedDict):
     """Result of `memory.reject`."""
 
     rejected: list[str]
-    """Those that were thrown away."""
+    """The ids of the discarded writes."""
 
 
 class MemorySchema(TypedDict):
@@ -129,110 +129,112 @@ class MemorySchema(TypedDict):
     tool: Any
     """The function schema of the `memory` tool."""
     guidance: str
-    """The paragraph for the system prompt."""
+    """A paragraph about the tool for the system prompt."""
 
 
 class Operation(TypedDict):
-    """One step of a batch."""
+    """One operation of a batch."""
 
     action: Action
-    """What to do."""
+    """The kind of operation."""
     content: NotRequired[str | None]
-    """For add and replace: the new text."""
+    """The new text, for add and replace."""
     old_text: NotRequired[str | None]
-    """For replace and remove: which entry."""
+    """The entry, for replace and remove."""
 
 
 class PendingWrite(TypedDict):
     """A write that waits for a person's approval."""
 
     id: str
-    """Its name: 8 hex digits."""
+    """Its id: 8 hex digits."""
     target: Target
     """The store."""
     action: str
     """`add`, `replace`, `remove` or `batch`."""
     summary: str
-    """What it would do, in one or two lines."""
+    """What it would change, in one or two lines."""
     created_at: float
     """When it was staged, in Unix seconds."""
     session: str | None
-    """Who wants it: the session."""
+    """The session that requested it."""
     agent: str | None
-    """Who wants it: the agent."""
+    """The agent that requested it."""
     payload: Any
-    """The write itself."""
+    """The params of the write."""
 
 
 class StoreView(TypedDict):
-    """One store, read."""
+    """The content of a store."""
 
     entries: list[str]
-    """The entries in their order."""
+    """The entries in order."""
     revision: int
-    """The revision that this is."""
+    """The revision of this content."""
     usage: str
     """`P% — C/L chars`."""
     over_limit: bool
-    """The store is longer than its limit."""
+    """Whether the store is longer than its limit."""
     stale_s: NotRequired[float]
-    """Of a store that several hosts share: seconds since it was known to be as the others have it;
-    -1 where it never was since the daemon started.
+    """Seconds since a shared store was last known to match the database; -1 if that has not
+    happened since the daemon started. Absent if the store is not shared.
     """
 
 
 class WriteResult(TypedDict):
-    """What a write came to.
+    """Result of a write.
 
-    A refused write is a result, not an error, for a model reads it. Absent fields are left out on
-    the JSON wire.
+    A refused write is a result and not an error, because a model reads it. Absent fields are left
+    out of the JSON.
     """
 
     success: bool
-    """Whether the store now holds what was asked for."""
+    """Whether the store now contains the requested change."""
     target: NotRequired[Target]
     """The store."""
     entries: NotRequired[list[str]]
-    """All entries after a success."""
+    """All entries, after a success."""
     usage: NotRequired[str]
     """`P% — C/L chars` after a success, `C/L` after an overflow."""
     entry_count: NotRequired[int]
     """Number of entries after a success."""
     message: NotRequired[str]
-    """What was done, for the model."""
+    """What the write did, for the model."""
     revision: NotRequired[int]
     """The store's revision after a success."""
     replaced_entry: NotRequired[str]
-    """The entry that a replace took out."""
+    """The entry that a replace removed."""
     removed_entry: NotRequired[str]
-    """The entry that a remove took out."""
+    """The entry that a remove removed."""
     error: NotRequired[str]
     """Why the write was refused, for the model."""
     current_entries: NotRequired[list[str]]
-    """All entries, when the store is too full."""
+    """All entries, if the store is too full."""
     over_by: NotRequired[int]
-    """How many chars must go before the same write fits."""
+    """Number of chars to remove before the same write fits."""
     matches: NotRequired[list[str]]
-    """The entries that `old_text` could mean, shortened."""
+    """The entries that match `old_text`, shortened."""
     drift_backup: NotRequired[str]
-    """Where a copy of a drifted store was put."""
+    """The path of the backup copy of a drifted store."""
     remediation: NotRequired[str]
-    """What a person can do about it."""
+    """What a person can do about the refusal."""
     done: NotRequired[bool]
-    """Too many refusals in a row: leave memory alone for now."""
+    """True after too many refusals in a row: the model should stop writing memory for now."""
     findings: NotRequired[list[Finding]]
-    """What the guard found in a refused text."""
+    """Findings of the guard in a refused text."""
     warnings: NotRequired[list[Finding]]
-    """What the guard only warns of."""
+    """Findings of the guard that only warn."""
     staged: NotRequired[bool]
-    """The write waits for a person's approval; the store is as it was."""
+    """Whether the write waits for a person's approval; the store is unchanged."""
     pending_id: NotRequired[str]
-    """What `memory.approve` and `memory.reject` call that write."""
+    """The id of the waiting write for `memory.approve` and `memory.reject`."""
     pending_count: NotRequired[int]
-    """How many writes of the profile wait for approval; absent when none does."""
+    """Number of the profile's writes that wait for approval; absent if there are none."""
     shared: NotRequired[bool]
-    """Of a store that several hosts share: whether all of them have the write."""
+    """For a shared store: whether the write is in the shared database."""
     host_bound: NotRequired[bool]
-    """Of a store that several hosts share: the write is of entries that never leave this host."""
+    """For a shared store: whether the write concerns only entries that never leave this host."""
     queued_id: NotRequired[str]
-    """What `memory.queued` calls a write that is kept here until the shared database is back."""
+    """The id in `memory.queued` of a write that waits on this host until the shared database is
+    back.
+    """

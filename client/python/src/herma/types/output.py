@@ -14,26 +14,26 @@ Content = Union[str, list[Any]]
 """The content of a tool result: a text, or a list of parts, each exactly as the agent has it."""
 
 Gone = Literal["ttl", "quota", "removed"]
-"""Why an output went."""
+"""Why an output was removed."""
 
 OutputFailure = Literal["storage_full", "storage_failed", "permission_denied"]
-"""Why an output could not be kept."""
+"""Why an output could not be stored."""
 
 OutputState = Literal["kept", "expired"]
-"""Whether an output is still there."""
+"""Whether an output is still stored."""
 
 Size = Union[int, Literal["inf"]]
 """A size in chars, or no limit at all."""
 
 View = Literal["raw", "json"]
-"""How to show an output."""
+"""The form in which an output is returned."""
 
 
 class ExpiredOutput(TypedDict):
-    """An output that went."""
+    """A removed output."""
 
     handle: str
-    """Names it."""
+    """Its handle."""
     session: str
     """The session."""
     tool: str
@@ -41,58 +41,58 @@ class ExpiredOutput(TypedDict):
     id: str
     """The call's id."""
     bytes: int
-    """Its bytes."""
+    """Its size in bytes."""
     reason: Gone
-    """Why."""
+    """Why it was removed."""
 
 
 class OutputAdmit(TypedDict):
     """Result of `output.admit`."""
 
     content: Content
-    """What goes into the conversation."""
+    """The content for the conversation."""
     spilled: bool
-    """The full text went to disk."""
+    """Whether the full text was written to disk."""
     handle: str | None
-    """Names the spilled output."""
+    """The handle of the spilled output."""
     path: str | None
-    """Where it is."""
+    """The path of the spilled output."""
     chars: int
     """Chars of the full text."""
     lines: int
     """Lines of the full text."""
     sha256: str
-    """Hex, of the full text in UTF-8."""
+    """SHA-256 of the full text in UTF-8, in hex."""
     failure: OutputFailure | None
-    """Why the text could not be kept; `content` is then a truncation."""
+    """Why the text could not be stored; `content` is then cut."""
 
 
 class OutputConfig(TypedDict):
-    """Budgets for one call; what is absent comes from the daemon's configuration."""
+    """Budgets for one call. Absent fields come from the daemon's configuration."""
 
     default_result_size: NotRequired[int | None]
-    """Chars that a result may have before it is spilled."""
+    """The most chars of a result that is not spilled."""
     turn_budget: NotRequired[int | None]
-    """Chars that all results of one turn may have together."""
+    """The most chars of all results of one turn together."""
     preview_size: NotRequired[int | None]
     """Chars of the preview that stays in the conversation."""
     preview_tail_size: NotRequired[int | None]
-    """Chars of the tail that stays with it; 0 for none."""
+    """Chars of the tail in the preview; 0 for none."""
     tool_overrides: NotRequired[dict[str, Size] | None]
-    """Chars by tool."""
+    """Size limits in chars for individual tools."""
 
 
 class OutputGc(TypedDict):
     """Result of `output.gc`."""
 
     expired: list[ExpiredOutput]
-    """What went, or would go."""
+    """The outputs that were removed, or would be."""
     freed: int
-    """Bytes that are free now, or would be."""
+    """Bytes that were freed, or would be."""
     files: int
-    """Outputs that stay."""
+    """Number of remaining outputs."""
     bytes: int
-    """Their bytes; identical content counts once."""
+    """Bytes of the remaining outputs; identical content counts once."""
 
 
 class OutputList(TypedDict):
@@ -103,86 +103,86 @@ class OutputList(TypedDict):
 
 
 class OutputMatch(TypedDict):
-    """A line that matches."""
+    """A matching line."""
 
     handle: str
-    """The output."""
+    """The handle of the output."""
     line: int
-    """The line, from 1."""
+    """The number of the line, from 1."""
     text: str
-    """The line; of one beyond 2,000 chars the part around the match."""
+    """The text of the line; if it has more than 2,000 chars, the part around the match."""
     before: list[str]
     """The lines before it."""
     after: list[str]
     """The lines after it."""
     offset: int
-    """Where the match begins in the output, in chars: `output.read` takes it as `offset`."""
+    """Start of the match in the output, in chars: a valid `offset` for `output.read`."""
     start: int
-    """Where the match begins in `text`, in chars."""
+    """Start of the match in `text`, in chars."""
     end: int
-    """Where it ends in `text`, in chars."""
+    """End of the match in `text`, in chars."""
     cut: bool
-    """`text` is not the whole line."""
+    """Whether `text` is only a part of the line."""
 
 
 class OutputPreview(TypedDict):
     """Result of `output.preview`."""
 
     text: str
-    """The head, cut after a line where that keeps more than half."""
+    """The head. It ends at a line end if that keeps more than half of it."""
     has_more: bool
-    """There is more than the head."""
+    """Whether there is more than the head."""
     tail: str | None
-    """The tail, when one was asked for and there is more than the head."""
+    """The tail, if one was requested and there is more than the head."""
 
 
 class OutputRead(TypedDict):
     """Result of `output.read`."""
 
     text: str
-    """The page."""
+    """The requested part."""
     next: Place | None
     """Where the next page begins; null at the end."""
     total_lines: int
-    """Lines of the whole output."""
+    """Number of lines of the whole output."""
     total_chars: int
-    """Chars of the whole output."""
+    """Number of chars of the whole output."""
 
 
 class OutputRemove(TypedDict):
     """Result of `output.remove`."""
 
     bytes: int
-    """Its bytes."""
+    """Its size in bytes."""
 
 
 class OutputRow(TypedDict):
-    """An output."""
+    """A stored or expired output."""
 
     handle: str
-    """Names it."""
+    """Its handle."""
     session: str
     """The session."""
     tool: str
-    """The tool; empty when that is not known any more."""
+    """The tool; empty if it is no longer known."""
     id: str
     """The call's id."""
     path: str
-    """Where it is, or was."""
+    """Its path, or its former path."""
     chars: int
-    """Its chars."""
+    """Its size in chars."""
     bytes: int
-    """Its bytes."""
+    """Its size in bytes."""
     sha256: str
-    """Hex, of its text in UTF-8."""
+    """SHA-256 of its UTF-8 text, in hex."""
     created_at: float
-    """When it was kept, in Unix seconds."""
+    """When it was stored, in Unix seconds."""
     state: OutputState
-    """Whether it is still there."""
+    """Whether it is still stored."""
     expired_at: float | None
-    """When it went, in Unix seconds."""
+    """When it was removed, in Unix seconds."""
     reason: Gone | None
-    """Why it went."""
+    """Why it was removed."""
 
 
 class OutputSearch(TypedDict):
@@ -191,14 +191,14 @@ class OutputSearch(TypedDict):
     matches: list[OutputMatch]
     """The matches, newest output first."""
     more: bool
-    """There are more than were asked for."""
+    """Whether there are more matches."""
 
 
 class OutputSettleTurn(TypedDict):
     """Result of `output.settle_turn`."""
 
     replacements: list[Replacement]
-    """What to put in the place of which results."""
+    """The results to replace, and their new content."""
     total: int
     """Chars of all results after the replacements."""
 
@@ -211,16 +211,16 @@ class Place(TypedDict):
 
 
 class Replacement(TypedDict):
-    """One result that gets another content."""
+    """A result that gets new content."""
 
     index: int
-    """Position in the list that was given."""
+    """Position in the given list."""
     content: Content
     """Its new content."""
     handle: str | None
-    """Names the spilled output; null when it could not be kept."""
+    """The handle of the spilled output; null if it could not be stored."""
     path: str | None
-    """Where it is."""
+    """The path of the spilled output."""
 
 
 class TurnResult(TypedDict):

@@ -23,11 +23,11 @@ class ProfileCreate(TypedDict):
     """Result of `profile.create`."""
 
     created: bool
-    """False when the profile was there before."""
+    """False if the profile already existed."""
 
 
 class ProfileList(TypedDict):
     """Result of `profile.list`."""
 
     profiles: list[Profile]
-    """The profiles of the home, `default` first, the others by name."""
+    """The profiles of the home: `default` first, then the others by name."""

@@ -11,190 +11,195 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 RecallKind = Literal["message", "output", "memory"]
-"""What a hit is in."""
+"""The kind of object that contains a hit."""
 
 RecallScope = Literal["here", "everywhere"]
-"""Where is looked."""
+"""The hosts to search."""
 
 
 class Attribute(TypedDict):
-    """One thing that is known of an entity."""
+    """An attribute of an entity."""
 
     name: str
-    """As those who said it call it."""
+    """Its name, as in the messages."""
     value: str
     """Its newest value."""
     was: str | None
-    """The value before that; null when there was none."""
+    """The previous value; null if there was none."""
     handle: str
-    """The message that says so, for `recall.expand`."""
+    """The handle, for `recall.expand`, of the message that contains the value."""
 
 
 class Compression(TypedDict):
     """A compression."""
 
     generation: int
-    """The session's generation after it."""
+    """The session's generation after the compression."""
     time: float
-    """When, in Unix seconds."""
+    """The time of the compression, in Unix seconds."""
     handle: str
-    """Leads to the messages in `recall.expand`."""
+    """The handle of the messages for `recall.expand`."""
     messages: int
-    """Messages whose text left the list."""
+    """Number of messages whose text left the list."""
     chars: int
-    """Their chars."""
+    """Chars of these messages."""
     summary: str
-    """The summary that took their place."""
+    """The summary that replaced them."""
     back_to: NotRequired[int]
-    """Of an undo: the generation whose list it brought back; its messages are what left by it."""
+    """For an undo: the generation whose list it restored. The messages are those that the undo
+    removed.
+    """
     undone: NotRequired[int]
-    """The generation of the undo that took it back: its messages are in the list again."""
+    """The generation of the undo that undid this compression: its messages are in the list again.
+    """
 
 
 class Entity(TypedDict):
-    """Something that a session is about."""
+    """A thing that a session is about, such as an order, a file or a test."""
 
     kind: str
-    """What it is: `order`, `file`, `test`, or how its name is written."""
+    """Its kind: `order`, `file` or `test`, or the form of its name."""
     id: str
     """Its exact name."""
     attributes: list[Attribute]
-    """What is known of it."""
+    """The known attributes."""
     given: int
-    """Calls that were given it."""
+    """Number of calls that had its name in their arguments."""
     said: int
-    """Times that it was named otherwise."""
+    """Number of other mentions."""
     handle: str
-    """The message that named it last, for `recall.expand`."""
+    """The handle, for `recall.expand`, of the last message that mentions it."""
 
 
 class MapNode(TypedDict):
-    """A part of a conversation that left its list."""
+    """A node of a session's map: a part of the conversation that left its list."""
 
     id: str
-    """Leads to what it stands for in `recall.expand`."""
+    """Its id, also the handle for `recall.expand`."""
     depth: int
-    """0 for a leaf, which stands for messages; else one more than the nodes that it stands for."""
+    """0 for a leaf, which covers messages; otherwise one more than the depth of the nodes that it
+    covers.
+    """
     first: int
     """The number of its first message in the conversation, from 0."""
     next: int
-    """That of the message after its last one."""
+    """The number of the message after its last one."""
     since: float
-    """When its first message came, in Unix seconds."""
+    """The time of its first message, in Unix seconds."""
     until: float
-    """When its last one did, in Unix seconds."""
+    """The time of its last message, in Unix seconds."""
     tokens: int
-    """Tokens of its messages, by the rough estimate."""
+    """Tokens of its messages, by a rough estimate."""
     writer: str
-    """Who wrote its text: a summarizer."""
+    """The summarizer that wrote its text."""
     children: list[str]
-    """The nodes that it stands for, oldest first; none of a leaf."""
+    """The nodes that it covers, oldest first; empty for a leaf."""
     text: str
-    """What it says."""
+    """Its text."""
     references: str
-    """Exact references of its messages."""
+    """Exact references in its messages."""
     state: str
-    """The state of the work at its end."""
+    """The state of the work at the end of its messages."""
     warnings: list[str]
-    """What the checks of its text had to say."""
+    """Warnings from the checks of its text."""
 
 
 class RecallAsk(TypedDict):
     """Result of `recall.ask`."""
 
     answer: str | None
-    """The answer; null where nothing there tells, or no model was asked."""
+    """The answer; null if the passages don't contain it or no model was called."""
     evidence: list[RecallEvidence]
-    """What shows it, word for word; without an answer the passages that fit the question best."""
+    """Quotations that support the answer; without an answer, the passages that fit the question
+    best.
+    """
     by: str
-    """Who answered: a summarizer, `extractive` where there are only passages."""
+    """The summarizer that answered; `extractive` if there are only passages."""
     unverified: int
-    """Quotations that the summarizer made up; they are left out."""
+    """Number of quotations that the summarizer made up; they are left out."""
     notice: str | None
-    """What somebody should know: why no model answered."""
+    """Why no model answered."""
     recalled: bool
-    """Always true: a message with this result is not archived as new."""
+    """Always true. It keeps a message with this result from being archived again."""
 
 
 class RecallDescribe(TypedDict):
     """Result of `recall.describe`."""
 
     compressions: list[Compression]
-    """What each compression took out, oldest first."""
+    """The compressions, oldest first."""
     map: NotRequired[list[MapNode]]
-    """Of a session whose engine is `lossless`: the nodes that no other one stands for, oldest
-    first.
+    """The nodes that no other node covers, oldest first. Only for a session with the engine
+    `lossless`.
     """
     open: NotRequired[list[str]]
-    """The nodes whose messages stand in its list again (`context.open`), in the order of the
-    conversation.
-    """
+    """The nodes opened with `context.open`, in the order of the conversation."""
 
 
 class RecallEvidence(TypedDict):
-    """Words that were said."""
+    """A quotation from a message."""
 
     quote: str
-    """The words, with their white space as one space each."""
+    """The quoted words, with runs of white space as one space."""
     handle: str
-    """Leads to the message in `recall.expand`."""
+    """The handle of the message for `recall.expand`."""
     role: str | None
-    """Who said it."""
+    """The role of the message."""
     time: float
-    """When, in Unix seconds."""
+    """The time of the message, in Unix seconds."""
 
 
 class RecallExpand(TypedDict):
     """Result of `recall.expand`."""
 
     items: list[RecallItem]
-    """What was found and what is around it, in its order."""
+    """The found object and its surroundings, in order."""
     next: str | None
-    """Expanding this goes on where the items end; null at the end."""
+    """The handle to expand for the items after the last one; null at the end."""
     recalled: bool
-    """Always true: a message with this result is not archived as new."""
+    """Always true. It keeps a message with this result from being archived again."""
 
 
 class RecallHit(TypedDict):
-    """Something that was found."""
+    """A search hit."""
 
     handle: str
-    """Leads to it in `recall.expand`."""
+    """The handle for `recall.expand`."""
     kind: RecallKind
-    """What it is in."""
+    """The kind of object that contains it."""
     session: str | None
-    """The session; null when none is known."""
+    """The session; null if unknown."""
     agent: str | None
-    """Which agent's session; null when that is not known."""
+    """The agent of the session; null if unknown."""
     source: str | None
-    """The file of another program that the session was imported from."""
+    """The file of another program from which the session was imported."""
     role: str | None
-    """Who said it."""
+    """The role of the message."""
     time: float
-    """When, in Unix seconds."""
+    """The time of the text, in Unix seconds."""
     snippet: str
     """The text around the hit."""
     start: int
-    """Where the hit begins in the snippet, in chars."""
+    """Start of the hit in the snippet, in chars."""
     end: int
-    """Where it ends in the snippet, in chars."""
+    """End of the hit in the snippet, in chars."""
     score: float
-    """How well it fits; higher is better, and comparable within one result only."""
+    """The score; higher is better. Scores of different results are not comparable."""
     node: NotRequired[str]
-    """Of a message that left the list of a session whose engine is `lossless`: the node that stands
-    for it.
+    """The node that covers the message, if it left the list of a session with the engine
+    `lossless`.
     """
     host: NotRequired[str]
-    """Of a message that was said on another host: that host."""
+    """The host of the message, if it is from another host."""
 
 
 class RecallItem(TypedDict):
-    """A message, a part of an output, or an entry of a store."""
+    """A message, a part of an output or an entry of a store."""
 
     handle: str
-    """Names it."""
+    """Its handle."""
     role: str | None
-    """Who said it."""
+    """The role of the message."""
     text: str
     """Its text."""
     message: Any
@@ -205,8 +210,8 @@ class RecallSchema(TypedDict):
     """Result of `recall.schema`."""
 
     tools: list[Any]
-    """The function schemas that let a model search, expand, describe and ask for the state; and ask
-    a question, where a summarizer is configured that can answer it.
+    """The function schemas with which a model can search, expand, describe and query the state.
+    They include a function for questions if a summarizer is configured that can answer them.
     """
 
 
@@ -216,21 +221,21 @@ class RecallSearch(TypedDict):
     hits: list[RecallHit]
     """The hits, best first."""
     more: bool
-    """There are more than were asked for."""
+    """Whether there are more hits."""
     notice: str | None
-    """What somebody should know of the search: that the embedder failed, and words decided alone,
-    or that outputs which were kept just now are not found yet.
+    """A note about the search: the embedder failed and only words were compared, or outputs stored
+    just now are not found yet.
     """
     recalled: bool
-    """Always true: a message with this result is not archived as new."""
+    """Always true. It keeps a message with this result from being archived again."""
 
 
 class RecallState(TypedDict):
     """Result of `recall.state`."""
 
     entities: list[Entity]
-    """What the session is about, what is needed most first."""
+    """The entities of the session, the most relevant first."""
     more: bool
-    """There are more than were asked for."""
+    """Whether there are more entities."""
     recalled: bool
-    """Always true: a message with this result is not archived as new."""
+    """Always true. It keeps a message with this result from being archived again."""

@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 UsageBy = Literal["session", "model", "agent", "day"]
-"""What makes a row of `session.usage`."""
+"""What the rows of `session.usage` and `ledger.read` are grouped by."""
 
 
 class Revisions(TypedDict):
     """The revisions of a profile's two stores."""
 
     memory: int
-    """Of MEMORY.md."""
+    """The revision of MEMORY.md."""
     user: int
-    """Of USER.md."""
+    """The revision of USER.md."""
 
 
 class SessionAppend(TypedDict):
@@ -55,14 +55,14 @@ class SessionLock(TypedDict):
     """Result of `session.lock` and `session.unlock`."""
 
     ok: bool
-    """Whether it was taken or released."""
+    """Whether the lock was taken or released."""
 
 
 class SessionLockHolder(TypedDict):
     """Result of `session.lock_holder`."""
 
     holder: str | None
-    """Who has it; null when nobody does."""
+    """The holder of the lock; null if it is free."""
 
 
 class SessionNextTitle(TypedDict):
@@ -78,130 +78,130 @@ class SessionOpen(TypedDict):
     session: str
     """The session's id."""
     generation: int
-    """Grows by one with each in-place compression, from 0."""
+    """Incremented by each in-place compression, from 0."""
     resumed: bool
-    """The session was known before; the snapshot is the old one."""
+    """Whether the session already existed; the snapshot is then the old one."""
     snapshot: Snapshot
-    """The frozen blocks."""
+    """The frozen memory blocks."""
     moved_from: NotRequired[str]
-    """The host that had it until now; absent where this one had."""
+    """The host that owned the session until now; absent if it was this one."""
 
 
 class SessionRemove(TypedDict):
-    """Result of `session.remove`: what is gone for good."""
+    """Result of `session.remove`: counts of what was deleted."""
 
     messages: int
-    """Messages."""
+    """Deleted messages."""
     outputs: int
-    """Spilled outputs."""
+    """Deleted spilled outputs."""
     bytes: int
     """Bytes of both."""
 
 
 class SessionRow(TypedDict):
-    """A session as `session.show` and `session.list` give it."""
+    """A session in the result of `session.show` and `session.list`."""
 
     session: str
     """Its id."""
     parent: str | None
-    """The session that it came out of."""
+    """The parent session."""
     title: str | None
     """A title for people."""
     agent: str | None
-    """Which agent."""
+    """The agent."""
     model: str | None
     """The model that it uses."""
     profile: str
     """The profile that it belongs to."""
     generation: int
-    """Grows by one with each in-place compression, from 0."""
+    """Incremented by each in-place compression, from 0."""
     started_at: float
-    """When it was first opened, in Unix seconds. Of a compressed chain in `session.list`: when its
-    root was.
+    """When it was first opened, in Unix seconds. For a compressed chain in `session.list`, when its
+    root was opened.
     """
     ended_at: float | None
-    """When it ended; null while it is open."""
+    """When it ended, in Unix seconds; null while it is open."""
     end_reason: str | None
     """Why it ended."""
     messages: int
-    """Messages that are kept of it."""
+    """Number of its stored messages."""
     tool_calls: int
-    """Tool calls in them."""
+    """Number of tool calls in them."""
     usage: Totals
-    """What its calls of models used."""
+    """Tokens of its model calls."""
     lineage_root: str
-    """The session that its chain of compressions began with."""
+    """The first session in its chain of compressions."""
     preview: str
-    """The beginning of what the user first said; empty when nothing is kept."""
+    """The beginning of the user's first message; empty if no message is stored."""
     last_active: float
-    """When it last did something, in Unix seconds."""
+    """When it was last active, in Unix seconds."""
     cwd: str | None
-    """The folder that the agent worked in, when that is known."""
+    """The working directory of the agent, if known."""
     source: str | None
-    """The file of another program that it was imported from."""
+    """The file of another program from which it was imported."""
 
 
 class SessionUsage(TypedDict):
     """Result of `session.usage`."""
 
     rows: list[UsageRow]
-    """Most tokens first; days in their order."""
+    """The rows by descending number of tokens, or days in order."""
     total: Totals
-    """All rows together."""
+    """The sum of all rows."""
 
 
 class Snapshot(TypedDict):
     """The rendered blocks of both stores, frozen for a session."""
 
     memory: str | None
-    """The block of MEMORY.md; null when it was empty."""
+    """The block of MEMORY.md; null if it was empty."""
     user: str | None
-    """The block of USER.md; null when it was empty."""
+    """The block of USER.md; null if it was empty."""
     sha256: str
-    """Hex, of memory block, newline, user block; a missing block counts as empty."""
+    """SHA-256 in hex of memory block, newline and user block; a missing block counts as empty."""
     revision: Revisions
-    """The revisions that were frozen."""
+    """The revisions of the stores in the snapshot."""
 
 
 class Totals(TypedDict):
-    """The same without a key."""
+    """The usage of several calls together, without a key."""
 
     calls: int
-    """Calls of a model."""
+    """Number of model calls."""
     input: int
-    """Tokens that were sent and not cached."""
+    """Input tokens not served by a cache."""
     output: int
-    """Tokens that came back."""
+    """Output tokens."""
     cache_read: int
     """Tokens read from a prompt cache."""
     cache_write: int
     """Tokens written to a prompt cache."""
     reasoning: int
-    """Tokens of reasoning, part of `output`."""
+    """Reasoning tokens; they are part of `output`."""
     prompt: int
-    """`input`, `cache_read` and `cache_write` together."""
+    """Sum of `input`, `cache_read` and `cache_write`."""
     total: int
-    """`prompt` and `output` together."""
+    """Sum of `prompt` and `output`."""
 
 
 class UsageRow(TypedDict):
-    """Calls that belong together."""
+    """The usage of one group of calls."""
 
     key: str
-    """The session, the model, the agent or the day (YYYY-MM-DD)."""
+    """The session, model, agent or day (YYYY-MM-DD)."""
     calls: int
-    """Calls of a model."""
+    """Number of model calls."""
     input: int
-    """Tokens that were sent and not cached."""
+    """Input tokens not served by a cache."""
     output: int
-    """Tokens that came back."""
+    """Output tokens."""
     cache_read: int
     """Tokens read from a prompt cache."""
     cache_write: int
     """Tokens written to a prompt cache."""
     reasoning: int
-    """Tokens of reasoning, part of `output`."""
+    """Reasoning tokens; they are part of `output`."""
     prompt: int
-    """`input`, `cache_read` and `cache_write` together."""
+    """Sum of `input`, `cache_read` and `cache_write`."""
     total: int
-    """`prompt` and `output` together."""
+    """Sum of `prompt` and `output`."""

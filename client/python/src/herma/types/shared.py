@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from .memory import Target
 
 SharedState = Literal["off", "unknown", "up", "down"]
-"""How the database is."""
+"""The state of the database."""
 
 
 class SharedInit(TypedDict):
     """Result of `shared.init`."""
 
     found: NotRequired[int]
-    """The version of the tables that was found; 0 for none."""
+    """The version of the existing tables; 0 if there are none."""
     version: int
-    """The version that this program needs."""
+    """The version that this daemon needs."""
     sql: NotRequired[str]
-    """What would be done, as SQL; with `print` only."""
+    """The SQL that would be run; only with `print`."""
 
 
 class SharedJoin(TypedDict):
@@ -33,20 +33,20 @@ class SharedJoin(TypedDict):
     profile: str
     """The profile."""
     stores: list[SharedJoinedStore]
-    """What became of each store."""
+    """The outcome for each store."""
 
 
 class SharedJoinedStore(TypedDict):
-    """What became of a store that was brought to the database."""
+    """A store that was added to the database."""
 
     target: Target
     """The store."""
     revision: int
-    """Its revision, here and there."""
+    """Its revision, on this host and in the database."""
     found: int
-    """How many entries were there."""
+    """Number of entries that the database had already."""
     brought: list[str]
-    """Entries of this host that were not there, and are now."""
+    """Entries of this host that were added to the database."""
     left_out: list[SharedLeftOut]
     """Entries of this host for which there was no room."""
 
@@ -55,9 +55,9 @@ class SharedLeave(TypedDict):
     """Result of `shared.leave`."""
 
     profile: str
-    """The profile; its stores stay here as they are."""
+    """The profile; its stores stay on this host unchanged."""
     pending: int
-    """Writes that waited for the database and wait for approval now."""
+    """Number of writes that waited for the database and now wait for approval."""
 
 
 class SharedLeftOut(TypedDict):
@@ -66,38 +66,38 @@ class SharedLeftOut(TypedDict):
     entry: str
     """The entry."""
     why: str
-    """Why."""
+    """Why there was no room."""
     pending_id: NotRequired[str]
-    """What `memory.approve` calls it, once there is room."""
+    """The id for `memory.approve`, once there is room."""
 
 
 class SharedMessages(TypedDict):
-    """How far messages are brought to the database."""
+    """The progress of uploading messages to the database."""
 
     waiting: int
-    """Messages of profiles that share which are still to be brought."""
+    """Messages of shared profiles that are not uploaded yet."""
     error: NotRequired[str]
-    """Why they are not brought."""
+    """Why they are not uploaded."""
 
 
 class SharedOutputs(TypedDict):
-    """Where texts of outputs go, so that they open on every host."""
+    """Where the texts of outputs are stored, so that every host can open them."""
 
     url: NotRequired[str]
-    """The URL of the object store; null where those up to 256 KiB go to the database, and longer
-    ones stay here.
+    """The URL of the object store. Absent if there is none: texts up to 256 KiB are then in the
+    database, and longer ones stay on this host.
     """
     error: NotRequired[str]
-    """Why they are not brought there."""
+    """Why texts are not uploaded."""
 
 
 class SharedSessions(TypedDict):
-    """How far the others know of the sessions of this host."""
+    """The progress of publishing this host's sessions to other hosts."""
 
     waiting: int
-    """Sessions of profiles that share which changed since the others were told."""
+    """Sessions of shared profiles with changes that are not published yet."""
     error: NotRequired[str]
-    """Why they can't be told."""
+    """Why they can't be published."""
 
 
 class SharedStatus(TypedDict):
@@ -106,53 +106,53 @@ class SharedStatus(TypedDict):
     configured: bool
     """Whether the configuration names a database."""
     host: NotRequired[str]
-    """What this machine is called among those that share."""
+    """The name of this host in the shared database."""
     space: NotRequired[str]
-    """The part of the database that is used."""
+    """The part of the database that this host uses."""
     database: NotRequired[str]
-    """Where the database is, without the password: `user@host:port/database`."""
+    """The address of the database without the password: `user@host:port/database`."""
     open: NotRequired[bool]
-    """Whether anybody on the way could read what is sent: another machine without TLS."""
+    """Whether the connection to the database can be intercepted: another machine without TLS."""
     state: SharedState
-    """How the database is: `off`, `unknown` before it was asked, `up` or `down`."""
+    """The state of the database: `off`, `unknown` before the first query, `up` or `down`."""
     since: NotRequired[float]
-    """Since when it is so, in Unix seconds."""
+    """Since when it has been in this state, in Unix seconds."""
     error: NotRequired[str]
-    """Why it is down."""
+    """Why the database is down."""
     offline: str
-    """What becomes of a write while it is down: `refuse` or `queue`."""
+    """What happens to a write while the database is down: `refuse` or `queue`."""
     stores: list[SharedStore]
-    """The stores that are shared, or are to be."""
+    """The stores that are shared, or will be."""
     messages: NotRequired[SharedMessages]
-    """How far messages are brought to the database; null where they are not."""
+    """The progress of uploading messages to the database; absent if messages are not shared."""
     outputs: NotRequired[SharedOutputs]
-    """Where texts of outputs go."""
+    """Where the texts of outputs are stored."""
     sessions: NotRequired[SharedSessions]
-    """How far the others know of sessions; absent where none goes to another host."""
+    """The progress of publishing sessions to other hosts; absent if no session is shared."""
     left_out: NotRequired[list[str]]
-    """Rows of the database that can't be taken and are left out, as far as they were met since the
-    daemon started; at most 20.
-    """
+    """Errors in unusable database rows that were ignored since the daemon started; at most 20."""
 
 
 class SharedStore(TypedDict):
-    """A store that is shared, or is to be."""
+    """A store that is shared, or will be."""
 
     profile: str
     """The profile."""
     target: Target
     """The store."""
     joined: bool
-    """Whether `shared.join` brought it to the database; until then it can't be written."""
+    """Whether `shared.join` has added it to the database; until then it can't be written."""
     revision: int
-    """Its revision here."""
+    """Its revision on this host."""
     shared_revision: NotRequired[int]
-    """Its revision in the database, as it was seen last."""
+    """Its revision in the database, as last seen."""
     stale_s: NotRequired[float]
-    """Seconds since both were known to be the same."""
+    """Seconds since both were last known to be equal."""
     edited: bool
-    """Whether another program wrote something into the file here that the others don't have yet."""
+    """Whether another program changed the file on this host and the change is not in the database
+    yet.
+    """
     queued: int
-    """Writes that wait for the database."""
+    """Number of writes that wait for the database."""
     error: NotRequired[str]
-    """Why it can't be written here whatever becomes of the database."""
+    """Why it can't be written on this host, regardless of the state of the database."""

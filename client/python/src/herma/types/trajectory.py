@@ -8,169 +8,171 @@ from __future__ import annotations
 from typing import Any, Literal, TypedDict
 
 TextCount = Literal["chars", "script"]
-"""How tokens are counted."""
+"""A method of counting tokens."""
 
 
 class TrajectoryAggregate(TypedDict):
-    """All trajectories together."""
+    """The metrics of all trajectories together."""
 
     summary: TrajectorySummary
-    """How many of each kind."""
+    """Counts of trajectories."""
     tokens: TrajectoryTokens
-    """Tokens of all."""
+    """Tokens of all trajectories."""
     turns: TrajectoryTurns
-    """Turns of all."""
+    """Turns of all trajectories."""
     averages: TrajectoryAverages
-    """Averages over those that were compressed."""
+    """Averages over the compressed trajectories."""
     summarization: TrajectorySummarization
-    """Calls of models."""
+    """Model calls."""
     processing: TrajectoryProcessing
-    """When it was made."""
+    """The time of the run."""
 
 
 class TrajectoryAverages(TypedDict):
-    """Averages over the trajectories that were compressed."""
+    """Averages over the compressed trajectories."""
 
     avg_compression_ratio: float
-    """To four decimals; 1 of none."""
+    """Average compression ratio, with four decimals; 1 if none was compressed."""
     avg_tokens_saved_per_compressed: float
-    """To one decimal; 0 of none."""
+    """Average number of tokens saved, with one decimal; 0 if none was compressed."""
     avg_turns_removed_per_compressed: float
-    """To two decimals; 0 of none."""
+    """Average number of turns removed, with two decimals; 0 if none was compressed."""
 
 
 class TrajectoryCompress(TypedDict):
-    """Result of `trajectory.compress`. Every list has an item for each conversation."""
+    """Result of `trajectory.compress`. Every list has one item per conversation."""
 
     conversations: list[list[Any]]
-    """The conversations; turns that did not change come back byte for byte."""
+    """The conversations. Unchanged turns are returned byte for byte."""
     plans: list[TrajectoryPlan]
-    """What was decided."""
+    """The plan for each conversation."""
     metrics: list[TrajectoryMetrics]
-    """What came of it."""
+    """The metrics of each conversation."""
     aggregate: TrajectoryAggregate
-    """All of it together."""
+    """The metrics of all conversations together."""
     config: Any
-    """The configuration with all values in force."""
+    """The configuration with all effective values."""
 
 
 class TrajectoryMetrics(TypedDict):
-    """What came of one trajectory. Sizes are in tokens."""
+    """The metrics of one trajectory. Sizes are in tokens."""
 
     original_tokens: int
     """Tokens before."""
     compressed_tokens: int
     """Tokens after."""
     tokens_saved: int
-    """Tokens before less those after."""
+    """Difference of tokens before and after."""
     compression_ratio: float
-    """Tokens after as a fraction of those before, to four decimals; 1 where nothing changed."""
+    """Ratio of tokens after to tokens before, with four decimals; 1 if nothing changed."""
     original_turns: int
-    """Turns before."""
+    """Number of turns before."""
     compressed_turns: int
-    """Turns after."""
+    """Number of turns after."""
     turns_removed: int
-    """Turns before less those after."""
+    """Difference of turns before and after."""
     compression_region: TrajectoryRegion
-    """The turns that a summary replaced."""
+    """The turns that the summary replaced."""
     was_compressed: bool
     """Whether turns were replaced."""
     still_over_limit: bool
-    """Whether it is still over the target."""
+    """Whether it is still over the target size."""
     skipped_under_target: bool
-    """Whether it was at or under the target already."""
+    """Whether it was skipped because it was at or under the target size."""
     summarization_api_calls: int
-    """Calls of a model."""
+    """Number of model calls."""
     summarization_errors: int
-    """Those that failed."""
+    """Number of failed model calls."""
 
 
 class TrajectoryPlan(TypedDict):
-    """What is decided for a conversation. Positions are of its turns, from 0."""
+    """The plan for a conversation. Positions are those of its turns, from 0."""
 
     protected: list[int]
-    """Turns that stay as they are, in order."""
+    """Positions of the turns that stay, in order."""
     start: int
-    """Where the region between the protected turns begins."""
+    """Start of the region between the protected turns."""
     end: int
-    """Where it ends, exclusive."""
+    """End of that region, exclusive."""
     until: int
-    """Where the turns end that a summary replaces, exclusive; `start` when none can be replaced."""
+    """End of the turns that a summary replaces, exclusive; equal to `start` if no turn can be
+    replaced.
+    """
     summary_input: str
-    """What a model summarizer would read of them; empty when none can be replaced."""
+    """The text of these turns for a model summarizer; empty if no turn can be replaced."""
     skip: str | None
-    """Why the conversation stays as it is."""
+    """Why the conversation is left unchanged."""
 
 
 class TrajectoryProcessing(TypedDict):
-    """When it was made."""
+    """The time of a run."""
 
     start_time: float
-    """In Unix seconds."""
+    """Start in Unix seconds."""
     end_time: float
-    """In Unix seconds."""
+    """End in Unix seconds."""
     duration_seconds: float
-    """To three decimals."""
+    """Duration in seconds, with three decimals."""
 
 
 class TrajectoryRegion(TypedDict):
-    """Turns that a summary replaced; -1, -1 and 0 when none were."""
+    """Turns that a summary replaced; -1, -1 and 0 if there are none."""
 
     start_idx: int
-    """The first one."""
+    """The first turn."""
     end_idx: int
-    """Behind the last one."""
+    """The turn after the last one."""
     turns_count: int
-    """How many."""
+    """Number of turns."""
 
 
 class TrajectorySummarization(TypedDict):
-    """Calls of models."""
+    """Model calls for summaries."""
 
     total_api_calls: int
-    """All of them."""
+    """All calls."""
     total_errors: int
-    """Those that failed."""
+    """Failed calls."""
     success_rate: float
-    """Those that did not, as a fraction to four decimals; 1 of none."""
+    """Ratio of successful calls, with four decimals; 1 if there were none."""
 
 
 class TrajectorySummary(TypedDict):
-    """How many trajectories of each kind."""
+    """Counts of trajectories by outcome."""
 
     total_trajectories: int
-    """All of them."""
+    """All trajectories."""
     trajectories_compressed: int
-    """Those with a summary in them now."""
+    """Trajectories that now contain a summary."""
     trajectories_skipped_under_target: int
-    """Those that were at or under the target already."""
+    """Trajectories that were already at or under the target size."""
     trajectories_still_over_limit: int
-    """Those that are still over the target."""
+    """Trajectories that are still over the target size."""
     trajectories_failed: int
-    """Those that could not be worked on."""
+    """Trajectories that could not be processed."""
     compression_rate: float
-    """Compressed ones as a fraction of all, to four decimals; 0 of none."""
+    """Ratio of compressed to all trajectories, with four decimals; 0 if there are none."""
 
 
 class TrajectoryTokens(TypedDict):
     """Tokens of all trajectories."""
 
     total_before: int
-    """Before."""
+    """Tokens before."""
     total_after: int
-    """After."""
+    """Tokens after."""
     total_saved: int
-    """Before less after."""
+    """Difference of tokens before and after."""
     overall_compression_ratio: float
-    """After as a fraction of before, to four decimals; 0 of nothing."""
+    """Ratio of tokens after to tokens before, with four decimals; 0 if there are none."""
 
 
 class TrajectoryTurns(TypedDict):
     """Turns of all trajectories."""
 
     total_before: int
-    """Before."""
+    """Turns before."""
     total_after: int
-    """After."""
+    """Turns after."""
     total_removed: int
-    """Before less after."""
+    """Difference of turns before and after."""

@@ -21,7 +21,7 @@ pub(crate) fn files(there: &[(&str, &str)]) -> Files {
         if let Some(folder) = at.strip_suffix('/') {
             files.entries.push(Entry { path: path(folder), folder_bytes: Some(4096) });
         } else if let Some(link) = at.strip_suffix('?') {
-            files.unkept.insert(path(link), "it is a link".into());
+            files.ignored.insert(path(link), "it is a link".into());
         } else {
             files.entries.push(Entry { path: path(at), folder_bytes: None });
             let held = Held { text: (*text).into(), revision: 3, modified_at: 0.0, stamp: None, settled: false };

@@ -209,7 +209,7 @@ fn find(tree: &Tree, known: &Files) -> Result<Files, StoreError> {
                 Err(why) => why,
             },
         };
-        found.unkept.insert(path, why);
+        found.ignored.insert(path, why);
     }
     Ok(found)
 }

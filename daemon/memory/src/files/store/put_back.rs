@@ -85,9 +85,9 @@ fn draft(files: &Files, outcomes: Vec<Outcome>, revision: u64, limits: FileLimit
     for Outcome { path, .. } in outcomes.iter().filter(|outcome| outcome.text.is_some()) {
         for there in [path.clone()].into_iter().chain(path.above()) {
             match files.at(&there) {
-                Place::Unkept(why) => {
+                Place::Ignored(why) => {
                     let why = why.to_owned();
-                    return Err(FileRefusal::Unkept { path: there, why }.into());
+                    return Err(FileRefusal::Ignored { path: there, why }.into());
                 }
                 // A folder without files gives way to a file.
                 Place::Folder if there == *path => {

@@ -228,20 +228,23 @@ fn what_is_no_text_of_ours_is_left_alone() {
     fs::write(home.at("long"), vec![b'x'; 2 << 20]).unwrap();
     home.put(".hidden/x", "x");
     assert_eq!(seen(&mut store), "1: a=1");
-    let unkept: Vec<String> = store.view().unwrap().unkept.iter().map(|(path, why)| format!("{path}: {why}")).collect();
-    assert_eq!(unkept.len(), 3, "{unkept:?}");
+    let ignored: Vec<String> =
+        store.view().unwrap().ignored.iter().map(|(path, why)| format!("{path}: {why}")).collect();
+    assert_eq!(ignored.len(), 3, "{ignored:?}");
     assert!(
-        unkept[0].contains("no UTF-8 at byte 0") && unkept[1].contains("link") && unkept[2].contains("2097152 bytes")
+        ignored[0].contains("no UTF-8 at byte 0")
+            && ignored[1].contains("link")
+            && ignored[2].contains("2097152 bytes")
     );
     for at in ["link", "bytes", "long"] {
         let refused = edit(&mut store, &Edit::Write { path: path(at), text: "x".into() });
-        assert!(matches!(refused, Err(FileStoreError::Refused(FileRefusal::Unkept { .. }))));
+        assert!(matches!(refused, Err(FileStoreError::Refused(FileRefusal::Ignored { .. }))));
     }
     // If something else replaced the file, the file counts as removed and is not restored over it.
     fs::remove_file(home.at("a")).unwrap();
     symlink(&outside, home.at("a")).unwrap();
     assert_eq!(seen(&mut store), "2: ");
-    assert!(matches!(undo(&mut store, "a"), Err(FileStoreError::Refused(FileRefusal::Unkept { .. }))));
+    assert!(matches!(undo(&mut store, "a"), Err(FileStoreError::Refused(FileRefusal::Ignored { .. }))));
     assert_eq!(fs::read_to_string(&outside).unwrap(), "secret");
 }
 
@@ -312,8 +315,8 @@ fn files_become_folders_and_back() {
     undo(&mut store, "").unwrap();
     fs::create_dir_all(home.at("a")).unwrap();
     home.put("a/.hidden", "x");
-    assert!(matches!(restore(&mut store, "a", 8), Err(FileStoreError::Refused(FileRefusal::Unkept { .. }))));
-    assert!(matches!(edit(&mut store, &delete("a")), Err(FileStoreError::Refused(FileRefusal::Unkept { .. }))));
+    assert!(matches!(restore(&mut store, "a", 8), Err(FileStoreError::Refused(FileRefusal::Ignored { .. }))));
+    assert!(matches!(edit(&mut store, &delete("a")), Err(FileStoreError::Refused(FileRefusal::Ignored { .. }))));
 }
 
 #[test]
@@ -409,8 +412,8 @@ fn odd_things_put_there_by_hand_stop_nothing() {
     home.put("x\n10B\tforged/y", "1");
     home.put("p%2eq/y", "1");
     assert_eq!(seen(&mut store), "3: b=1");
-    let unkept: Vec<String> = store.view().unwrap().unkept.keys().map(|path| path.as_str().to_owned()).collect();
-    assert_eq!(unkept, ["a", "control", "p%2eq", "p%2eq/y", "x\n10B\tforged", "x\n10B\tforged/y"]);
+    let ignored: Vec<String> = store.view().unwrap().ignored.keys().map(|path| path.as_str().to_owned()).collect();
+    assert_eq!(ignored, ["a", "control", "p%2eq", "p%2eq/y", "x\n10B\tforged", "x\n10B\tforged/y"]);
     write(&mut store, "b", "2");
     let long = "a".repeat(1000);
     edit(&mut store, &Edit::Create { path: path("long"), text: long }).unwrap();

@@ -60,19 +60,19 @@ class Methods:
         protocol: int | None = None,
         **options: Unpack[t.Options],
     ) -> t.Hello:
-        """Says who answers, and its limits."""
+        """Returns the daemon's identity and limits."""
         params: Mapping[str, Any] = {"client": client, "protocol": protocol}
         result: t.Hello = await self._call("hello", params, options)
         return result
 
     async def ping(self, **options: Unpack[t.Options]) -> t.Empty:
-        """Asks whether anybody answers."""
+        """Checks that the daemon responds."""
         params: Mapping[str, Any] = {}
         result: t.Empty = await self._call("ping", params, options)
         return result
 
     async def status(self, **options: Unpack[t.Options]) -> t.Status:
-        """Says how the daemon is: requests, sessions, stores, outputs, archive."""
+        """Returns the daemon's state: requests, sessions, stores, outputs, archive."""
         params: Mapping[str, Any] = {}
         result: t.Status = await self._call("status", params, options)
         return result
@@ -83,7 +83,7 @@ class Methods:
         drain_ms: int | None = None,
         **options: Unpack[t.Options],
     ) -> t.Empty:
-        """Ends the daemon; what was asked gets `drain_ms` milliseconds (10,000) to finish."""
+        """Stops the daemon; requests in flight have `drain_ms` milliseconds (10,000) to finish."""
         params: Mapping[str, Any] = {"drain_ms": drain_ms}
         result: t.Empty = await self._call("shutdown", params, options)
         return result

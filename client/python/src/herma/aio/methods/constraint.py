@@ -37,13 +37,13 @@ class Constraint:
         return result
 
     async def list(self, *, session: str, **options: Unpack[t.Options]) -> t.ConstraintList:
-        """Gives the rules in force, oldest first."""
+        """Returns the rules in force, oldest first."""
         params: Mapping[str, Any] = {"session": session}
         result: t.ConstraintList = await self._call("constraint.list", params, options)
         return result
 
     async def remove(self, *, session: str, id: str, **options: Unpack[t.WriteOptions]) -> t.Empty:
-        """Takes a rule away."""
+        """Removes a rule."""
         params: Mapping[str, Any] = {"session": session, "id": id}
         result: t.Empty = await self._call("constraint.remove", params, options)
         return result

@@ -44,7 +44,7 @@ class Context:
         redact: bool | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.ContextStatus:
-        """Changes the settings that are named; a session needs `context_length` (tokens) once."""
+        """Changes the given settings; a session needs `context_length` (tokens) once."""
         params: Mapping[str, Any] = {
             "session": session,
             "model": model,
@@ -66,13 +66,13 @@ class Context:
         return result
 
     async def status(self, *, session: str, **options: Unpack[t.Options]) -> t.ContextStatus:
-        """Gives settings and state of a session's engine."""
+        """Returns settings and state of a session's engine."""
         params: Mapping[str, Any] = {"session": session}
         result: t.ContextStatus = await self._call("context.status", params, options)
         return result
 
     async def constants(self, **options: Unpack[t.Options]) -> t.ContextConstants:
-        """Gives the literals and numbers that programs match on."""
+        """Returns the literals and numbers that programs match on."""
         params: Mapping[str, Any] = {}
         result: t.ContextConstants = await self._call("context.constants", params, options)
         return result
@@ -86,7 +86,7 @@ class Context:
         tools: List[Any] | None = None,
         **options: Unpack[t.Options],
     ) -> t.ContextEstimate:
-        """Estimates tokens: chars/4, and by script."""
+        """Estimates tokens: chars/4, and by script (writing system)."""
         params: Mapping[str, Any] = {
             "text": text,
             "messages": messages,
@@ -110,7 +110,7 @@ class Context:
         range: List[int] | None = None,
         **options: Unpack[t.Options],
     ) -> t.ContextPlan:
-        """Says what a compression would do; nothing changes."""
+        """Returns what a compression would do, and changes nothing."""
         params: Mapping[str, Any] = {
             "messages": messages,
             "session": session,
@@ -146,7 +146,7 @@ class Context:
         host: t.Host | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.ContextCompress:
-        """Makes a list shorter; Busy while another compression of the session runs."""
+        """Shortens a conversation; Busy while another compression of the session runs."""
         params: Mapping[str, Any] = {
             "session": session,
             "messages": messages,
@@ -178,7 +178,7 @@ class Context:
         model: str | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.ContextRecordUsage:
-        """Tells what a model's call used, as the provider reported it."""
+        """Records the usage of a model call, as the provider reported it."""
         params: Mapping[str, Any] = {
             "session": session,
             "usage": usage,
@@ -199,7 +199,7 @@ class Context:
         tools: List[Any] | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.ContextCheck:
-        """Says whether to compress now, and why."""
+        """Returns whether to compress now, and why."""
         params: Mapping[str, Any] = {
             "session": session,
             "tokens": tokens,
@@ -211,7 +211,7 @@ class Context:
         return result
 
     async def reset(self, *, session: str, **options: Unpack[t.WriteOptions]) -> t.ContextStatus:
-        """Forgets what the engine remembers of a session."""
+        """Clears the engine's state of a session."""
         params: Mapping[str, Any] = {"session": session}
         result: t.ContextStatus = await self._call("context.reset", params, options)
         return result
@@ -224,9 +224,9 @@ class Context:
         error: t.SummaryError | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.ContextCompress:
-        """Goes on with a compression that needed a summary.
+        """Continues a compression that needed a summary.
 
-        NotFound for a ticket that is used up.
+        NotFound for a ticket that was already used.
         """
         params: Mapping[str, Any] = {"ticket": ticket, "summary": summary, "error": error}
         result: t.ContextCompress = await self._call("context.resume", params, options)
@@ -253,7 +253,7 @@ class Context:
         session: str | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.ContextClassifyError:
-        """Says what a provider's error means; `current` is the window in tokens."""
+        """Classifies a provider's error; `current` is the window in tokens."""
         params: Mapping[str, Any] = {
             "text": text,
             "status": status,
@@ -290,7 +290,10 @@ class Context:
         tokens_after: int | None = None,
         **options: Unpack[t.Options],
     ) -> t.ContextManual:
-        """Parses a person's command, splits a list, rejoins two, or words what came of it."""
+        """Helps with a typed command.
+
+        Parses it, splits or rejoins a list, or describes the outcome.
+        """
         params: Mapping[str, Any] = {
             "text": text,
             "history": history,
@@ -316,7 +319,7 @@ class Context:
     ) -> t.ContextTools:
         """Chooses tools by their use, under a budget of tokens.
 
-        Says how often each was called and what it costs.
+        Returns the calls and the cost of each.
         """
         params: Mapping[str, Any] = {
             "session": session,
@@ -336,7 +339,7 @@ class Context:
         dry_run: bool | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.ContextUndo:
-        """Brings the list of before a compression back, with what was said since."""
+        """Restores the list from before a compression, followed by the messages since then."""
         params: Mapping[str, Any] = {
             "session": session,
             "generation": generation,
@@ -356,7 +359,7 @@ class Context:
         until: float | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.Pin:
-        """Keeps a message in the list through compressions, with its pair."""
+        """Keeps a message and its pair in the list through compressions."""
         params: Mapping[str, Any] = {
             "session": session,
             "position": position,
@@ -368,13 +371,13 @@ class Context:
         return result
 
     async def pins(self, *, session: str, **options: Unpack[t.Options]) -> t.ContextPins:
-        """Gives a session's pinned messages, oldest first."""
+        """Returns a session's pinned messages, oldest first."""
         params: Mapping[str, Any] = {"session": session}
         result: t.ContextPins = await self._call("context.pins", params, options)
         return result
 
     async def unpin(self, *, session: str, id: str, **options: Unpack[t.WriteOptions]) -> t.Empty:
-        """Lets a pinned message leave with the others again."""
+        """Unpins a message, so that compressions may remove it again."""
         params: Mapping[str, Any] = {"session": session, "id": id}
         result: t.Empty = await self._call("context.unpin", params, options)
         return result
@@ -390,7 +393,7 @@ class Context:
         reason: str | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.ContextDiscard:
-        """Names outputs that the agent is done with: the next compression leaves a line of each."""
+        """Marks outputs as no longer needed: the next compression reduces each to one line."""
         params: Mapping[str, Any] = {
             "session": session,
             "positions": positions,
@@ -412,10 +415,7 @@ class Context:
         messages: List[Any] | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.ContextEpisode:
-        """Opens or closes a sub-task.
-
-        What was said in a closed one leaves the list with the next compression.
-        """
+        """Opens or closes a sub-task. The next compression removes the messages of a closed one."""
         params: Mapping[str, Any] = {
             "session": session,
             "action": action,
@@ -427,7 +427,7 @@ class Context:
         return result
 
     async def schema(self, **options: Unpack[t.Options]) -> t.ContextSchema:
-        """The functions by which a model says what it is done with."""
+        """Returns the function schemas for discarding outputs, and opening or closing episodes."""
         params: Mapping[str, Any] = {}
         result: t.ContextSchema = await self._call("context.schema", params, options)
         return result
@@ -440,7 +440,7 @@ class Context:
         messages: List[Any] | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.ContextOpen:
-        """Puts what a node stands for into the list again, word for word."""
+        """Puts the messages of a node back into the list, word for word."""
         params: Mapping[str, Any] = {"session": session, "node": node, "messages": messages}
         result: t.ContextOpen = await self._call("context.open", params, options)
         return result
@@ -453,7 +453,7 @@ class Context:
         messages: List[Any] | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.ContextFold:
-        """Takes what was opened out of the list; the next compression does so too."""
+        """Removes opened nodes from the list; the next compression removes them too."""
         params: Mapping[str, Any] = {"session": session, "node": node, "messages": messages}
         result: t.ContextFold = await self._call("context.fold", params, options)
         return result

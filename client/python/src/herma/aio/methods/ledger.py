@@ -32,7 +32,7 @@ class Ledger:
         changes: List[t.LedgerChange] | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.LedgerRecord:
-        """Records calls of a model and changes of the window.
+        """Records model calls and changes of the window.
 
         Times are Unix seconds, counts are tokens.
         """
@@ -48,7 +48,7 @@ class Ledger:
         by: t.UsageBy | None = None,
         **options: Unpack[t.Options],
     ) -> t.LedgerRead:
-        """Adds up what herma changed in windows. Costs are tokens of plain input."""
+        """Adds up herma's changes of windows. Costs are in tokens of plain input."""
         params: Mapping[str, Any] = {"session": session, "since": since, "by": by}
         result: t.LedgerRead = await self._call("ledger.read", params, options)
         return result

@@ -34,7 +34,7 @@ class Memory:
         expected_revision: int | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.WriteResult:
-        """Appends an entry; one that is there already is a success."""
+        """Appends an entry; one that already exists is a success."""
         params: Mapping[str, Any] = {
             "target": target,
             "content": content,
@@ -57,7 +57,7 @@ class Memory:
         allow_drift: bool | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.WriteResult:
-        """Puts `content` in the place of the entry that `old_text` names."""
+        """Replaces the entry that `old_text` names with `content`."""
         params: Mapping[str, Any] = {
             "target": target,
             "old_text": old_text,
@@ -105,7 +105,7 @@ class Memory:
         allow_drift: bool | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.WriteResult:
-        """Does up to 1,000 operations, all or none."""
+        """Does up to 1,000 operations: all of them or none."""
         params: Mapping[str, Any] = {
             "target": target,
             "operations": operations,
@@ -125,7 +125,7 @@ class Memory:
         raw: bool | None = None,
         **options: Unpack[t.Options],
     ) -> t.MemoryList:
-        """Gives the entries; `raw` shows blocked ones as they are, for people."""
+        """Returns the entries; `raw` also returns blocked ones, for people."""
         params: Mapping[str, Any] = {"target": target, "raw": raw}
         result: t.MemoryList = await self._call("memory.list", params, options)
         return result
@@ -138,13 +138,13 @@ class Memory:
         agent: str | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.WriteResult:
-        """Does what a model asked for; whatever is wrong with that is a refusal."""
+        """Runs a model's call of the `memory` tool; an invalid call is a refusal, not an error."""
         params: Mapping[str, Any] = {"arguments": arguments, "session": session, "agent": agent}
         result: t.WriteResult = await self._call("memory.tool", params, options)
         return result
 
     async def schema(self, **options: Unpack[t.Options]) -> t.MemorySchema:
-        """Gives the function schema and the paragraph for the system prompt."""
+        """Returns the function schema and a paragraph for the system prompt."""
         params: Mapping[str, Any] = {}
         result: t.MemorySchema = await self._call("memory.schema", params, options)
         return result
@@ -158,7 +158,10 @@ class Memory:
         raw: bool | None = None,
         **options: Unpack[t.Options],
     ) -> t.MemoryLog:
-        """Gives the changes before revision `before`, newest first; `limit` is 1 to 1,000 (50)."""
+        """Returns the changes before revision `before`, newest first.
+
+        `limit` is 1 to 1,000 (50).
+        """
         params: Mapping[str, Any] = {"target": target, "limit": limit, "before": before, "raw": raw}
         result: t.MemoryLog = await self._call("memory.log", params, options)
         return result
@@ -192,7 +195,10 @@ class Memory:
         expected_revision: int | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.WriteResult:
-        """Makes the text of a revision a new one; NotFound when it is not kept."""
+        """Makes the text of an earlier revision a new revision.
+
+        NotFound if it is no longer kept.
+        """
         params: Mapping[str, Any] = {
             "target": target,
             "revision": revision,
@@ -204,7 +210,7 @@ class Memory:
         return result
 
     async def pending(self, **options: Unpack[t.Options]) -> t.MemoryPending:
-        """Gives the writes that wait for approval, oldest first."""
+        """Returns the writes that wait for approval, oldest first."""
         params: Mapping[str, Any] = {}
         result: t.MemoryPending = await self._call("memory.pending", params, options)
         return result
@@ -216,7 +222,7 @@ class Memory:
         all: bool | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.MemoryApprove:
-        """Does writes that wait; NotFound for an unknown id, and then nothing is done."""
+        """Approves waiting writes; NotFound for an unknown id, and then nothing is done."""
         params: Mapping[str, Any] = {"ids": ids, "all": all}
         result: t.MemoryApprove = await self._call("memory.approve", params, options)
         return result
@@ -228,13 +234,13 @@ class Memory:
         all: bool | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.MemoryReject:
-        """Throws away writes that wait; NotFound for an unknown id, and then nothing is done."""
+        """Discards waiting writes; NotFound for an unknown id, and then nothing is done."""
         params: Mapping[str, Any] = {"ids": ids, "all": all}
         result: t.MemoryReject = await self._call("memory.reject", params, options)
         return result
 
     async def queued(self, **options: Unpack[t.Options]) -> t.MemoryQueued:
-        """Gives the writes that are kept here until the shared database is back, oldest first."""
+        """Returns the writes that wait here until the shared database is back, oldest first."""
         params: Mapping[str, Any] = {}
         result: t.MemoryQueued = await self._call("memory.queued", params, options)
         return result

@@ -35,7 +35,10 @@ class Output:
         config: t.OutputConfig | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.OutputAdmit:
-        """Takes a tool result; gives what goes into the conversation. Sizes are chars."""
+        """Stores a tool result if it is large; returns the content for the conversation.
+
+        Sizes are in chars.
+        """
         params: Mapping[str, Any] = {
             "session": session,
             "tool": tool,
@@ -56,7 +59,7 @@ class Output:
         config: t.OutputConfig | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.OutputSettleTurn:
-        """Spills the largest results of a turn until all of them fit its budget."""
+        """Spills the largest results of a turn until the rest fits its budget."""
         params: Mapping[str, Any] = {
             "session": session,
             "results": results,
@@ -74,7 +77,7 @@ class Output:
         tail: int | None = None,
         **options: Unpack[t.Options],
     ) -> t.OutputPreview:
-        """Gives the first `max` chars (1,500), and `tail` last ones (0)."""
+        """Returns the first `max` chars (1,500) and the last `tail` chars (0)."""
         params: Mapping[str, Any] = {"content": content, "max": max, "tail": tail}
         result: t.OutputPreview = await self._call("output.preview", params, options)
         return result
@@ -92,7 +95,7 @@ class Output:
         view: t.View | None = None,
         **options: Unpack[t.Options],
     ) -> t.OutputRead:
-        """Gives lines (from 1), chars from `offset`, or the last `tail` lines of an output.
+        """Returns lines (from 1), chars from `offset`, or the last `tail` lines of an output.
 
         NotFound says why it is gone.
         """
@@ -120,7 +123,7 @@ class Output:
         limit: int | None = None,
         **options: Unpack[t.Options],
     ) -> t.OutputSearch:
-        """Looks in spilled outputs, newest first.
+        """Searches spilled outputs, newest first.
 
         `context` is lines on each side, `limit` 1 to 1,000 (50).
         """
@@ -142,16 +145,13 @@ class Output:
         limit: int | None = None,
         **options: Unpack[t.Options],
     ) -> t.OutputList:
-        """Gives outputs, newest first, those that are gone included.
-
-        `limit` is 1 to 100,000 (100).
-        """
+        """Returns outputs, newest first, including expired ones; `limit` is 1 to 100,000 (100)."""
         params: Mapping[str, Any] = {"session": session, "limit": limit}
         result: t.OutputList = await self._call("output.list", params, options)
         return result
 
     async def remove(self, *, handle: str, **options: Unpack[t.WriteOptions]) -> t.OutputRemove:
-        """Deletes an output; NotFound for one that is unknown or gone."""
+        """Deletes an output; NotFound for one that is unknown or expired."""
         params: Mapping[str, Any] = {"handle": handle}
         result: t.OutputRemove = await self._call("output.remove", params, options)
         return result
@@ -162,7 +162,7 @@ class Output:
         dry_run: bool | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.OutputGc:
-        """Lets go at once what is too old or too much."""
+        """Deletes outputs that are too old or exceed the quota now."""
         params: Mapping[str, Any] = {"dry_run": dry_run}
         result: t.OutputGc = await self._call("output.gc", params, options)
         return result

@@ -24,13 +24,13 @@ class Profile:
         self._call = call
 
     async def create(self, *, name: str, **options: Unpack[t.WriteOptions]) -> t.ProfileCreate:
-        """Makes a pair of stores; `name` has 1 to 64 letters, digits, `_`, `-`."""
+        """Creates a profile with its two stores; `name` has 1 to 64 letters, digits, `_`, `-`."""
         params: Mapping[str, Any] = {"name": name}
         result: t.ProfileCreate = await self._call("profile.create", params, options)
         return result
 
     async def list(self, **options: Unpack[t.Options]) -> t.ProfileList:
-        """Gives the profiles and their limits, `default` first."""
+        """Returns the profiles and their limits, `default` first."""
         params: Mapping[str, Any] = {}
         result: t.ProfileList = await self._call("profile.list", params, options)
         return result

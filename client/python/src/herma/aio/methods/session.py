@@ -36,7 +36,7 @@ class Session:
         host_bound: bool | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.SessionOpen:
-        """Opens a session; its snapshot is the same ever after. `context_length` is in tokens."""
+        """Opens a session. Its snapshot never changes afterwards; `context_length` is in tokens."""
         params: Mapping[str, Any] = {
             "session": session,
             "agent": agent,
@@ -50,7 +50,7 @@ class Session:
         return result
 
     async def snapshot(self, *, session: str, **options: Unpack[t.Options]) -> t.Snapshot:
-        """Gives what the session froze; NotFound for one that was never opened."""
+        """Returns the frozen snapshot of a session; NotFound for one that was never opened."""
         params: Mapping[str, Any] = {"session": session}
         result: t.Snapshot = await self._call("session.snapshot", params, options)
         return result
@@ -62,13 +62,13 @@ class Session:
         reason: str | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.Empty:
-        """Ends a session."""
+        """Closes a session."""
         params: Mapping[str, Any] = {"session": session, "reason": reason}
         result: t.Empty = await self._call("session.close", params, options)
         return result
 
     async def refresh(self, *, session: str, **options: Unpack[t.WriteOptions]) -> t.Snapshot:
-        """Freezes both stores anew."""
+        """Freezes a new snapshot of both stores."""
         params: Mapping[str, Any] = {"session": session}
         result: t.Snapshot = await self._call("session.refresh", params, options)
         return result
@@ -82,9 +82,9 @@ class Session:
         messages: List[Any],
         **options: Unpack[t.WriteOptions],
     ) -> t.SessionAppend:
-        """Keeps messages for recall; `position` is the first one's in the list, from 0.
+        """Archives messages for recall.
 
-        Conflict says where to go on.
+        `position` is that of the first one, from 0; Conflict says where to continue.
         """
         params: Mapping[str, Any] = {
             "session": session,
@@ -103,7 +103,7 @@ class Session:
         raw: bool | None = None,
         **options: Unpack[t.Options],
     ) -> t.SessionList:
-        """Gives sessions, newest root first.
+        """Returns sessions, newest root first.
 
         `before` is a `started_at`, `limit` 1 to 1,000 (50).
         """
@@ -112,25 +112,25 @@ class Session:
         return result
 
     async def show(self, *, session: str, **options: Unpack[t.Options]) -> t.SessionRow:
-        """Gives one session; NotFound for one that was never opened."""
+        """Returns one session; NotFound for one that was never opened."""
         params: Mapping[str, Any] = {"session": session}
         result: t.SessionRow = await self._call("session.show", params, options)
         return result
 
     async def tip(self, *, session: str, **options: Unpack[t.Options]) -> t.SessionId:
-        """Gives the newest session of the chain that compressions made out of this one."""
+        """Returns the newest session in this session's chain of compressions."""
         params: Mapping[str, Any] = {"session": session}
         result: t.SessionId = await self._call("session.tip", params, options)
         return result
 
     async def resume_target(self, *, session: str, **options: Unpack[t.Options]) -> t.SessionId:
-        """Gives the session with messages where this one goes on."""
+        """Returns the session with messages in which this one continues."""
         params: Mapping[str, Any] = {"session": session}
         result: t.SessionId = await self._call("session.resume_target", params, options)
         return result
 
     async def next_title(self, *, title: str, **options: Unpack[t.Options]) -> t.SessionNextTitle:
-        """Gives the title of a continuation: `base #N`."""
+        """Returns the title for a continuation: `base #N`."""
         params: Mapping[str, Any] = {"title": title}
         result: t.SessionNextTitle = await self._call("session.next_title", params, options)
         return result
@@ -158,7 +158,7 @@ class Session:
         holder: str,
         **options: Unpack[t.WriteOptions],
     ) -> t.SessionLock:
-        """Releases the lock if the holder has it."""
+        """Releases the lock of a session if `holder` holds it."""
         params: Mapping[str, Any] = {"session": session, "holder": holder}
         result: t.SessionLock = await self._call("session.unlock", params, options)
         return result
@@ -169,7 +169,7 @@ class Session:
         session: str,
         **options: Unpack[t.Options],
     ) -> t.SessionLockHolder:
-        """Says who has the lock."""
+        """Returns the holder of a session's lock."""
         params: Mapping[str, Any] = {"session": session}
         result: t.SessionLockHolder = await self._call("session.lock_holder", params, options)
         return result
@@ -191,7 +191,7 @@ class Session:
         by: t.UsageBy | None = None,
         **options: Unpack[t.Options],
     ) -> t.SessionUsage:
-        """Adds up the tokens of models' calls since a Unix time."""
+        """Adds up the tokens of model calls since a Unix time."""
         params: Mapping[str, Any] = {"session": session, "since": since, "by": by}
         result: t.SessionUsage = await self._call("session.usage", params, options)
         return result
@@ -212,10 +212,7 @@ class Session:
         redact: bool | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.SessionImport:
-        """Keeps what another program kept of a conversation, as a closed session.
-
-        Times are Unix seconds.
-        """
+        """Imports another program's conversation as a closed session; times are Unix seconds."""
         params: Mapping[str, Any] = {
             "session": session,
             "agent": agent,

@@ -37,13 +37,13 @@ class Constraint:
         return result
 
     def list(self, *, session: str, **options: Unpack[t.Options]) -> t.ConstraintList:
-        """Gives the rules in force, oldest first."""
+        """Returns the rules in force, oldest first."""
         params: Mapping[str, Any] = {"session": session}
         result: t.ConstraintList = self._call("constraint.list", params, options)
         return result
 
     def remove(self, *, session: str, id: str, **options: Unpack[t.WriteOptions]) -> t.Empty:
-        """Takes a rule away."""
+        """Removes a rule."""
         params: Mapping[str, Any] = {"session": session, "id": id}
         result: t.Empty = self._call("constraint.remove", params, options)
         return result

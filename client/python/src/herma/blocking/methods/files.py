@@ -24,7 +24,7 @@ class Files:
         self._call = call
 
     def list(self, *, path: str | None = None, **options: Unpack[t.Options]) -> t.FilesList:
-        """Gives the memory files of the profile, with their revisions."""
+        """Returns the memory files of the profile with their revisions."""
         params: Mapping[str, Any] = {"path": path}
         result: t.FilesList = self._call("files.list", params, options)
         return result
@@ -37,9 +37,9 @@ class Files:
         raw: bool | None = None,
         **options: Unpack[t.Options],
     ) -> t.FilesRead:
-        """Gives the text of a memory file, also of an earlier revision.
+        """Returns the text of a memory file, also of an earlier revision.
 
-        NotFound for one that is not there.
+        NotFound if there is none.
         """
         params: Mapping[str, Any] = {"path": path, "revision": revision, "raw": raw}
         result: t.FilesRead = self._call("files.read", params, options)
@@ -55,10 +55,7 @@ class Files:
         agent: str | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.FilesChange:
-        """Makes a memory file, or gives it another text.
-
-        Conflict when it is at another revision.
-        """
+        """Creates a memory file or replaces its text; Conflict if it is at another revision."""
         params: Mapping[str, Any] = {
             "path": path,
             "text": text,
@@ -78,7 +75,7 @@ class Files:
         agent: str | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.FilesChange:
-        """Removes a memory file, or a folder with all that is in it."""
+        """Removes a memory file, or a folder with everything in it."""
         params: Mapping[str, Any] = {
             "path": path,
             "expected_revision": expected_revision,
@@ -98,7 +95,7 @@ class Files:
         agent: str | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.FilesChange:
-        """Gives a memory file or a folder another name, which must be free."""
+        """Renames a memory file or folder; the new path must not exist."""
         params: Mapping[str, Any] = {
             "path": path,
             "to": to,
@@ -117,9 +114,9 @@ class Files:
         agent: str | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.FilesTool:
-        """Does what a model asked for with the tool `memory_20250818`.
+        """Runs a model's call of the tool `memory_20250818`.
 
-        Whatever is wrong with that is a refusal.
+        An invalid call is a refusal, not an error.
         """
         params: Mapping[str, Any] = {"arguments": arguments, "session": session, "agent": agent}
         result: t.FilesTool = self._call("files.tool", params, options)
@@ -135,7 +132,10 @@ class Files:
         raw: bool | None = None,
         **options: Unpack[t.Options],
     ) -> t.FilesLog:
-        """Gives the changes before revision `before`, newest first; `limit` is 1 to 1,000 (50)."""
+        """Returns the changes before revision `before`, newest first.
+
+        `limit` is 1 to 1,000 (50).
+        """
         params: Mapping[str, Any] = {
             "path": path,
             "limit": limit,
@@ -155,7 +155,7 @@ class Files:
         agent: str | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.FilesChange:
-        """Takes the newest change of memory files back; that is a new revision."""
+        """Undoes the newest change of memory files, which makes a new revision."""
         params: Mapping[str, Any] = {
             "path": path,
             "expected_revision": expected_revision,
@@ -175,7 +175,7 @@ class Files:
         agent: str | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.FilesChange:
-        """Puts memory files back as they were at a revision; NotFound when it is not kept."""
+        """Restores memory files to a revision; NotFound if it is no longer kept."""
         params: Mapping[str, Any] = {
             "revision": revision,
             "path": path,

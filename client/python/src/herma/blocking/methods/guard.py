@@ -30,7 +30,7 @@ class Guard:
         scope: t.GuardScope | None = None,
         **options: Unpack[t.Options],
     ) -> t.GuardScan:
-        """Looks for attacks in a text."""
+        """Scans a text for attacks."""
         params: Mapping[str, Any] = {"text": text, "scope": scope}
         result: t.GuardScan = self._call("guard.scan", params, options)
         return result
@@ -44,7 +44,7 @@ class Guard:
         enabled: bool | None = None,
         **options: Unpack[t.Options],
     ) -> t.GuardRedact:
-        """Takes secrets out of a text."""
+        """Masks secrets in a text."""
         params: Mapping[str, Any] = {"text": text, "force": force, "code": code, "enabled": enabled}
         result: t.GuardRedact = self._call("guard.redact", params, options)
         return result

@@ -36,9 +36,9 @@ class Recall:
         scope: t.RecallScope | None = None,
         **options: Unpack[t.Options],
     ) -> t.RecallSearch:
-        """Finds what was said, seen or noted, best first.
+        """Searches messages, outputs and memory, best match first.
 
-        Times are Unix seconds, `limit` 1 to 100 (20).
+        Times are Unix seconds, `limit` is 1 to 100 (20).
         """
         params: Mapping[str, Any] = {
             "query": query,
@@ -62,7 +62,7 @@ class Recall:
         tokens: int | None = None,
         **options: Unpack[t.Options],
     ) -> t.RecallExpand:
-        """Gives what a handle stands for, and 0 to 100 (2) messages or lines on each side."""
+        """Returns what a handle refers to, with 0 to 100 (2) messages or lines on each side."""
         params: Mapping[str, Any] = {
             "handle": handle,
             "node": node,
@@ -74,7 +74,7 @@ class Recall:
         return result
 
     def describe(self, *, session: str, **options: Unpack[t.Options]) -> t.RecallDescribe:
-        """Gives what each compression of a session took out."""
+        """Returns what each compression of a session removed."""
         params: Mapping[str, Any] = {"session": session}
         result: t.RecallDescribe = self._call("recall.describe", params, options)
         return result
@@ -87,7 +87,7 @@ class Recall:
         limit: int | None = None,
         **options: Unpack[t.Options],
     ) -> t.RecallState:
-        """Gives what a session is about by exact names, with the newest of what is known.
+        """Returns the entities of a session by exact name, with their newest attributes.
 
         `limit` is 1 to 500 (50).
         """
@@ -120,7 +120,7 @@ class Recall:
         return result
 
     def schema(self, **options: Unpack[t.Options]) -> t.RecallSchema:
-        """Gives the function schemas for a model."""
+        """Returns the function schemas for a model."""
         params: Mapping[str, Any] = {}
         result: t.RecallSchema = self._call("recall.schema", params, options)
         return result

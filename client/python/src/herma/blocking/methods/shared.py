@@ -24,7 +24,7 @@ class Shared:
         self._call = call
 
     def status(self, **options: Unpack[t.Options]) -> t.SharedStatus:
-        """Says what this host shares with others, and how the database is."""
+        """Returns what this host shares with others, and the state of the database."""
         params: Mapping[str, Any] = {}
         result: t.SharedStatus = self._call("shared.status", params, options)
         return result
@@ -38,19 +38,19 @@ class Shared:
         print: bool | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.SharedInit:
-        """Makes the tables of the shared database, or brings them up to date."""
+        """Creates the tables of the shared database, or upgrades them."""
         params: Mapping[str, Any] = {"url": url, "password": password, "role": role, "print": print}
         result: t.SharedInit = self._call("shared.init", params, options)
         return result
 
     def join(self, **options: Unpack[t.WriteOptions]) -> t.SharedJoin:
-        """Brings the profile's stores to the shared database, entry by entry."""
+        """Adds the profile's stores to the shared database, entry by entry."""
         params: Mapping[str, Any] = {}
         result: t.SharedJoin = self._call("shared.join", params, options)
         return result
 
     def leave(self, **options: Unpack[t.WriteOptions]) -> t.SharedLeave:
-        """Takes the profile's stores back; a full copy stays here."""
+        """Stops sharing the profile's stores; a full copy stays on this host."""
         params: Mapping[str, Any] = {}
         result: t.SharedLeave = self._call("shared.leave", params, options)
         return result

@@ -36,7 +36,7 @@ class Trajectory:
         dry_run: bool | None = None,
         **options: Unpack[t.Options],
     ) -> t.TrajectoryCompress:
-        """Makes recorded conversations fit a number of tokens; nothing is kept."""
+        """Compresses recorded conversations to a number of tokens; stores nothing."""
         params: Mapping[str, Any] = {
             "conversations": conversations,
             "config": config,
