@@ -1,7 +1,7 @@
-//! How fast messages are kept, indexed and found, and how much room they take.
+//! Measures how fast messages are stored, indexed and found, and how much space they take.
 //!
-//! `cargo bench -p herma-archive` prints one line for each figure. A number after
-//! `--` is how many messages to search in; 200,000 when there is none.
+//! `cargo bench -p herma-archive` prints one line for each figure. A number after `--` is how many messages to search
+//! in; the default is 200,000.
 
 #![expect(clippy::print_stdout, reason = "the figures are the purpose")]
 #![expect(clippy::unwrap_used, reason = "a measurement may stop at the first surprise")]
@@ -22,10 +22,10 @@ const BATCH: usize = 500;
 /// Messages of one session.
 const SESSION: usize = 2_000;
 
-/// How often each search is made.
+/// How often each search is repeated.
 const ROUNDS: usize = 40;
 
-/// Queries of one sort.
+/// Queries of one kind.
 struct Queries {
     name: &'static str,
     words: &'static [&'static str],
@@ -71,7 +71,7 @@ fn main() {
         search(&reader, queries, Some("session-3"), None);
     }
     search(&reader, &QUERIES[1], None, Some("default"));
-    // Nothing passes, so that every match is looked at.
+    // No document passes this filter, so that every match is examined.
     search(&reader, &QUERIES[1], None, Some("another"));
     let start = Instant::now();
     archive.remove_session("session-1").unwrap();
@@ -87,7 +87,7 @@ fn size(path: &Path) -> f64 {
     path.metadata().unwrap().len() as f64
 }
 
-/// What no archive can be faster than: the same bytes in the same transactions.
+/// Measures the lower limit for any archive: the same bytes in the same transactions.
 fn floor(path: &Path, bodies: &[String]) -> Duration {
     let mut connection = Connection::open(path).unwrap();
     connection.pragma_update(None, "journal_mode", "WAL").unwrap();
@@ -148,7 +148,7 @@ fn row(id: &str) -> SessionRow {
     SessionRow::new(id.into(), "default".into(), 1.8e9)
 }
 
-/// Numbers that look random and are the same each time.
+/// A generator of pseudo-random numbers, which are the same each time.
 struct Dice(u64);
 
 impl Dice {
@@ -190,8 +190,8 @@ const JAPANESE: &[&str] = &[
     "再起動が必要です",
 ];
 
-/// The message of that number: prose, code, logs, Chinese or Japanese, each of
-/// 100 to 600 chars; every fifth with two common words, each with a rare one.
+/// Returns the message of that number: prose, code, logs, Chinese or Japanese, of 100 to 600 chars. Every fifth has two
+/// common words, and each has a rare one.
 fn body(number: usize) -> String {
     let mut dice = Dice(number as u64 + 1);
     let words: Vec<&str> = PROSE.split_whitespace().collect();

@@ -1,18 +1,19 @@
-//! Whether a search finds what a question asks for.
+//! Measures whether a search finds the texts that answer a question.
 //!
-//! `cargo bench -p herma-archive --bench relevance` prints, for each set of questions and each way
-//! of asking them, in how many of 100 the evidence is the first hit, among the first five, and among
-//! the first ten, and how long a search takes; beside it SQLite's FTS5 as it comes, the words joined by
-//! OR, without stems and with Porter's. `-- behind` asks the same behind 200,000 newer messages.
+//! `cargo bench -p herma-archive --bench relevance` prints a row for each set of questions and each way of asking them.
+//! It shows in how many of 100 cases the evidence is the first hit, among the first five, and among the first ten, and
+//! how long a search takes. SQLite's plain FTS5, with the words joined by OR, is measured too, without stems and with
+//! Porter's. With `-- behind`, 200,000 newer messages follow the texts.
 //!
-//! The sets (in `relevance/data`, written for this bench by people who saw the texts and not the
-//! search): `friends`, two long talks of half a year; `languages`, messages of ten languages; and
-//! `airline`, the first 50 conversations of tau-bench's airline trajectories (MIT), which are not
-//! kept here: `HERMA_CONVERSATIONS` names the file with one conversation a line, and without it
-//! the set is left out.
+//! The sets are in `relevance/data`, and were written for this bench by people who saw the texts and not the search:
 //!
-//! Ways of asking: as written; `slips`, one letter of the longest word changed, left out or doubled; and
-//! `forms`, every English word with another ending.
+//! - `friends`: two long conversations of half a year
+//! - `languages`: messages in ten languages
+//! - `airline`: questions about the first 50 conversations of tau-bench's airline trajectories (MIT). The conversations
+//!   are not kept here: `HERMA_CONVERSATIONS` names the file with one of them per line. Without it the set is left out.
+//!
+//! Ways of asking: as written; `slips`, with one letter of the longest word removed, swapped, inserted or replaced; and
+//! `forms`, with another ending on every English word.
 
 #![expect(clippy::print_stdout, reason = "the figures are the purpose")]
 #![expect(clippy::unwrap_used, reason = "a measurement may stop at the first surprise")]
@@ -30,10 +31,10 @@ use engines::Engine;
 use sets::Set;
 use ways::Way;
 
-/// Newer messages that nobody asks for.
+/// Newer messages that no question is about.
 const FILLER: usize = 200_000;
 
-/// Hits that are asked for.
+/// How many hits each search returns at most.
 const HITS: usize = 10;
 
 fn main() {
@@ -51,7 +52,7 @@ fn main() {
     }
 }
 
-/// Asks all questions of a set, and prints what came of it.
+/// Asks an engine all questions of a set, and prints the results.
 fn row(set: &Set, way: Way, engine: &mut dyn Engine) {
     let (mut within, mut took) = ([0_usize; 3], Vec::new());
     for question in &set.questions {

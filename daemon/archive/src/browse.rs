@@ -1,4 +1,4 @@
-//! Messages one by one, and what is round them.
+//! Reading single messages, and the messages around them.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::original::STAYED;
 use crate::transcript::wide;
 use crate::{ArchiveError, Reader, original};
 
-/// A message as it is kept.
+/// A stored message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArchivedMessage {
     /// Its id; later messages have larger ones.
@@ -24,13 +24,13 @@ pub struct ArchivedMessage {
     pub position: u64,
     /// Its role, if it has one.
     pub role: Option<String>,
-    /// When it came to the archive, in Unix seconds.
+    /// When it was added to the archive, in Unix seconds.
     pub time: f64,
     /// The JSON text, byte for byte.
     pub body: String,
-    /// The compression that removed it; none when it is in the transcript.
+    /// The compression that removed it; `None` while it is in the transcript.
     pub compression: Option<String>,
-    /// It shows what was there before, and is not found by a search.
+    /// Whether it repeats archived content. A search does not find such a message.
     pub recalled: bool,
 }
 
@@ -46,33 +46,33 @@ impl ArchivedMessage {
     }
 }
 
-/// A message of the assistant, with when it was said.
+/// A message of the assistant, and how long ago it was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spoken {
-    /// How many compressions took place since it left the list; 0 for one that is in it.
+    /// How many compressions ago it left the list; 0 while it is in the list.
     pub generations: u64,
-    /// Whether it was said since the last of them.
+    /// Whether it was said after the last compression.
     pub is_since: bool,
     /// The JSON text, byte for byte.
     pub body: String,
 }
 
-/// A memory text as it is kept.
+/// A stored memory text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArchivedMemory {
     /// Its id.
     pub id: u64,
     /// The profile.
     pub profile: String,
-    /// Which of the profile's stores.
+    /// The memory store in the profile.
     pub target: String,
-    /// The store's revision that it came with.
+    /// The revision of the store that has this text.
     pub revision: u64,
     /// When, in Unix seconds.
     pub time: f64,
     /// The session that changed the store.
     pub session: Option<String>,
-    /// What was done.
+    /// The action that changed the store.
     pub action: String,
     /// The text.
     pub text: String,
@@ -99,8 +99,8 @@ fn message(row: &Row<'_>) -> rusqlite::Result<ArchivedMessage> {
 }
 
 impl Reader {
-    /// The message of that id with up to so many of its session before and after
-    /// it, oldest first; empty when there is none.
+    /// Returns the message of that id with up to `before` and `after` messages of its session around it, oldest first.
+    /// Returns an empty list if there is no such message.
     ///
     /// # Errors
     /// A failure of the database.
@@ -115,7 +115,7 @@ impl Reader {
         Ok(found)
     }
 
-    /// What a compression took out, in order of position, from the `from`th on.
+    /// Returns at most `limit` of the messages that a compression removed, in order of position, from the `from`th on.
     ///
     /// # Errors
     /// A failure of the database.
@@ -124,8 +124,9 @@ impl Reader {
         self.messages(&query, params![handle, narrow(limit), narrow(from)])
     }
 
-    /// The same of those that were at these positions of the list before and are gone from it: none that stayed there in
-    /// a shorter form. One that stood there in a shorter form comes whole.
+    /// Returns a page of the messages that a compression removed from these positions of the list before it. Messages
+    /// that stayed in the list in a shorter form are left out. A message that was in the list in a shorter form is
+    /// returned in full.
     ///
     /// # Errors
     /// A failure of the database.
@@ -145,10 +146,11 @@ impl Reader {
         self.messages(&query, range)?.into_iter().map(|message| self.whole(message)).collect()
     }
 
-    /// The message that this one is a shorter form of, if it is one and that is kept; else itself.
+    /// Returns the full form of a message that is a shorter form, if the full form is stored. Otherwise returns the
+    /// message itself.
     fn whole(&self, mut message: ArchivedMessage) -> Result<ArchivedMessage, ArchiveError> {
         let query = format!("{MESSAGE} WHERE compression = ?1 AND position = ?2");
-        // What is made shorter twice is found step by step, each time at an earlier generation.
+        // A message that was shortened twice is resolved step by step, each time at an earlier generation.
         let lineage = self.lineage(&message.session)?;
         while let Some((handle, position)) = original::find(&self.connection, &lineage, &message.left())?
             && let Some(before) = self.messages(&query, params![handle, position])?.pop()
@@ -158,8 +160,8 @@ impl Reader {
         Ok(message)
     }
 
-    /// The newest messages of a session, and of those that it goes on for, as many as have so many bytes; oldest
-    /// first, each with its id. What shows what was there before is left out, and so are system messages.
+    /// Returns the newest messages of a session and of the sessions that it continues, until they have `bytes` bytes.
+    /// They are sorted oldest first, each with its id. Recalled messages and system messages are left out.
     ///
     /// # Errors
     /// A failure of the database.
@@ -170,7 +172,7 @@ impl Reader {
             "SELECT id, body FROM message WHERE session = (SELECT key FROM session_key WHERE id = ?1)
              AND recalled = 0 AND role <> 'system' ORDER BY id DESC",
         )?;
-        // The nearest, which is the newest, first.
+        // The nearest session is first, and it has the newest messages.
         for session in &self.lineage(session)? {
             let mut rows = query.query([session])?;
             while left > 0
@@ -185,8 +187,8 @@ impl Reader {
         Ok(found)
     }
 
-    /// The newest messages of the assistant in a session, and in those that it goes on for, as many as have so many
-    /// bytes; oldest first.
+    /// Returns the newest messages of the assistant in a session and in the sessions that it continues, until they have
+    /// `bytes` bytes, oldest first.
     ///
     /// # Errors
     /// A failure of the database.
@@ -223,7 +225,7 @@ impl Reader {
         Ok(found)
     }
 
-    /// The memory text of that id.
+    /// Returns the memory text of that id.
     ///
     /// # Errors
     /// A failure of the database.
@@ -252,7 +254,7 @@ impl Reader {
     }
 }
 
-/// A number of rows that SQLite takes; more than it can count is all.
+/// Converts a row count to SQLite's type. A count that is too large becomes the maximum.
 pub(crate) fn narrow(count: usize) -> i64 {
     i64::try_from(wide(count)).unwrap_or(i64::MAX)
 }

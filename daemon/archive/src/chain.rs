@@ -7,33 +7,33 @@ use rusqlite::{OptionalExtension, params};
 use crate::transcript::wide;
 use crate::{Archive, ArchiveError, Reader};
 
-/// Continuations that are followed at most, far more than any session has; a circle ends there.
+/// The maximum number of continuations that are followed, far more than any session has. It also ends a cycle.
 pub const LONGEST_CHAIN: usize = 10_000;
 
-/// Steps that [`Reader::tip`] takes at most.
+/// The maximum number of steps of [`Reader::tip`].
 pub const TIP_STEPS: usize = 100;
 
-/// Children that a resumption follows at most.
+/// The maximum number of children that a resumption follows.
 pub const LONGEST_RESUMPTION: usize = 32;
 
-/// Chars of a title that get a number, which takes the rest of what any title may have.
+/// Chars of a title that are kept when it gets a number. The number takes the rest of the maximum length of a title.
 const BASE_CHARS: usize = 1_000;
 
-/// Age at which a continuation that nobody used counts as forgotten, in seconds.
+/// Age in seconds from which a continuation that was never used counts as an orphan.
 pub const ORPHAN_AGE: f64 = 7.0 * 24.0 * 3600.0;
 
-/// The session that another one goes on for.
+/// Selects the session that another one continues.
 const PREVIOUS: &str = "SELECT parent.id FROM session AS child JOIN session AS parent ON parent.id = child.parent
                         WHERE child.id = ?1 AND parent.end_reason = 'compression'
                         AND parent.profile = child.profile
                         AND child.started_at >= parent.ended_at";
 
-/// The newest session that goes on for another one.
+/// Selects the newest session that continues another one.
 const NEXT: &str = "SELECT child.id FROM session AS parent JOIN session AS child ON child.parent = parent.id
                     WHERE parent.id = ?1 AND parent.end_reason = 'compression'
                     AND child.started_at >= parent.ended_at ORDER BY child.started_at DESC, child.id DESC LIMIT 1";
 
-/// A session with all that it goes on for, nearest first.
+/// Selects a session and all sessions that it continues, nearest first.
 const LINEAGE: &str = "WITH RECURSIVE chain (id, depth) AS (
         SELECT ?1, 0
         UNION SELECT parent.id, chain.depth + 1 FROM chain
@@ -44,8 +44,8 @@ const LINEAGE: &str = "WITH RECURSIVE chain (id, depth) AS (
     ) SELECT id FROM chain ORDER BY depth";
 
 impl Reader {
-    /// The newest continuation of a session that ended by compression, and so on
-    /// to the end of the chain, at most [`TIP_STEPS`] away; any other session, or an unknown one, is its own.
+    /// Returns the newest continuation of a session that ended by compression, and so on to the end of the chain, at
+    /// most [`TIP_STEPS`] away. Any other session, or an unknown one, is its own tip.
     ///
     /// # Errors
     /// A failure of the database.
@@ -53,18 +53,17 @@ impl Reader {
         self.follow(id, NEXT, TIP_STEPS)
     }
 
-    /// The same, however long the chain is.
+    /// Returns the tip, however long the chain is.
     pub(crate) fn end_of_chain(&self, id: &str) -> Result<String, ArchiveError> {
         self.follow(id, NEXT, LONGEST_CHAIN)
     }
 
-    /// The session at the other end: the one that the chain of continuations began
-    /// with.
+    /// Returns the session at the other end: the one that the chain of continuations began with.
     pub(crate) fn lineage_root(&self, id: &str) -> Result<String, ArchiveError> {
         self.follow(id, PREVIOUS, LONGEST_CHAIN)
     }
 
-    /// The session and those that it goes on for, nearest first.
+    /// Returns the session and the sessions that it continues, nearest first.
     pub(crate) fn lineage(&self, id: &str) -> Result<Vec<String>, ArchiveError> {
         let mut query = self.connection.prepare_cached(LINEAGE)?;
         let rows = query.query_map(params![id, wide(LONGEST_CHAIN)], |row| row.get(0))?;
@@ -86,9 +85,9 @@ impl Reader {
         Ok(at)
     }
 
-    /// Where to go on with a session: itself when it has messages, else the first
-    /// that has among its latest child, that one's latest child, and so on; itself
-    /// when none has.
+    /// Returns the session to resume: the session itself if it has messages. Otherwise this is the first session with
+    /// messages among its latest child, that child's latest child, and so on. If none has messages, it is the session
+    /// itself.
     ///
     /// # Errors
     /// A failure of the database.
@@ -111,14 +110,14 @@ impl Reader {
         Ok(id.to_owned())
     }
 
-    /// A title for a continuation: the title without its number and the number
-    /// after the highest in use. A title that no session has stays without one.
+    /// Returns a title for a continuation: the title without its number, and the number after the highest in use. A
+    /// title that no session has stays without a number.
     ///
     /// # Errors
     /// A failure of the database.
     pub fn next_title(&self, title: &str) -> Result<String, ArchiveError> {
         let base = numbered(title).map_or(title, |(base, _)| base);
-        // `$` is the char after `#`: all that begins with the base, a space and `#`.
+        // `$` is the char after `#`, so the range has every title that begins with the base, a space and `#`.
         let mut query = self.connection.prepare_cached(
             "SELECT title FROM session WHERE title = ?1
              UNION ALL SELECT title FROM session WHERE title >= ?1 || ' #' AND title < ?1 || ' $'",
@@ -143,9 +142,8 @@ impl Reader {
 }
 
 impl Archive {
-    /// Ends continuations that were written to but never called a model, and are
-    /// older than [`ORPHAN_AGE`], with the reason `orphaned_compression`; their
-    /// messages stay. Answers how many.
+    /// Ends continuations that have messages but never called a model and are older than [`ORPHAN_AGE`]. The end reason
+    /// is `orphaned_compression`, and their messages stay. Returns how many it ended.
     ///
     /// # Errors
     /// A failure of the database.
@@ -159,7 +157,7 @@ impl Archive {
     }
 }
 
-/// A title's base and number, if it has one.
+/// Splits a title into its base and its number, if it has one.
 fn numbered(title: &str) -> Option<(&str, u64)> {
     let (base, number) = title.rsplit_once(" #")?;
     let is_number = !base.is_empty() && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());

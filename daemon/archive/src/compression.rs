@@ -1,5 +1,5 @@
-//! A whole compression as one change: what left the list, what the engine remembers,
-//! the rules, and the session that goes on where there is to be a new one.
+//! A whole compression as one transaction: the messages that left the list, the engine's memory, the rules, and the
+//! continuation session if there is to be one.
 
 use std::ops::Range;
 
@@ -17,56 +17,53 @@ use crate::transcript::{self, Appended, NewMessage, Rows};
 use crate::undo::{self, Undoable};
 use crate::{Archive, ArchiveError, Reader};
 
-/// The setting of how long a log may be before a commit moves it into the file, in pages; and
-/// what it is otherwise, SQLite's own number.
+/// The setting for the number of log pages from which a commit moves the log into the file.
 const AUTOCHECKPOINT: &str = "wal_autocheckpoint";
-/// See [`AUTOCHECKPOINT`].
+/// The default of [`AUTOCHECKPOINT`], which is SQLite's own.
 const CHECKPOINT_PAGES: u32 = 1_000;
 
-/// What stands between the id of the first session of a chain and the number of a later
-/// one.
+/// The mark between the id of a chain's first session and the number of a continuation.
 const MARK: &str = "-c";
 
-/// Most chars of an id, as long as any id may be.
+/// The maximum length of any session id, in chars.
 const ID_CHARS: usize = 1024;
 
-/// Chars of an id that are left for the mark and the number.
+/// Chars of an id that are reserved for the mark and the number.
 const NUMBER_CHARS: usize = 24;
 
-/// What changes with a compression beside the list.
+/// The changes of a compression in addition to the list.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Beside<'a> {
-    /// What the engine remembers from now on; as before when absent.
+    /// The engine's new memory; unchanged if absent.
     pub engine: Option<&'a EngineRow>,
-    /// Rules that are new or changed.
+    /// New or changed rules.
     pub constraints: &'a [ConstraintRow],
-    /// What is frozen for the session that goes on; without it the same one does.
+    /// The frozen snapshot of the continuation session. Without it, the same session continues.
     pub continuation: Option<&'a SnapshotRow>,
-    /// What it takes to undo the compression; without it, it can't be undone.
+    /// The data to undo the compression. Without it, the compression can't be undone.
     pub undo: Option<&'a Undoable<'a>>,
-    /// Nodes that were made; they are kept with the handle of the compression.
+    /// Nodes that the compression made. They are saved with its handle.
     pub nodes: &'a [NodeRow],
     /// Messages that stay in the list in another form.
     pub replaced: &'a [Shortened<'a>],
-    /// Behind which messages episodes begin in the new list, by their numbers; the others as before.
+    /// The messages after which episodes begin in the new list, by episode number. Other episodes keep theirs.
     pub anchors: &'a [(u64, String)],
 }
 
-/// A compression that is being kept, in one transaction: dropped before [`Keeping::keep`] it
-/// leaves nothing behind.
+/// A compression that is being saved, in one transaction. Dropping it before [`Keeping::keep`] rolls everything back.
 ///
-/// Its commit does not move the log into the file, for somebody waits. The next one does, and
-/// that is one of the text index, for which nobody waits.
+/// Its commit does not move the log into the file, because a client waits for it. The next commit does: it is one of
+/// the text index, which no client waits for.
 pub struct Keeping<'a> {
     reader: &'a Reader,
     transaction: Transaction<'a>,
-    /// Positions of the messages that [`Keeping::begin`] kept; none before it was called.
+    /// Positions of the messages that [`Keeping::begin`] saved; `None` before that call.
     begun: Option<Range<u64>>,
     _log: LongLog<'a>,
 }
 
 impl Archive {
-    /// Begins to keep a compression.
+    /// Begins to save a compression.
     ///
     /// # Errors
     /// A failure of the database.
@@ -78,7 +75,7 @@ impl Archive {
 }
 
 impl Keeping<'_> {
-    /// The reading functions; they see what was kept so far.
+    /// Returns the reading functions. They see everything saved so far.
     #[must_use]
     pub const fn reader(&self) -> &Reader {
         self.reader
@@ -99,8 +96,8 @@ impl Keeping<'_> {
         transcript::append_in(&self.transaction, session, generation, position, messages, now)
     }
 
-    /// Keeps what is certain before the rest is known, so that less is left to do then. Of a
-    /// session that has a transcript the messages are there already, and nothing is kept.
+    /// Saves the part that is already certain, to leave less work for later. If the session has a transcript, its
+    /// messages are stored already and this saves none.
     ///
     /// # Errors
     /// As [`Keeping::keep`].
@@ -109,20 +106,20 @@ impl Keeping<'_> {
         Ok(())
     }
 
-    /// Keeps a compression whole, or nothing of it: the messages, the session at the next
-    /// generation, its transcript as the new list. A message that is in the transcript already is
-    /// marked as removed, not kept a second time; one that is neither removed nor in the new list
-    /// counts as removed too.
+    /// Saves the whole compression or nothing: the messages, the session at the next generation, and the new list as
+    /// its transcript. A message that is already in the transcript is marked as removed and not stored again. A message
+    /// that is neither removed nor in the new list counts as removed too.
     ///
-    /// With a continuation the session, unless it ended before, ends with the reason
-    /// `compression`, and a new one begins at generation 0 with the new list, the rules, the
-    /// engine's memory and the next title; it is answered. Its id is that of the first one of the
-    /// chain with `-c` and a number from 2 on: `s`, `s-c2`, `s-c3`; numbers in use are left out.
+    /// With a continuation, the session ends with the reason `compression`, unless it ended before. A new session
+    /// begins at generation 0 with the new list, the rules, the engine's memory and the next title. It is returned. Its
+    /// id is that of the chain's first session with `-c` and a number from 2 on: `s`, `s-c2`, `s-c3`. Numbers in use
+    /// are skipped.
     ///
     /// # Errors
-    /// An unknown session, a handle or generation that was used before, a new list that keeps
-    /// what the transcript has not or what is removed, a removal that lacks what was begun, or a
-    /// failure of the database.
+    /// - An unknown session, or a handle or generation that was used before.
+    /// - A new list that keeps a message that is removed, or that is not in the transcript.
+    /// - A removal without a message that `begin` saved.
+    /// - A failure of the database.
     pub fn keep(self, removal: &Removal<'_>, beside: &Beside<'_>) -> Result<Option<SessionRow>, ArchiveError> {
         let going_on = match beside.continuation {
             Some(snapshot) => Some(self.continuation(removal, snapshot)?),
@@ -151,8 +148,8 @@ impl Keeping<'_> {
         Ok(going_on)
     }
 
-    /// The session that goes on for another one. Nobody else writes, so its id is still
-    /// free when it is kept.
+    /// Returns the new session that continues another one. The archive is the only writer, so the id is still free when
+    /// the session is saved.
     fn continuation(&self, removal: &Removal<'_>, snapshot: &SnapshotRow) -> Result<SessionRow, ArchiveError> {
         let none = || ArchiveError::NoSession { session: removal.session.to_owned() };
         let before = self.reader.session(removal.session)?.ok_or_else(none)?;
@@ -191,7 +188,7 @@ impl Keeping<'_> {
     }
 }
 
-/// A log that commits don't move into the file, however long it is, until this is dropped.
+/// Keeps commits from moving the log into the file, however long it is, until this is dropped.
 struct LongLog<'a>(&'a Connection);
 
 impl<'a> LongLog<'a> {
@@ -203,7 +200,7 @@ impl<'a> LongLog<'a> {
 
 impl Drop for LongLog<'_> {
     fn drop(&mut self) {
-        // Without it the log grows until the archive is opened anew, and nothing is lost.
+        // If this fails, the log grows until the archive is opened again, and nothing is lost.
         drop(self.0.pragma_update(None, AUTOCHECKPOINT, CHECKPOINT_PAGES));
     }
 }

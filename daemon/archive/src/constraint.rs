@@ -1,15 +1,14 @@
-//! The rules of a session's user. One that was removed stays as a row, so that it is
-//! not found again in the message that gave it.
+//! The rules of a session's user. A removed rule stays as a row, so that it is not extracted again from the message
+//! that stated it.
 
 use rusqlite::{Connection, params};
 
 use crate::{Archive, ArchiveError, Reader, transcript};
 
-/// A rule. What the words in `scope`, `source` and `state` are is the writer's
-/// business.
+/// A rule. The caller defines the words in `scope`, `source` and `state`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConstraintRow {
-    /// Names it within its session.
+    /// Its id in its session.
     pub id: String,
     /// The user's words.
     pub text: String,
@@ -24,7 +23,7 @@ pub struct ConstraintRow {
 }
 
 impl Reader {
-    /// All rules that a session ever had, oldest first.
+    /// Returns all rules that a session ever had, oldest first.
     ///
     /// # Errors
     /// A failure of the database.
@@ -47,7 +46,7 @@ impl Reader {
 }
 
 impl Archive {
-    /// Keeps a rule, or what became of it.
+    /// Saves a new or changed rule.
     ///
     /// # Errors
     /// An unknown session, or a failure of the database.

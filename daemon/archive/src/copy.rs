@@ -1,10 +1,10 @@
-//! Rows of one session again for another one, which comes out of it.
+//! Copies rows of one session to another session that derives from it.
 
 use rusqlite::Connection;
 
 use crate::ArchiveError;
 
-/// Gives a session, named in this column of a table, all rows that another one has there.
+/// Copies all rows that the session `from` has in a table to the session `to`. `column` names the session.
 pub(crate) fn copy(
     connection: &Connection,
     table: &str,

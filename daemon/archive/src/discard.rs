@@ -1,16 +1,16 @@
-//! Tool outputs of a session that its agent is done with, by what they are known by.
+//! Tool outputs of a session that its agent no longer needs, each with an id that identifies it.
 
 use rusqlite::params;
 
 use crate::{Archive, ArchiveError, Reader, transcript};
 
-/// Outputs of one session that are remembered; of more the oldest are forgotten.
+/// The maximum number of remembered outputs of one session. Above it, the oldest are forgotten.
 const MOST: u64 = 1_000;
 
-/// An output that the agent is done with. What `id` is made of is the writer's business.
+/// An output that the agent no longer needs. The caller defines the format of `id`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DiscardRow {
-    /// Tells which messages it is about.
+    /// Identifies the messages that it applies to.
     pub id: String,
     /// Why, in the agent's words.
     pub reason: Option<String>,
@@ -19,7 +19,7 @@ pub struct DiscardRow {
 }
 
 impl Reader {
-    /// The discarded outputs of a session, oldest first.
+    /// Returns the discarded outputs of a session, oldest first.
     ///
     /// # Errors
     /// A failure of the database.
@@ -33,7 +33,7 @@ impl Reader {
 }
 
 impl Archive {
-    /// Remembers outputs that the agent is done with, all or none of them.
+    /// Remembers outputs that the agent no longer needs, all or none of them.
     ///
     /// # Errors
     /// An unknown session, or a failure of the database.

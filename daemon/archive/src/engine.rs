@@ -1,21 +1,20 @@
-//! What an engine remembers of a session between two calls.
+//! The memory that an engine keeps of a session between two calls.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{Archive, ArchiveError, Reader};
 
-/// What is kept for the engine of one session.
+/// The stored engine memory of one session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EngineRow {
-    /// Its figures, as JSON; what the fields mean is the writer's business.
+    /// Its figures, as JSON. The caller defines the fields.
     pub state: String,
-    /// The body of the last summary. It stands apart because it is long and changes
-    /// only with a compression.
+    /// The body of the last summary. It is separate because it is long and changes only with a compression.
     pub summary: Option<String>,
 }
 
 impl Reader {
-    /// What was kept for a session.
+    /// Returns the stored engine memory of a session.
     ///
     /// # Errors
     /// A failure of the database.
@@ -26,7 +25,7 @@ impl Reader {
 }
 
 impl Archive {
-    /// Keeps the figures and the summary of a session that there is: one that was removed meanwhile gets no row.
+    /// Saves the figures and the summary of an existing session. A session that was removed meanwhile gets no row.
     ///
     /// # Errors
     /// A failure of the database.
@@ -34,8 +33,8 @@ impl Archive {
         save(self.connection(), session, row)
     }
 
-    /// Keeps the figures of a session that there is; the summary stays what it was.
-    /// This may come late: a session that was removed meanwhile gets no row.
+    /// Saves the figures of an existing session; the summary stays unchanged. This call may come late: a session that
+    /// was removed meanwhile gets no row.
     ///
     /// # Errors
     /// A failure of the database.
@@ -46,11 +45,11 @@ impl Archive {
         Ok(())
     }
 
-    /// Does several things that don't belong to one function of this room, all or
-    /// nothing, with one sync. None of them may begin a transaction of its own.
+    /// Runs `work` in one transaction with one sync, all or nothing. It may combine several functions of this crate, of
+    /// which none may begin a transaction of its own.
     ///
     /// # Errors
-    /// What `work` says, or a failure of the database.
+    /// An error of `work`, or a failure of the database.
     pub fn together(&self, work: impl FnOnce(&Self) -> Result<(), ArchiveError>) -> Result<(), ArchiveError> {
         let transaction = self.connection().unchecked_transaction()?;
         work(self)?;

@@ -1,26 +1,26 @@
-//! Sub-tasks of a session that its agent opened, and closed.
+//! Sub-tasks of a session that its agent opened and closed.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{Archive, ArchiveError, Reader, transcript};
 
-/// Episodes of one session that are remembered; of more the oldest are forgotten.
+/// The maximum number of remembered episodes of one session. Above it, the oldest are forgotten.
 const MOST: u64 = 200;
 
 const COLUMNS: &str = "number, title, outcome, after, last, at";
 
-/// An episode. What `after` and `last` are made of is the writer's business.
+/// An episode. The caller defines the format of `after` and `last`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EpisodeRow {
-    /// Names it among those of its session; whatever is said of one that is to be opened.
+    /// Its number in its session. Ignored when an episode is opened.
     pub number: u64,
     /// What it is about.
     pub title: String,
-    /// What came of it.
+    /// Its outcome, in the agent's words.
     pub outcome: Option<String>,
-    /// Tells behind which message it begins; none where there was none.
+    /// Identifies the message after which it begins; `None` if there was none.
     pub after: Option<String>,
-    /// Tells which message was its last one; none while it is open.
+    /// Identifies its last message; `None` while it is open.
     pub last: Option<String>,
     /// Since when, in Unix seconds.
     pub at: f64,
@@ -40,7 +40,7 @@ impl EpisodeRow {
 }
 
 impl Reader {
-    /// The episodes of a session, the one that was opened first at the beginning.
+    /// Returns the episodes of a session, in the order in which they were opened.
     ///
     /// # Errors
     /// A failure of the database.
@@ -53,7 +53,7 @@ impl Reader {
 }
 
 impl Archive {
-    /// Opens an episode. False if one of that title is open.
+    /// Opens an episode. Returns false if an episode of that title is open.
     ///
     /// # Errors
     /// An unknown session, or a failure of the database.
@@ -79,7 +79,7 @@ impl Archive {
         Ok(true)
     }
 
-    /// Closes the open episode of a title. None if none is open.
+    /// Closes the open episode of a title. Returns `None` if none is open.
     ///
     /// # Errors
     /// A failure of the database.
@@ -102,14 +102,14 @@ impl Archive {
     }
 }
 
-/// The number of the open episode of a title.
+/// Returns the number of the open episode of a title.
 fn open(connection: &Connection, session: &str, title: &str) -> Result<Option<i64>, ArchiveError> {
     let mut query =
         connection.prepare_cached("SELECT number FROM episode WHERE session = ?1 AND title = ?2 AND last IS NULL")?;
     Ok(query.query_row([session, title], |row| row.get(0)).optional()?)
 }
 
-/// Says anew behind which messages episodes of a session begin, by their numbers.
+/// Changes the messages after which episodes of a session begin, by episode number.
 pub(crate) fn save_anchors(
     connection: &Connection,
     session: &str,

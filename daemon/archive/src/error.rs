@@ -1,77 +1,76 @@
-//! What the archive can fail with.
+//! The errors of the archive.
 
 use rusqlite::ErrorCode;
 use rusqlite::types::FromSqlError;
 
-/// How SQLite begins to say that a table is missing.
+/// The beginning of SQLite's message about a missing table.
 const NO_TABLE: &str = "no such table";
 
-/// A failure of the archive.
+/// An error of the archive.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// The database says no.
+    /// SQLite returned an error.
     #[error("the archive failed: {0}")]
     Database(#[source] rusqlite::Error),
-    /// The file was written by a newer herma; it is left alone.
+    /// A newer herma wrote the file. The file stays unchanged.
     #[error("the archive has schema version {found}, this herma knows versions up to {known}; update herma")]
     Newer {
-        /// Its version.
+        /// The file's version.
         found: u32,
-        /// The newest that is known.
+        /// The newest version that this herma knows.
         known: u32,
     },
-    /// The file was written by an older herma, and is opened in a way that can't
-    /// bring it up to date.
+    /// An older herma wrote the file, and it was opened in a way that can't migrate it.
     #[error("the archive has schema version {found}, older than {known}; open it for writing first")]
     Older {
-        /// Its version.
+        /// The file's version.
         found: u32,
-        /// The newest that is known.
+        /// The newest version that this herma knows.
         known: u32,
     },
-    /// The file is no database, a damaged one, or lacks what its version has.
+    /// The file is no database, is damaged, or lacks a table or column of its version.
     #[error("the archive is damaged: {words}")]
     Damaged {
-        /// What was found to be wrong.
+        /// What is wrong with the file.
         words: String,
     },
-    /// There is no session of that id to write to.
+    /// The archive has no session of that id to write to.
     #[error("the archive has no session {session:?}")]
     NoSession {
         /// The id.
         session: String,
     },
-    /// A new list that can't come out of the transcript that is kept.
+    /// A new message list that can't result from the stored transcript.
     #[error("the new list of session {session:?} does not fit its transcript: {words}")]
     Misfit {
         /// The session's id.
         session: String,
-        /// What does not fit.
+        /// Why it does not fit.
         words: String,
     },
 }
 
 impl ArchiveError {
-    /// The disk or a quota is full.
+    /// Whether the disk or a quota is full.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.code() == Some(ErrorCode::DiskFull)
     }
 
-    /// The system refused to open or write the file.
+    /// Whether the system refused to open or write the file.
     #[must_use]
     pub fn is_refused(&self) -> bool {
         matches!(self.code(), Some(ErrorCode::PermissionDenied | ErrorCode::ReadOnly | ErrorCode::CannotOpen))
     }
 
-    /// Another program has the file locked.
+    /// Whether another program has the file locked.
     #[must_use]
     pub fn is_locked(&self) -> bool {
         matches!(self.code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
     }
 
-    /// The file itself is at fault: it is no database, or a damaged one. It may
-    /// be found when it is opened, or by any later call that reads a bad page.
+    /// Whether the file itself is at fault: it is no database, or it is damaged. Opening the file may return such an
+    /// error, and so may any later call that reads a damaged page.
     #[must_use]
     pub fn is_damaged(&self) -> bool {
         matches!(self, Self::Damaged { .. })
@@ -93,7 +92,7 @@ impl From<rusqlite::Error> for ArchiveError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged { words: error.to_string() },
-            // Its tables are made with it, and nobody removes one but from outside.
+            // Opening the file creates all tables, so another program removed this one.
             _ if error.to_string().starts_with(NO_TABLE) => Self::Damaged { words: error.to_string() },
             _ => Self::Database(error),
         }

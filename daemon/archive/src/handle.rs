@@ -1,6 +1,6 @@
-//! What was found, as names that a caller can come back with.
+//! Names of search results, with which a caller can read them later.
 
-/// Where a hit is.
+/// The location of a hit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A message.
@@ -12,28 +12,28 @@ pub enum Source {
     Output {
         /// The output's own handle.
         handle: String,
-        /// The line that it begins in, from 1.
+        /// The line in which it begins, from 1.
         line: u64,
         /// Chars of the output before it.
         start: u64,
-        /// How many chars.
+        /// Its length in chars.
         chars: u64,
     },
-    /// A text out of a memory store's history.
+    /// A text from a memory store's history.
     Memory {
         /// Its id.
         id: u64,
     },
     /// A message of another archive.
     Elsewhere {
-        /// Its place among those that the search was given.
+        /// Its index in the list of remote documents that the search got.
         at: usize,
     },
 }
 
 impl Source {
-    /// Its name: `msg_<id>`, `mem_<id>`, or the output's own handle; of a message of another archive nothing, for
-    /// whoever gave it names it.
+    /// Returns its name: `msg_<id>`, `mem_<id>`, or the output's own handle. A message of another archive has an empty
+    /// name, because the caller that passed it to the search names it.
     #[must_use]
     pub fn handle(&self) -> String {
         match self {
@@ -45,12 +45,12 @@ impl Source {
     }
 }
 
-/// A name that the archive gave.
+/// A name that the archive assigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handle {
-    /// Of a message.
+    /// The name of a message.
     Message(u64),
-    /// Of a memory text.
+    /// The name of a memory text.
     Memory(u64),
 }
 
@@ -63,8 +63,8 @@ impl std::fmt::Display for Handle {
     }
 }
 
-/// Reads a name that the archive gave; anything else is none, also another
-/// spelling of the same number.
+/// Parses a name that the archive assigned. Returns `None` for anything else, including another spelling of the same
+/// number.
 #[must_use]
 pub fn parse_handle(text: &str) -> Option<Handle> {
     let (kind, number) = text.split_once('_')?;

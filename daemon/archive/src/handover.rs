@@ -1,9 +1,10 @@
-//! Sessions that hosts hand to each other: what changed in one since it was told to the others, all that is kept
-//! of it as texts that another archive can take, and taking these.
+//! Sessions that hosts hand over to each other. This module notes what changed in a session since it was published to
+//! the other hosts, exports a session as texts, and imports such texts into another archive.
 //!
-//! A session is told in parts, so that only what changed is brought: its head (row, engine, rules, what is pinned, …), one for
-//! each compression, and one for every thousand messages. Messages are named there, by the archive that they came to first and
-//! their number in it; their texts come by another way ([`crate::outbox`]).
+//! A session is published in parts, so that only changed parts are uploaded. The parts are the head (row, engine,
+//! rules, pins, …), one part for each compression, and one for every thousand messages. A part names a message by the
+//! archive that it came to first and its number in it. The texts of messages are uploaded separately
+//! ([`crate::outbox`]).
 
 mod fork;
 mod give;
@@ -15,32 +16,32 @@ pub use self::give::{Came, Parts};
 pub use self::marks::{Held, MOVED, Unsent};
 pub use self::take::{Taking, Took, names_in};
 
-/// Messages of one part.
+/// Messages in one part.
 const ROWS: usize = 1_000;
 
-/// The part with all that is one row, or few, of a session.
+/// The name of the part with everything that is one row, or few rows, of a session.
 const HEAD: &str = "head";
 
-/// Beside the tables of the head: how many messages there are, and the handles of the compressions.
+/// Keys of the head in addition to its tables: the number of messages, and the handles of the compressions.
 const COUNT: &str = "count";
 const HANDLES: &str = "handles";
 
-/// How the name of a part with messages begins; a number from 0 follows.
+/// The prefix of the name of a part with messages. A number from 0 follows.
 const MESSAGES: &str = "messages.";
 
-/// How the name of a part with a compression begins; its handle follows.
+/// The prefix of the name of a part with a compression. Its handle follows.
 const MADE: &str = "made.";
 
-/// The setting of a session that says how many hosts had it, so that none gives a name twice.
+/// The session setting that counts how many hosts had the session, so that no two hosts assign the same name.
 const MOVES: &str = "moves";
 
-/// The version of the archive's tables that could first be handed over.
+/// The oldest version of the archive's tables that supports a handover.
 const OLDEST: u32 = 18;
 
-/// By which archive and number all hosts know a message.
+/// The archive and number under which all hosts know a message.
 pub type Name = (u32, u64);
 
-/// The tables of the head, and the column that names the session.
+/// The tables of the head, each with the column that names the session.
 const HEAD_TABLES: [(&str, &str); 8] = [
     ("session", "id"),
     ("engine", "session"),
@@ -52,12 +53,12 @@ const HEAD_TABLES: [(&str, &str); 8] = [
     ("recall_call", "session"),
 ];
 
-/// The tables of a compression, and the column that names it.
+/// The tables of a compression, each with the column that names the compression.
 const MADE_TABLES: [(&str, &str); 4] =
     [("compression", "handle"), ("list_before", "handle"), ("node", "made_by"), ("original", "handle")];
 
-/// Tables that name a session and stay on their host: what is used there is counted there, and outputs are brought by
-/// themselves.
+/// Tables that name a session and stay on their host: usage is counted on the host where it happens, and outputs are
+/// uploaded separately.
 #[cfg(test)]
 const STAY: [&str; 8] = ["output", "memory_text", "usage", "window_change", "lock", "session_gone", "held", "came"];
 

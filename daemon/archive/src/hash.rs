@@ -1,18 +1,17 @@
-//! FNV-1a (Fowler, Noll, Vo): for short words faster than the hash of the standard library, and the
-//! same in every process. Nobody gains by words that collide: what is looked up are words of
-//! fixed lists, and of one text.
+//! FNV-1a (Fowler, Noll, Vo). It is faster for short words than the hash of the standard library, and the same in every
+//! process. Colliding words gain an attacker nothing: lookups are for words of fixed lists, and of one text.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Makes hashers for maps of words.
+/// Builds hashers for maps of words.
 pub(crate) type Words = BuildHasherDefault<Fnv>;
 
-/// The hash of a text in 32 bits.
+/// Returns the 32-bit hash of a text.
 pub(crate) fn fnv32(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// The hash of bytes in 64 bits, as they come.
+/// The 64-bit hash of a stream of bytes.
 pub(crate) struct Fnv(u64);
 
 impl Default for Fnv {

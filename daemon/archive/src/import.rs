@@ -1,4 +1,4 @@
-//! Transcripts of other programs, kept as closed sessions.
+//! Transcripts of other programs, stored as closed sessions.
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
@@ -6,40 +6,41 @@ use crate::session::{self, SessionRow};
 use crate::transcript::{NewMessage, Rows, next_position, session_key, take_ids, wide};
 use crate::{Archive, ArchiveError};
 
-/// Why a session ended that nobody opened here. One that ended so may grow by imports.
+/// The end reason of a session that was imported and that no agent opened here. Only such a session may grow by
+/// imports.
 pub const IMPORTED: &str = "imported";
 
 /// Messages of a session of another program.
 #[derive(Debug, Clone, Copy)]
 pub struct Import<'a> {
-    /// The session; all of it counts where there is none of its id yet, later only its title, its source, and
-    /// when it ended, where messages are added.
+    /// The session. All of it is stored if no session of its id exists yet. Later only title, source and a missing
+    /// working folder are updated, and the end time if messages are added.
     pub session: &'a SessionRow,
-    /// The place of the first message in its transcript.
+    /// The position of the first message in its transcript.
     pub position: u64,
     /// When each was said, in Unix seconds, and its JSON text.
     pub messages: &'a [(f64, &'a str)],
 }
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Imported {
-    /// All is kept; the next message belongs to this position.
+    /// Everything is stored. The next message belongs at this position.
     Next(u64),
-    /// Nothing was kept: messages before these are missing, and this is the position to go on at.
+    /// Nothing was stored, because earlier messages are missing. The import must continue at this position.
     Gap(u64),
-    /// Nothing was kept: a session of this id is one that an agent opened.
+    /// Nothing was stored, because an agent opened the session of this id.
     Taken,
-    /// Nothing was kept: the session belongs to this other profile.
+    /// Nothing was stored, because the session belongs to this other profile.
     Elsewhere(String),
 }
 
 impl Archive {
-    /// Adds messages to an imported session, which is made if there is none. Those whose place is taken are
-    /// passed over and not compared: what was imported may have lost its secrets.
+    /// Adds messages to an imported session, which is created if it does not exist. Messages at occupied positions are
+    /// skipped and not compared, because secrets may have been removed from the stored ones.
     ///
     /// # Errors
-    /// A failure of the database; nothing is kept then.
+    /// A failure of the database; nothing is stored then.
     pub fn import(&mut self, import: &Import<'_>) -> Result<Imported, ArchiveError> {
         let Import { session: row, position, messages } = *import;
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -83,7 +84,7 @@ fn found(connection: &Connection, id: &str) -> Result<Option<Found>, ArchiveErro
     Ok(connection.prepare_cached(query)?.query_row([id, IMPORTED], read).optional()?)
 }
 
-/// Takes what may be known only later, or have changed.
+/// Updates the fields that may become known only later, or may have changed.
 fn name(connection: &Connection, row: &SessionRow) -> Result<(), ArchiveError> {
     let query = "UPDATE session SET title = coalesce(?2, title), source = coalesce(?3, source),
                  cwd = coalesce(cwd, ?4) WHERE id = ?1";

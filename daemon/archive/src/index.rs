@@ -1,8 +1,7 @@
-//! What is put into the text index.
+//! Adds documents to the text index.
 //!
-//! The index keeps tokens, not text: messages have their bodies, memory texts are
-//! kept beside it, outputs are files elsewhere. One row of `document` for each
-//! row of the index tells what the index can't: kind, profile, time.
+//! The index stores tokens, not text: messages have their bodies, memory texts are in a table of their own, and outputs
+//! are files outside the archive. For each row of the index, a row of `document` has the kind, profile and time.
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
@@ -13,10 +12,10 @@ use crate::token::{self, Tokens};
 use crate::transcript::{self, take_ids};
 use crate::{Archive, ArchiveError, Reader};
 
-/// A part of an output, to be found by its words.
+/// A part of an output, to be indexed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutputPart<'a> {
-    /// Names the output.
+    /// The handle of the output.
     pub handle: &'a str,
     /// The session that made it.
     pub session: &'a str,
@@ -28,39 +27,39 @@ pub struct OutputPart<'a> {
     pub line: u64,
     /// Chars of the output before it.
     pub start: u64,
-    /// Its chars.
+    /// Its length in chars.
     pub chars: u64,
     /// Its text.
     pub text: &'a str,
-    /// It is the output's first.
+    /// Whether it is the first part of the output.
     pub is_first: bool,
-    /// No further part comes: the output counts as indexed.
+    /// Whether it is the last part. The output then counts as indexed.
     pub is_last: bool,
 }
 
-/// A text out of a memory store's history, to be kept and found by its words.
+/// A text from a memory store's history, to be stored and indexed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemoryText<'a> {
     /// The profile.
     pub profile: &'a str,
-    /// Which of its stores.
+    /// The memory store in the profile.
     pub target: &'a str,
-    /// The store's revision that it came with.
+    /// The revision of the store that has this text.
     pub revision: u64,
     /// When, in Unix seconds.
     pub time: f64,
     /// The session that changed the store.
     pub session: Option<&'a str>,
-    /// What was done.
+    /// The action that changed the store.
     pub action: &'a str,
     /// The text.
     pub text: &'a str,
 }
 
-/// Bytes of messages that are put into the index at one time, and the last message that exceeds them.
+/// Bytes of messages that are indexed in one transaction. The last message may exceed it.
 const MOST_BYTES: usize = 8 << 20;
 
-/// What a document is, as `document.kind` has it.
+/// The kind of a document, as `document.kind` stores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Message = 1,
@@ -68,7 +67,7 @@ pub(crate) enum Kind {
     Memory = 3,
 }
 
-/// One document on its way into the index.
+/// A document that is about to be indexed.
 struct Document<'a> {
     id: i64,
     kind: Kind,
@@ -79,8 +78,7 @@ struct Document<'a> {
 }
 
 impl Archive {
-    /// Puts up to `limit` messages into the index, oldest first. Answers how many
-    /// are left at most; 0 only when none is.
+    /// Indexes up to `limit` messages, oldest first. Returns an upper bound of how many are left; 0 only if none is.
     ///
     /// # Errors
     /// A failure of the database; none of them is indexed then.
@@ -100,7 +98,7 @@ impl Archive {
             let mut rows = query.query(params![last, narrow(limit)])?;
             let mut bytes = 0;
             while let Some(row) = rows.next()? {
-                // Long messages are put into it a few at a time: others wait for the writer.
+                // Long messages are indexed a few at a time, because other requests wait for the writer.
                 if bytes > MOST_BYTES {
                     is_cut = true;
                     break;
@@ -136,8 +134,7 @@ impl Archive {
         Ok(usize::try_from(left).unwrap_or(usize::MAX))
     }
 
-    /// Puts parts of outputs into the index, all or none. The first part of an output
-    /// takes the place of whatever is there of it.
+    /// Indexes parts of outputs, all or none. The first part of an output replaces everything that is indexed of it.
     ///
     /// # Errors
     /// A failure of the database.
@@ -150,10 +147,10 @@ impl Archive {
         Ok(())
     }
 
-    /// Takes outputs out of the index; unknown ones are no error.
+    /// Removes outputs from the index. Unknown ones are no error.
     ///
     /// # Errors
-    /// A failure of the database; none is forgotten then.
+    /// A failure of the database; none is removed then.
     pub fn forget_outputs(&mut self, handles: &[String]) -> Result<(), ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
         for handle in handles {
@@ -163,8 +160,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Keeps a memory text and puts it into the index. A revision that is there
-    /// already stays as it is.
+    /// Stores a memory text and indexes it. A revision that is already stored stays unchanged.
     ///
     /// # Errors
     /// A failure of the database.
@@ -193,7 +189,7 @@ impl Archive {
 }
 
 impl Reader {
-    /// Handles of the outputs that are in the index as a whole.
+    /// Returns the handles of the outputs that are completely indexed.
     ///
     /// # Errors
     /// A failure of the database.
@@ -203,7 +199,7 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Profile, target and newest indexed revision of every memory store.
+    /// Returns the profile, target and newest indexed revision of every memory store.
     ///
     /// # Errors
     /// A failure of the database.
@@ -241,8 +237,7 @@ impl Document<'_> {
     }
 }
 
-/// Puts memory texts of these ids into the index that are not there: those of a file whose index was
-/// made anew.
+/// Indexes memory texts with these ids that are not in the index. A file whose index was rebuilt has such texts.
 fn index_memories(transaction: &Connection, after: i64, to: i64) -> Result<(), ArchiveError> {
     let mut query = transaction.prepare_cached(
         "SELECT memory_text.id, profile, time, session_key.key, text
@@ -265,13 +260,12 @@ fn index_memories(transaction: &Connection, after: i64, to: i64) -> Result<(), A
     Ok(())
 }
 
-/// The token that a session's documents have. No text has it: `§` is in no run.
+/// Returns the token that all documents of a session have. No text has it, because `§` is in no run.
 pub(crate) fn session_token(key: i64) -> String {
     format!("§{key}")
 }
 
-/// The token that the documents of a kind have; messages need none, for nearly
-/// all documents are messages.
+/// Returns the token that all documents of a kind have. Messages need none, because nearly all documents are messages.
 pub(crate) fn kind_token(kind: Kind) -> &'static str {
     match kind {
         Kind::Message => "",
@@ -280,7 +274,7 @@ pub(crate) fn kind_token(kind: Kind) -> &'static str {
     }
 }
 
-/// Takes documents out of the index. Ids that are in none are no error.
+/// Removes documents from the index. Unknown ids are no error.
 pub(crate) fn forget(connection: &Connection, ids: &[i64]) -> Result<(), ArchiveError> {
     for id in ids {
         if connection.prepare_cached("DELETE FROM document WHERE id = ?1")?.execute([id])? > 0 {
@@ -310,14 +304,14 @@ fn insert_part(transaction: &Connection, part: &OutputPart<'_>) -> Result<(), Ar
     Document { id, kind, profile: part.profile, time: part.time, session: Some(session), tokens }.insert(transaction)
 }
 
-/// Takes an output out of the index, if it is there.
+/// Removes an output from the index, if it is there.
 fn forget_handle(connection: &Connection, handle: &str) -> Result<(), ArchiveError> {
     let query = "SELECT key FROM output WHERE handle = ?1";
     let output: Option<i64> = connection.prepare_cached(query)?.query_row([handle], |row| row.get(0)).optional()?;
     output.map_or(Ok(()), |output| forget_output(connection, output))
 }
 
-/// Takes an output and its parts out of the index.
+/// Removes an output and its parts from the index.
 pub(crate) fn forget_output(connection: &Connection, output: i64) -> Result<(), ArchiveError> {
     let parts: Vec<i64> = {
         let mut query = connection.prepare_cached("SELECT id FROM output_part WHERE output = ?1")?;

@@ -1,8 +1,8 @@
-//! Which language a text is in, as far as that matters for its words: how they are reduced to
-//! stems, and which of them say nothing.
+//! Detects the language of a text, as far as its words need it: how they are reduced to stems, and which of them are
+//! function words.
 //!
-//! Pure. The script decides where only one language of it is known here; for Latin letters the
-//! language is that of most of the text's function words, and English where none has more.
+//! Pure: does no I/O. The script decides if only one known language uses it. For Latin letters, the language with most
+//! of the text's function words counts, and English in a tie.
 
 mod function_words;
 mod times;
@@ -17,52 +17,52 @@ use crate::hash::Words;
 
 pub(crate) use times::{asks_when, says_when};
 
-/// A language whose words are reduced to stems, by the rules of Snowball (snowballstem.org).
+/// A language whose words are reduced to stems with the rules of Snowball (snowballstem.org).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Language {
-    /// Also what Latin letters of no other language are taken for.
+    /// Also the fallback for Latin letters.
     English,
-    /// See the name.
+    /// German.
     German,
-    /// See the name.
+    /// French.
     French,
-    /// See the name.
+    /// Spanish.
     Spanish,
-    /// See the name.
+    /// Italian.
     Italian,
-    /// See the name.
+    /// Portuguese.
     Portuguese,
-    /// See the name.
+    /// Dutch.
     Dutch,
-    /// See the name.
+    /// Swedish.
     Swedish,
-    /// Norwegian too, whose function words are nearly the same.
+    /// Danish, and Norwegian, whose function words are nearly the same.
     Danish,
-    /// What Cyrillic letters are taken for.
+    /// Assumed for Cyrillic letters.
     Russian,
-    /// What Greek letters are taken for.
+    /// Assumed for Greek letters.
     Greek,
-    /// What Arabic letters are taken for.
+    /// Assumed for Arabic letters.
     Arabic,
 }
 
-/// Function words of a language other than English that tell it: one alone may be another's word.
+/// How many function words identify a language other than English. One alone may be a word of another language.
 const TELLING: usize = 2;
 
-/// Words of a text that are looked at.
+/// The maximum number of words of a text that are examined.
 const LOOKED_AT: usize = 400;
 
-/// Chars of the shortest word that is reduced.
+/// Chars of the shortest word that is reduced to a stem.
 const SHORTEST: usize = 3;
 
-/// Bytes of the longest one; beyond it stand keys and data.
+/// Bytes of the longest word that is reduced to a stem. Longer ones are keys and data.
 const LONGEST: usize = 40;
 
 impl Language {
-    /// How many there are.
+    /// The number of languages.
     pub(crate) const COUNT: usize = Self::Arabic as usize + 1;
 
-    /// All that are written with Latin letters.
+    /// All languages that are written with Latin letters.
     pub(crate) const LATIN: [Self; 9] = [
         Self::English,
         Self::German,
@@ -75,8 +75,8 @@ impl Language {
         Self::Danish,
     ];
 
-    /// The language that the Latin words of a text are taken for, by their function words; none
-    /// where there are none of any language. The words are in small letters, without accents.
+    /// Returns the language of the Latin words of a text, detected from their function words; `None` if there are too
+    /// few of them. The words are lowercase, without accents.
     pub(crate) fn of_latin<'a>(words: impl Iterator<Item = &'a str>) -> Option<Self> {
         let mut counts = [0_usize; Self::LATIN.len()];
         for word in words.take(LOOKED_AT) {
@@ -85,12 +85,12 @@ impl Language {
             }
         }
         let most = counts.iter().copied().max()?;
-        // Of equal ones the first, which is English.
+        // In a tie the first one wins, which is English.
         let (language, _) = Self::LATIN.into_iter().zip(counts).find(|(_, count)| *count == most)?;
         (most >= if language == Self::English { 1 } else { TELLING }).then_some(language)
     }
 
-    /// The language of a word by its letters; none where they are Latin or say nothing.
+    /// Returns the language of a word from its letters; `None` if they are Latin or of an unknown script.
     pub(crate) fn of_letters(word: &str) -> Option<Self> {
         word.chars().find_map(|letter| match letter {
             '\u{0370}'..='\u{03ff}' | '\u{1f00}'..='\u{1fff}' => Some(Self::Greek),
@@ -100,13 +100,12 @@ impl Language {
         })
     }
 
-    /// The stem of a word in small letters. Words with digits, very short and very long ones are
-    /// their own.
+    /// Returns the stem of a lowercase word. Words with digits, very short and very long ones are returned unchanged.
     pub(crate) fn stem(self, word: &str) -> Cow<'_, str> {
         if is_reduced(word) { Stemmer::create(self.algorithm()).stem(word) } else { Cow::Borrowed(word) }
     }
 
-    /// Whether a word says nothing in this language.
+    /// Whether a word is a function word of this language.
     pub(crate) fn has_function_word(self, word: &str) -> bool {
         match self {
             Self::Russian => RUSSIAN_FUNCTION_WORDS.contains(word),
@@ -138,7 +137,7 @@ fn is_reduced(word: &str) -> bool {
     word.len() <= LONGEST && word.chars().all(char::is_alphabetic) && word.chars().nth(SHORTEST - 1).is_some()
 }
 
-/// Where each function word of a Latin script belongs, as places in [`Language::LATIN`].
+/// The languages of each function word in Latin script, as indexes into [`Language::LATIN`].
 static LATIN_FUNCTION_WORDS: LazyLock<HashMap<&'static str, Vec<usize>, Words>> = LazyLock::new(|| {
     let lists = [
         function_words::ENGLISH,

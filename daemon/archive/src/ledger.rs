@@ -1,4 +1,4 @@
-//! The ledger: what changed in the windows of sessions, with the calls of models around it.
+//! The ledger: changes of the windows of sessions, and the model calls around them.
 
 use rusqlite::types::ToSql;
 use rusqlite::{Row, params};
@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 use crate::usage::{Buckets, UsageRow};
 use crate::{Archive, ArchiveError, Reader};
 
-/// A call with an id of its own.
+/// A model call with an id of its own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// The call's id in its session.
@@ -26,7 +26,7 @@ pub struct Call {
 pub struct Change {
     /// When, in Unix seconds.
     pub time: f64,
-    /// What changed; the archive only keeps the word.
+    /// The kind of change; the archive only stores the word.
     pub kind: String,
     /// Tokens with herma.
     pub added: u64,
@@ -58,7 +58,7 @@ pub struct SessionLedger {
     pub changes: Vec<Change>,
 }
 
-/// Which sessions.
+/// Selects sessions of the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LedgerQuery<'a> {
     /// Only this one.
@@ -86,7 +86,7 @@ impl Archive {
         })
     }
 
-    /// Keeps a change, but none of a removed session; returns whether it did.
+    /// Stores a change. Returns false, and stores nothing, if the session was removed.
     ///
     /// # Errors
     /// A number of 2^63 and more, or a failure of the database.
@@ -104,7 +104,7 @@ impl Archive {
 }
 
 impl Reader {
-    /// The ledgers of sessions in which something changed, by their ids.
+    /// Returns the ledgers of sessions with at least one change, in the order of their ids.
     ///
     /// # Errors
     /// A failure of the database.

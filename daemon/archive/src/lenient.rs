@@ -1,20 +1,19 @@
-//! JSON of which only the texts matter.
+//! A lenient JSON parser for values of which only the texts matter.
 
 use std::borrow::Cow;
 
 use herma_json::string_end;
 use serde_json::Value;
 
-/// Digits and more of which a number may be too large for a float; those that need as
-/// many are rare.
+/// Bytes from which on a number may be too large for a float. Numbers that long are rare.
 const LONG: usize = 300;
 
-/// Reads a text; a number that no float can be, such as `1e400`, counts as 0.
+/// Parses a text. A number that no float can be, such as `1e400`, becomes 0.
 pub(crate) fn parse(text: &str) -> Option<Value> {
     serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_large_numbers(text))).ok()
 }
 
-/// The text with 0 in the place of every number with an exponent or of great length.
+/// Replaces every number with an exponent or of great length with 0.
 fn without_large_numbers(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let (mut copied, mut at) = (0, 0);

@@ -1,4 +1,4 @@
-//! Sessions as people look at them.
+//! Sessions as they are shown to people.
 
 use rusqlite::types::ToSql;
 use rusqlite::{OptionalExtension, Row};
@@ -8,22 +8,21 @@ use crate::session::{self, SessionRow};
 use crate::usage::Totals;
 use crate::{ArchiveError, Reader, text_of};
 
-/// Chars of a preview, without the dots behind it.
+/// Chars of a preview, without the dots after it.
 pub const PREVIEW: usize = 60;
 
-/// A session with what is known about it.
+/// A session with its counts, usage and preview.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
-    /// The session itself. In a list of chains it is the tip, with the root's
-    /// `started_at`.
+    /// The session itself. In a list of chains this is the chain's tip, with the `started_at` of the root.
     pub row: SessionRow,
-    /// All its messages, also those that left its list.
+    /// The number of all its messages, including those that left its list.
     pub messages: u64,
-    /// All calls in them.
+    /// The number of all tool calls in them.
     pub tool_calls: u64,
-    /// What its calls to models used.
+    /// The tokens that its model calls used.
     pub usage: Totals,
-    /// How it begins: the first user message, in short.
+    /// The beginning of the first user message.
     pub preview: String,
     /// When it was last used, in Unix seconds.
     pub last_active: f64,
@@ -36,22 +35,22 @@ pub struct Shown {
 pub struct List<'a> {
     /// Only of this profile.
     pub profile: Option<&'a str>,
-    /// Sessions at most.
+    /// The maximum number of sessions.
     pub limit: usize,
-    /// Only those whose root was started before, in Unix seconds.
+    /// Only those whose root was started before this time, in Unix seconds.
     pub before: Option<f64>,
-    /// Every row as it is, instead of each chain as its tip.
+    /// Lists every row as it is, instead of each chain as its tip.
     pub raw: bool,
 }
 
-/// Continuations and what a delegate did are parts of other sessions.
+/// The condition for a session that is not part of another one, as continuations and sessions of a delegate are.
 const STANDS_ALONE: &str = "(session.parent IS NULL
      OR NOT EXISTS (SELECT 1 FROM session AS parent WHERE parent.id = session.parent)
      OR EXISTS (SELECT 1 FROM session AS parent WHERE parent.id = session.parent
                 AND parent.end_reason IN ('branched', 'branch', 'clear') AND session.started_at >= parent.ended_at))";
 
 impl Reader {
-    /// The session of that id with what is known about it.
+    /// Returns the session of that id with its counts, usage and preview.
     ///
     /// # Errors
     /// A failure of the database.
@@ -65,7 +64,7 @@ impl Reader {
         self.shown(counted, lineage_root).map(Some)
     }
 
-    /// The newest sessions: by when their root was started, then by its id.
+    /// Returns the newest sessions, sorted by the start time of their root, then by its id.
     ///
     /// # Errors
     /// A failure of the database.

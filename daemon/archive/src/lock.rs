@@ -5,11 +5,9 @@ use rusqlite::{OptionalExtension, TransactionBehavior, params};
 use crate::{Archive, ArchiveError, Reader};
 
 impl Archive {
-    /// Takes the lock of a session, which need not be known, for `ttl` seconds;
-    /// without a ttl until it is given back or [`Self::drop_unbound_locks`]. True
-    /// when `holder` has it now. One that had it before keeps it as long as it was
-    /// told then. A lock whose time is over is nobody's. An empty id or holder
-    /// gets none.
+    /// Takes the lock of a session, which need not be known, for `ttl` seconds. Without a ttl it lasts until it is
+    /// released or [`Self::drop_unbound_locks`] runs. Returns true if `holder` has the lock now. A holder that had it
+    /// already keeps its earlier end. An expired lock belongs to no one. An empty id or holder gets no lock.
     ///
     /// # Errors
     /// A failure of the database.
@@ -17,7 +15,7 @@ impl Archive {
         if session.is_empty() || holder.is_empty() {
             return Ok(false);
         }
-        // SQLite keeps what is no number as NULL, and NULL is "for ever" here.
+        // SQLite stores NaN as NULL, and NULL means that a lock never expires.
         let until = ttl.map(|ttl| now + ttl).map(|until| if until.is_nan() { now } else { until });
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction
@@ -33,7 +31,7 @@ impl Archive {
         Ok(is_held)
     }
 
-    /// Gives a lock back. False when `holder` has it not, or not any more.
+    /// Releases a lock. Returns false if `holder` does not have it, or no longer has it.
     ///
     /// # Errors
     /// A failure of the database.
@@ -42,7 +40,7 @@ impl Archive {
         Ok(self.connection().prepare_cached(query)?.execute(params![session, holder, now])? > 0)
     }
 
-    /// Gives a lock back that has no ttl; one of the same holder that has a ttl stays.
+    /// Releases a lock that has no ttl. A lock of the same holder with a ttl stays.
     ///
     /// # Errors
     /// A failure of the database.
@@ -52,8 +50,8 @@ impl Archive {
         Ok(())
     }
 
-    /// Drops the locks without a ttl: they end with the connection that took them,
-    /// and no connection outlives the daemon. Answers how many.
+    /// Drops the locks without a ttl. They end with the connection that took them, and no connection outlives the
+    /// daemon. Returns how many it dropped.
     ///
     /// # Errors
     /// A failure of the database.
@@ -64,7 +62,7 @@ impl Archive {
 }
 
 impl Reader {
-    /// Who has the lock of a session.
+    /// Returns the holder of a session's lock.
     ///
     /// # Errors
     /// A failure of the database.

@@ -1,4 +1,4 @@
-//! What the archive understands of a message: its role, its calls, its text.
+//! Reads the parts of a message that the archive needs: its role, its calls, its text.
 
 use std::borrow::Cow;
 
@@ -6,45 +6,43 @@ use serde_json::Value;
 
 use crate::lenient;
 
-/// Tools whose results are shown again, not said anew. Finding them once more
-/// would let a search find only earlier searches.
+/// Tools whose results repeat archived content. If their results were searched, a search would find only earlier
+/// searches.
 const RECALL_TOOLS: [&str; 7] =
     ["recall_search", "recall_expand", "recall_describe", "recall_state", "recall_ask", "output_read", "output_search"];
 
-/// The heading of a handoff's section that lists what its messages name.
+/// The heading of the section of a handoff that lists the things that its messages name.
 pub const STATE_HEADING: &str = "## State of the Work";
 
-/// The field that a message with a handoff has.
+/// The field that marks a message with a handoff.
 const HANDOFF: &str = "_compressed_summary";
 
-/// How a handoff begins, and the words of the line that ends it: the user's own words may be around it.
+/// The beginning of a handoff, and of the line that ends it. The user's own words may be around it.
 const HANDOFF_BEGIN: &str = "[CONTEXT COMPACTION";
 const HANDOFF_END: &str = "--- END OF CONTEXT SUMMARY";
 
-/// The tags of a preview. The output itself is a document of its own.
+/// The tags of the preview of an output. The output itself is a document of its own.
 const PREVIEW: [&str; 2] = ["<persisted-output>", "</persisted-output>"];
 
-/// How deep text is looked for in parts of parts.
+/// How deep nested parts are searched for text.
 const DEPTH: usize = 4;
 
-/// The words of a message that a search may find, one part a line: its text, its
-/// text parts, the names and arguments of its calls. Reasoning and images are
-/// left out. A body that is no JSON has none.
+/// Returns the words of a message that a search may find, one part per line: its text, its text parts, the names and
+/// arguments of its calls. Reasoning and images are left out. A body that is no JSON has none.
 #[must_use]
 pub fn text_of(body: &str) -> String {
     lenient::parse(body).map(|value| text_of_value(&value)).unwrap_or_default()
 }
 
-/// The words by which a message is found: those of its text, and the name of who said it, or of the tool
-/// that did. A handoff and the preview of an output have none, because they would be
-/// found in the place of the messages and the output.
+/// Returns the words of a message that are indexed: those of its text, and the name of its author or tool. A handoff
+/// and the preview of an output have none. Otherwise a search would find them instead of the messages and the output.
 pub(crate) fn searched(body: &str) -> String {
     let Some(value) = lenient::parse(body) else { return String::new() };
     let text = text_of_value(&value);
     let is_flagged = value.get(HANDOFF).and_then(Value::as_bool) == Some(true);
     let is_tool = value.get("role").and_then(Value::as_str) == Some("tool");
     let text = if is_tool { without_preview(&text) } else { without_handoff(&text, is_flagged) };
-    // Ollama names the tool of a result so.
+    // Ollama puts the tool's name into this field of a result.
     let name = value.get("name").or_else(|| value.get("tool_name").filter(|_| is_tool));
     match name.and_then(Value::as_str) {
         Some(name) if !name.is_empty() && !text.is_empty() => format!("{name}\n{text}"),
@@ -80,33 +78,33 @@ fn without_preview(text: &str) -> Cow<'_, str> {
     behind.map_or(text.into(), |(_, behind)| behind.trim().into())
 }
 
-/// A message as far as it matters here. What has an odd type counts as missing.
+/// The parts of a message that matter here. A field with an unexpected type counts as missing.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Parsed {
     /// Its role; empty when it has none.
     pub(crate) role: String,
     /// Its own `name`, or that of a tool.
     name: Option<String>,
-    /// The call that it answers.
+    /// The id of the call that it answers.
     pub(crate) answers: Option<String>,
     /// Its tool calls.
     pub(crate) calls: Vec<Call>,
-    /// Its content says of itself that it was recalled.
+    /// Whether its content marks itself as recalled.
     says_recalled: bool,
 }
 
 /// A tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Call {
-    /// Names it within the conversation, more or less.
+    /// Its id, usually unique in the conversation.
     pub(crate) id: String,
-    /// It asks for something that was there before.
+    /// Whether it calls a recall tool.
     pub(crate) recalls: bool,
 }
 
 impl Parsed {
-    /// Reads a body; one that is no JSON object is a message without anything. Only what
-    /// matters is read: most of a body is content, which is passed over.
+    /// Parses a body. A body that is no JSON object is an empty message. Only the needed fields are parsed: most of a
+    /// body is content, which is skipped.
     pub(crate) fn of(body: &str) -> Self {
         let mut parsed = Self::default();
         for (key, value) in herma_json::fields(body) {
@@ -122,8 +120,7 @@ impl Parsed {
         parsed
     }
 
-    /// Whether it shows what was there before; `asked` tells whether the call of
-    /// that id was one of a recall tool.
+    /// Whether it repeats archived content. `asked` returns whether the call of that id was to a recall tool.
     pub(crate) fn is_recalled<E>(&self, asked: impl FnOnce(&str) -> Result<bool, E>) -> Result<bool, E> {
         if self.says_recalled {
             return Ok(true);
@@ -151,15 +148,15 @@ fn recalls(tool: &str) -> bool {
     RECALL_TOOLS.contains(&tool)
 }
 
-/// Whether a content, as JSON text, is a string with an object that says so. Nobody writes the
-/// letters of the word as escapes, so that most contents need not be read for it.
+/// Whether a content, as JSON text, is a string with an object that marks itself as recalled. No client writes the
+/// letters of the field as escapes, so most contents need not be parsed.
 fn says_recalled(content: &str) -> bool {
     content.starts_with('"')
         && content.contains(RECALLED)
         && serde_json::from_str(content).is_ok_and(|content: String| is_recalled_object(&content))
 }
 
-/// The field by which an answer says of itself that it was recalled.
+/// The field with which an answer marks itself as recalled.
 const RECALLED: &str = "recalled";
 
 fn is_recalled_object(content: &str) -> bool {
@@ -168,12 +165,12 @@ fn is_recalled_object(content: &str) -> bool {
             Some(Value::Object(object)) if object.get(RECALLED) == Some(&Value::Bool(true)))
 }
 
-/// The text of a value that is a string.
+/// Returns the text of a value that is a string.
 fn string(value: &str) -> Option<String> {
     value.starts_with('"').then(|| herma_json::decode(value).into_owned())
 }
 
-/// The items of a value that is a list.
+/// Returns the items of a value that is a list.
 fn items(value: &str) -> impl Iterator<Item = &str> {
     let mut items = Vec::new();
     if value.starts_with('[') {
@@ -202,7 +199,7 @@ fn text_of_value(value: &Value) -> String {
     text.lines
 }
 
-/// Text as it is put together, a part a line.
+/// A text that is put together, one part per line.
 #[derive(Default)]
 struct Text {
     lines: String,
@@ -243,8 +240,7 @@ impl Text {
         }
     }
 
-    /// Arguments are JSON in a string as a rule: its escapes are undone, so that
-    /// a word after a line break is a word.
+    /// Arguments are usually JSON in a string. Its escapes are undone, so that a word after a line break is a word.
     fn call(&mut self, function: &Value) {
         self.content(function.get("name").unwrap_or(&Value::Null), 0);
         match function.get("arguments") {

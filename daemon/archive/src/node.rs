@@ -1,7 +1,7 @@
-//! Nodes: parts of a conversation that left its list, and what stands for several of them.
+//! Nodes: summaries of parts of a conversation that left its list, and summaries of several such nodes.
 //!
-//! A node never changes. It counts as long as the compression that made it is not undone; those that
-//! no other one stands for are the session's map.
+//! A node never changes. It counts as long as the compression that made it is not undone. The nodes that no other node
+//! covers are the session's map.
 
 pub mod opened;
 pub mod rewritten;
@@ -13,51 +13,51 @@ use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 use crate::{ArchiveError, Reader};
 
-/// A node as it is kept.
+/// A stored node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeRow {
-    /// Names it.
+    /// Its id.
     pub id: String,
-    /// Its number among those of its session.
+    /// Its number in its session.
     pub number: u64,
-    /// 0 for a leaf; else one more than the nodes that it stands for.
+    /// 0 for a leaf; otherwise one more than the depth of the nodes that it covers.
     pub depth: u32,
     /// The number of its first message in the conversation, from 0.
     pub first: u64,
-    /// That of the message after its last one.
+    /// The number of the message after its last one.
     pub next: u64,
     /// When its first message was said, in Unix seconds.
     pub since: f64,
-    /// When its last one was.
+    /// When its last message was said, in Unix seconds.
     pub until: f64,
     /// Tokens of its messages.
     pub tokens: u64,
     /// Who wrote its text.
     pub writer: String,
-    /// What it stands for.
+    /// What it covers.
     pub of: Stands,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// Exact references of its messages.
+    /// Exact references from its messages.
     pub references: String,
     /// The state of the work at its end.
     pub state: String,
-    /// What its checks had to say.
+    /// The warnings of the checks on its text.
     pub warnings: Vec<String>,
 }
 
-/// What a node stands for.
+/// What a node covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stands {
-    /// Messages that left by the compression that made it, from these positions of the list before.
+    /// Messages that the compression that made the node removed, from these positions of the list before it.
     Messages(Range<u64>),
-    /// All that left under a handle.
+    /// All messages that left the list under a handle.
     Handle(String),
     /// Nodes, the oldest first.
     Nodes(Vec<String>),
 }
 
-/// A node with where it belongs.
+/// A node with its session and its compression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeptNode {
     /// The node.
@@ -68,26 +68,27 @@ pub struct KeptNode {
     pub profile: String,
     /// The compression that made it.
     pub made_by: String,
-    /// The generation of the undo that took that compression back.
+    /// The generation of the undo that reverted that compression, if one did.
     pub undone: Option<u64>,
 }
 
-/// What a session has of nodes, and what new ones need.
+/// The map of a session, and the data that new nodes need.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Map {
-    /// The nodes that no other one stands for, the oldest first: of the session, and of those that it goes on for.
+    /// The nodes that no other node covers, the oldest first: those of the session and of the sessions that it
+    /// continues.
     pub nodes: Vec<NodeRow>,
-    /// The number of the next node of this very session.
+    /// The number of the session's next node.
     pub next: u64,
-    /// Messages that left the list so far.
+    /// How many messages have left the list so far.
     pub left: u64,
-    /// When the list changed last, or the session began, in Unix seconds.
+    /// When the list last changed, in Unix seconds. If it never did, when the session began.
     pub since: f64,
-    /// When the messages of the transcript came, by position, in Unix seconds.
+    /// When each message of the transcript was added, by position, in Unix seconds.
     pub times: Vec<f64>,
 }
 
-/// Keeps nodes that a compression made.
+/// Saves the nodes that a compression made.
 pub(crate) fn save(
     transaction: &Transaction<'_>,
     session: &str,
@@ -168,18 +169,18 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<KeptNode> {
     })
 }
 
-/// The nodes of a session that count; of each what an index has.
+/// Selects the nodes of a session that count, with columns that one index has.
 const COUNTED: &str = "SELECT node.id, node.children, node.replaces FROM node
      JOIN compression ON compression.handle = node.made_by
      WHERE node.session = ?1 AND compression.undone IS NULL ORDER BY node.rowid";
 
 impl Reader {
-    /// The map of a session.
+    /// Returns the map of a session.
     ///
     /// # Errors
     /// A failure of the database.
     pub fn map(&self, session: &str) -> Result<Map, ArchiveError> {
-        // One view of the file for all of it.
+        // One read transaction, so that all queries see the same state.
         let transaction = self.connection.unchecked_transaction()?;
         let mut map = Map { nodes: self.frontier(session)?, ..Map::default() };
         let query = "SELECT coalesce(max(number) + 1, 0) FROM node WHERE session = ?1 AND replaces IS NULL";
@@ -203,7 +204,7 @@ impl Reader {
         Ok(map)
     }
 
-    /// A node by its id.
+    /// Returns the node of this id. If a child was rewritten, its newest version is named.
     ///
     /// # Errors
     /// A failure of the database.
@@ -218,7 +219,7 @@ impl Reader {
         Ok(found)
     }
 
-    /// The leaf that stands for an archived message, if there is one that counts.
+    /// Returns the leaf that covers an archived message, if one that counts does.
     ///
     /// # Errors
     /// A failure of the database.
@@ -233,7 +234,7 @@ impl Reader {
         Ok(self.connection.prepare_cached(query)?.query_row([message], |row| row.get(0)).optional()?)
     }
 
-    /// The nodes that no other one stands for, the oldest first. Of the others only what it takes to know that is read.
+    /// Returns the nodes that no other node covers, the oldest first. Of covered nodes it reads only the ids.
     fn frontier(&self, session: &str) -> Result<Vec<NodeRow>, ArchiveError> {
         let mut query = self.connection.prepare_cached(COUNTED)?;
         let (mut all, mut covered) = (Vec::<String>::new(), HashSet::<String>::new());
@@ -248,7 +249,7 @@ impl Reader {
                 covered.extend(list(&row.get::<_, Option<String>>(1)?.unwrap_or_default()));
             }
         }
-        // What one stands for, the one that was written anew in its place does not stand for beside it.
+        // A rewritten node replaces an older one. A node that covers the older one covers the rewritten one too.
         for (newer, older) in replaced {
             if covered.contains(&older) {
                 covered.insert(newer);

@@ -1,10 +1,10 @@
-//! A JSON text as it is known by, however a client's library writes it.
+//! The normal form of a JSON text, which is the same however a client's library writes it.
 
 use std::borrow::Cow;
 
-/// The same text without white space between its tokens, its strings with no more escapes than JSON asks for, and its
-/// numbers without a fraction of nothing (`1.0` is `1`, as JavaScript writes it). Key order stays. What is no JSON comes
-/// out as something, the same for the same.
+/// Returns the text without white space between its tokens, with only the escapes that JSON requires, and with numbers
+/// without a zero fraction (`1.0` is `1`, as JavaScript writes it). The order of keys stays. Text that is no JSON has a
+/// result too, the same for the same text.
 pub fn normal(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
@@ -26,8 +26,8 @@ pub fn normal(text: &str) -> String {
     out
 }
 
-/// The same of a message without the fields that begin with `_`: they are herma's and its caller's own, and not every
-/// caller keeps them.
+/// Returns the normal form of a message without the fields that begin with `_`. These belong to herma and its caller,
+/// and not every caller keeps them.
 pub fn normal_message(text: &str) -> String {
     let fields = herma_json::fields(text);
     let is_own = |key: &str| key.starts_with("\"_");
@@ -39,7 +39,7 @@ pub fn normal_message(text: &str) -> String {
     normal(&format!("{{{}}}", kept.join(",")))
 }
 
-/// Adds the signs, words and numbers between two strings.
+/// Appends the punctuation, words and numbers between two strings.
 fn push_between_strings(text: &str, out: &mut String) {
     let is_of_number = |char: char| char.is_ascii_digit() || matches!(char, '+' | '-' | '.' | 'e' | 'E');
     let mut rest = text;
@@ -66,7 +66,7 @@ fn number(token: &str) -> Cow<'_, str> {
     herma_json::whole_number(token).or_else(shortest).map_or(token.into(), Cow::Owned)
 }
 
-/// Behind the closing quote of the string that begins there.
+/// Returns the position after the closing quote of the string that begins at `start`.
 fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
@@ -78,7 +78,7 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// A string with the escapes that JSON asks for; one with half a surrogate pair stays.
+/// Rewrites a string with only the escapes that JSON requires. A string with half a surrogate pair stays unchanged.
 fn rewritten(token: &str) -> Cow<'_, str> {
     let read: Result<String, _> = serde_json::from_str(token);
     read.and_then(|string| serde_json::to_string(&string)).map_or(Cow::Borrowed(token), Cow::Owned)

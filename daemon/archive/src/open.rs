@@ -11,18 +11,18 @@ use crate::{ArchiveError, schema};
 /// How long a statement waits for another connection's lock.
 pub const BUSY: Duration = Duration::from_secs(5);
 
-/// Page cache of the writer, in KiB (negative: that is how SQLite tells KiB
-/// from pages). Enough for a batch of appends.
+/// Page cache of the writer, in KiB: SQLite reads a negative value as KiB and a positive one as pages. Enough for a
+/// batch of appends.
 const WRITER_CACHE: i64 = -4096;
 
-/// Page cache of a reader, in KiB (negative as above). A search over a large
-/// archive walks some megabytes of the index; SQLite takes them only when used.
+/// Page cache of a reader, in KiB (negative as above). A search over a large archive reads some megabytes of the index.
+/// SQLite allocates the memory only when it is used.
 const READER_CACHE: i64 = -16_384;
 
-/// Prepared statements that a connection keeps.
+/// Prepared statements that each connection caches.
 const STATEMENTS: usize = 96;
 
-/// The archive as one connection reads it.
+/// A connection that reads the archive.
 #[derive(Debug)]
 pub struct Reader {
     pub(crate) connection: Connection,
@@ -36,18 +36,18 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Opens the file, creating it when missing and bringing an older one up to
-    /// date. What is acknowledged from then on survives a power cut: WAL with
-    /// full syncs.
+    /// Opens the file. Creates it if it is missing, and migrates an older one to the newest version. Every write that
+    /// is acknowledged from then on survives a power cut: the file uses WAL with full syncs.
     ///
     /// # Errors
-    /// A file that can't be opened, is no database, is damaged, or was written
-    /// by a newer herma. It is left as it was then.
+    /// The file can't be opened, is no database, is damaged, or was written by a newer herma. The file stays unchanged
+    /// then.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
         let mut connection = Connection::open(path)?;
         prepare_once(&connection)?;
         connection.busy_timeout(BUSY)?;
-        // Until it is known whose file it is, its log is not put away either.
+        // Until the checks below have passed, closing the connection must not write the log into a file that may not be
+        // herma's.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         let (found, known) = (schema::version(&connection)?, schema::known());
         if found > known {
@@ -58,8 +58,8 @@ impl Archive {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", "ON")?;
-        // Always, not only while something is removed: pages that the index or a
-        // moved row gave up before have the words of messages too.
+        // Always on, not only while a session is removed: pages that the index or a moved row freed earlier contain
+        // words of messages too.
         connection.pragma_update(None, "secure_delete", "ON")?;
         connection.pragma_update(None, "cache_size", WRITER_CACHE)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
@@ -67,8 +67,8 @@ impl Archive {
         Ok(Self { reader: Reader { connection }, path: path.to_owned() })
     }
 
-    /// A read-only view of a file that a newer herma wrote: what it has in common
-    /// with this version can be read, anything else fails.
+    /// Opens a read-only view of a file that a newer herma wrote. Tables and columns that this version knows can be
+    /// read; any other query fails.
     ///
     /// # Errors
     /// A file that can't be opened, is no database or is damaged.
@@ -76,31 +76,30 @@ impl Archive {
         Reader::connect(path)
     }
 
-    /// The reading functions, on the writer's own connection: they see every
-    /// write that was acknowledged.
+    /// Returns the reading functions, on the writer's own connection. They see every acknowledged write.
     #[must_use]
     pub fn reader(&self) -> &Reader {
         &self.reader
     }
 
-    /// Where the file is.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes everything into the file at `path`, which must be empty or missing. That works also
-    /// when this archive's own file has lost its name. The copy is not synced.
+    /// Copies the whole archive into the file at `path`, which must be empty or missing. This works even if this
+    /// archive's own file was deleted from its folder. The copy is not synced.
     ///
     /// # Errors
-    /// A disk that refuses it, or a damaged archive.
+    /// The disk refuses the write, or the archive is damaged.
     pub fn copy_to(&self, path: &Path) -> Result<(), ArchiveError> {
         let path = path.to_str().ok_or_else(|| rusqlite::Error::InvalidPath(path.to_owned()))?;
         self.connection().execute("VACUUM INTO ?1", [path])?;
         Ok(())
     }
 
-    /// Waits for another program's lock no longer than this from now on; [`BUSY`] at first.
+    /// Sets how long a statement waits for another program's lock. The initial value is [`BUSY`].
     ///
     /// # Errors
     /// A failure of the database.
@@ -116,7 +115,7 @@ impl Archive {
         begun.is_err_and(|error| error.is_locked())
     }
 
-    /// Gives back the memory that pages are kept in for the next time.
+    /// Frees the memory of the page cache.
     ///
     /// # Errors
     /// A failure of the database.
@@ -124,10 +123,10 @@ impl Archive {
         self.reader.keep_little()
     }
 
-    /// Puts everything that is in the log into the file, durably.
+    /// Moves everything from the write-ahead log into the file, durably.
     ///
     /// # Errors
-    /// A reader that is in the way for too long, or a disk that refuses it.
+    /// A reader blocks the checkpoint for too long, or the disk refuses the write.
     pub fn put_log_away(&self) -> Result<(), ArchiveError> {
         let is_busy: bool = self.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
         if is_busy { Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(5), None).into()) } else { Ok(()) }
@@ -143,12 +142,11 @@ impl Archive {
 }
 
 impl Reader {
-    /// A second connection that can only read, beside the one writer. The writer
-    /// must have opened the file before: it makes the tables.
+    /// Opens a second, read-only connection next to the writer. The writer must have opened the file before, because it
+    /// creates the tables.
     ///
     /// # Errors
-    /// A file that is missing, can't be opened, is no database, is damaged, or
-    /// has another version than this herma's.
+    /// The file is missing, can't be opened, is no database, is damaged, or has another version than this herma.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
         let reader = Self::connect(path)?;
         let (found, known) = (schema::version(&reader.connection)?, schema::known());
@@ -159,7 +157,7 @@ impl Reader {
         }
     }
 
-    /// Gives back the memory that pages are kept in for the next time.
+    /// Frees the memory of the page cache.
     ///
     /// # Errors
     /// A failure of the database.
@@ -181,8 +179,8 @@ impl Reader {
     }
 }
 
-/// Has a statement keep its plan. Otherwise SQLite compiles one with `LIMIT ?` anew each time that it is
-/// given another value, which took two fifths of a search.
+/// Makes SQLite keep the plan of a prepared statement. Otherwise SQLite compiles a statement with `LIMIT ?` again each
+/// time the value changes, which took two fifths of a search.
 fn prepare_once(connection: &Connection) -> Result<(), ArchiveError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())

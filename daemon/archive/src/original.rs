@@ -1,4 +1,4 @@
-//! Where messages are kept whole that stand in a list in a shorter form.
+//! Maps messages that are in a list in a shorter form to their full form.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use sha2::{Digest, Sha256};
@@ -13,12 +13,12 @@ pub struct Shortened<'a> {
     pub from: u64,
     /// Its position in the list after.
     pub to: u64,
-    /// The form that it has there, as JSON text.
+    /// Its new form, as JSON text.
     pub body: &'a str,
 }
 
-/// Notes of messages that a compression left in the list in another form where they are, and in a transcript which rows
-/// have these forms: two of them may say the same.
+/// Notes where the full forms are of messages that a compression left in the list in another form. In a transcript it
+/// also notes the row with the new form, because two rows may have the same text.
 pub(crate) fn save(
     transaction: &Transaction<'_>,
     removal: &Removal<'_>,
@@ -36,12 +36,12 @@ pub(crate) fn save(
     Ok(())
 }
 
-/// The positions of the messages that the compression ?1 left in the list in another form. Its session may be
-/// another one than that of who asks: a session knows of those that it goes on for.
+/// Selects the positions of the messages that the compression ?1 left in the list in another form. The compression may
+/// belong to a session that the requested one continues.
 pub(crate) const STAYED: &str = "SELECT original.position FROM original
      WHERE original.session = (SELECT made.session FROM compression AS made WHERE made.handle = ?1) AND original.handle = ?1";
 
-/// A message as it left a list.
+/// A message that may have left a list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Left<'a> {
     /// The id of its row.
@@ -50,15 +50,15 @@ pub(crate) struct Left<'a> {
     pub(crate) session: &'a str,
     /// The generation that it left.
     pub(crate) generation: u64,
-    /// The compression that it left by; none when it is still there.
+    /// The compression that removed it; `None` if it is still in the list.
     pub(crate) handle: Option<&'a str>,
     /// Its JSON text.
     pub(crate) body: &'a str,
 }
 
-/// The handle and the position under which a message is kept whole, if it is a shorter form of one: the one that its row
-/// was noted with, else of several by the same text the one that became short last before it left. `lineage` are its session and those that it goes on
-/// for, nearest first.
+/// Returns the handle and the position of the full form of a message, if it is a shorter form. The note for its row
+/// counts first. Otherwise, if several notes have the same text, the latest before the message left counts. `lineage`
+/// is its session and the sessions that it continues, nearest first.
 pub(crate) fn find(
     connection: &Connection,
     lineage: &[String],
@@ -77,7 +77,7 @@ pub(crate) fn find(
     )?;
     let digest = digest(left.body);
     for session in lineage {
-        // Each counts its own generations.
+        // Each session counts its own generations.
         let until = if session == left.session { left.generation } else { i64::MAX.unsigned_abs() };
         let about = params![session, digest, until, left.handle];
         if let Some(found) = query.query_row(about, |row| Ok((row.get(0)?, row.get(1)?))).optional()? {

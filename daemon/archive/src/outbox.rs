@@ -1,6 +1,6 @@
-//! What is brought to a database that several hosts share: messages by their ids, in order, and sessions that
-//! were removed. What was brought is a number, so that nothing is kept a second time for it; who is
-//! killed between bringing and noting brings the same again.
+//! The data to upload to a database that several hosts share: messages by their ids, in order, and removed sessions.
+//! The progress is a single number, so nothing is stored twice for it. A process that is killed between uploading and
+//! noting uploads the same again.
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
@@ -10,23 +10,23 @@ use crate::terms::DocumentTerms;
 use crate::token::{self, Tokens};
 use crate::{Archive, ArchiveError, Reader};
 
-/// Whether a session's settings say that it stays on its host.
+/// The condition for a session whose settings keep it on its host.
 pub(crate) const HOST_BOUND: &str =
     "coalesce(CASE WHEN json_valid(session.settings) THEN session.settings ->> '$.host_bound' END, 0)";
 
-/// Whether a session is of one of these profiles, a JSON list, the first parameter.
+/// The condition for a session of one of some profiles. The first parameter is a JSON list of them.
 pub(crate) const OF_PROFILES: &str = "session.profile IN (SELECT value FROM json_each(?1))";
 
-/// Names as [`OF_PROFILES`] takes them.
+/// Encodes names as the parameter of [`OF_PROFILES`].
 pub(crate) fn list(names: &[String]) -> String {
     serde_json::json!(names).to_string()
 }
 
-/// What other hosts may have of a message of a system prompt, as JSON; `None` for all of it. The same text gives the
-/// same, always: its length is told by itself.
+/// Returns what other hosts may have of a system prompt message, as JSON; `None` for all of it. The same text must
+/// always give the same result, because its length is published separately.
 pub type PromptForOthers = fn(&str) -> Option<String>;
 
-/// What other hosts get of a message instead of its body; `None` for the body.
+/// Returns the text that other hosts get instead of a message's body; `None` if they get the body.
 pub(crate) fn other_body(role: &str, body: &str, for_others: PromptForOthers) -> Option<String> {
     if is_prompt(role) { for_others(body) } else { None }
 }
@@ -36,10 +36,10 @@ pub(crate) fn is_prompt(role: &str) -> bool {
     matches!(role, "system" | "developer")
 }
 
-/// Whether a message came with a session that another host had: it is there already.
+/// The condition for a message that came with a session from another host. It is in the shared database already.
 const CAME: &str = "EXISTS (SELECT 1 FROM origin WHERE origin.id = message.id)";
 
-/// Messages of sessions that were told keep their names when the archive gets another identity.
+/// Keeps the names of messages of published sessions when the archive gets another identity.
 const KNOWN_AS_BEFORE: &str = "
     INSERT OR IGNORE INTO origin (id, archive, number)
     SELECT message.id, (SELECT value FROM meta WHERE name = 'identity'), message.id
@@ -51,7 +51,7 @@ const KNOWN_AS_BEFORE: &str = "
     WHERE origin.archive = (SELECT value FROM meta WHERE name = 'identity') GROUP BY 1, 2
     ON CONFLICT (session, archive) DO UPDATE SET through = max(through, excluded.through);";
 
-/// A message on its way there.
+/// A message to be uploaded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboxMessage {
     /// Its id.
@@ -64,7 +64,7 @@ pub struct OutboxMessage {
     pub agent: Option<String>,
     /// Its role; empty when it has none.
     pub role: String,
-    /// When it came to the archive, in Unix seconds.
+    /// When it was added to the archive, in Unix seconds.
     pub time: f64,
     /// The JSON text.
     pub body: String,
@@ -72,59 +72,59 @@ pub struct OutboxMessage {
     pub is_found: bool,
 }
 
-/// Some messages, and how far they go.
+/// A batch of messages, and how far it goes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outbox {
-    /// In the order of their ids.
+    /// The messages, in the order of their ids.
     pub messages: Vec<OutboxMessage>,
-    /// All messages up to this id are among these, were brought before, or stay here.
+    /// All messages up to this id are in this batch, were uploaded before, or stay here.
     pub through: u64,
-    /// There is nothing behind it.
+    /// Whether no messages come after it.
     pub is_all: bool,
 }
 
-/// How much of an archive was brought.
+/// How much of an archive was uploaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shipped {
-    /// Tells the messages of this archive from those of another one of the same host.
+    /// Distinguishes the messages of this archive from those of another one of the same host.
     pub identity: u32,
-    /// The newest message that may have been brought.
+    /// The newest message that may have been uploaded.
     pub sent: u64,
-    /// All messages up to this one were brought, or stay here.
+    /// All messages up to this one were uploaded, or stay here.
     pub through: u64,
     /// The id that the next message will have.
     pub next: u64,
 }
 
-/// A session that was removed, or stays here from now on.
+/// A session that was removed, or that stays here from now on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gone {
     /// Its id.
     pub session: String,
-    /// The first id that is none of its messages'.
+    /// All its messages have ids below this one.
     pub below: u64,
-    /// What told it from another one of its id, where this host had it.
+    /// Distinguishes it from another session of its id, if this host had it.
     pub birth: Option<String>,
     /// The term in which this host had it.
     pub term: Option<u64>,
 }
 
-/// The words of a message, as they are found.
+/// The words of a message, as they are searched.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Words {
     /// Its words in their order, each between spaces.
     pub words: String,
-    /// Stems and parts of them, each between spaces.
+    /// Stems, and parts of words, each between spaces.
     pub others: String,
-    /// How many words.
+    /// The number of words.
     pub count: u32,
-    /// What the text is besides its words, as bits.
+    /// Properties of the text besides its words, as bits.
     pub marks: u8,
-    /// Its terms, as a ranking reads them.
+    /// Its terms, as the ranking reads them.
     pub terms: Vec<u8>,
 }
 
-/// The words of a message; `None` where it has none.
+/// Returns the words of a message; `None` if it has none.
 #[must_use]
 pub fn words_of(body: &str) -> Option<Words> {
     let Tokens { words, stems, pieces, counting, marks } = token::tokens(&searched(body));
@@ -136,8 +136,9 @@ pub fn words_of(body: &str) -> Option<Words> {
 }
 
 impl Reader {
-    /// What of these profiles is to be brought behind an id, oldest first: so many messages at most, and so many
-    /// bytes of them and of the last one. `for_others` says what may be brought of a system prompt.
+    /// Returns the messages of these profiles to upload after an id, oldest first. The batch ends after `most`
+    /// messages, or after the message with which they have `bytes` bytes. `for_others` reduces system prompts to what
+    /// other hosts may have.
     ///
     /// # Errors
     /// A failure of the database.
@@ -148,7 +149,7 @@ impl Reader {
         (most, bytes): (usize, usize),
         for_others: PromptForOthers,
     ) -> Result<Outbox, ArchiveError> {
-        // One view of the file: an id that is given later is larger than all that are seen here.
+        // One read transaction: an id that is assigned later is larger than all ids that are seen here.
         let view = self.connection.unchecked_transaction()?;
         let next = shipped(&view)?.next;
         let mut last = behind;
@@ -189,7 +190,7 @@ impl Reader {
         Ok(Outbox { messages, through: if is_all { last.max(next.saturating_sub(1)) } else { last }, is_all })
     }
 
-    /// How much was brought.
+    /// Returns how much was uploaded.
     ///
     /// # Errors
     /// A failure of the database.
@@ -197,7 +198,7 @@ impl Reader {
         shipped(&self.connection)
     }
 
-    /// How many messages of these profiles are still to be brought.
+    /// Returns how many messages of these profiles are still to be uploaded.
     ///
     /// # Errors
     /// A failure of the database.
@@ -212,7 +213,7 @@ impl Reader {
         Ok(query.query_row([list(profiles)], |row| row.get(0))?)
     }
 
-    /// The sessions that stay on this host.
+    /// Returns the sessions that stay on this host.
     ///
     /// # Errors
     /// A failure of the database.
@@ -222,7 +223,7 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Sessions that were removed here and not yet there.
+    /// Returns sessions that were removed here and not yet in the shared database.
     ///
     /// # Errors
     /// A failure of the database.
@@ -237,8 +238,8 @@ impl Reader {
 }
 
 impl Archive {
-    /// Messages of these profiles are about to be brought: all of them, if one is new among them. Sessions that
-    /// are removed are remembered from now on.
+    /// Notes that messages of these profiles are about to be uploaded. If a profile is new, the upload begins again
+    /// with the first message. Removed sessions are remembered from now on.
     ///
     /// # Errors
     /// A failure of the database.
@@ -261,7 +262,8 @@ impl Archive {
         Ok(())
     }
 
-    /// Notes that messages up to an id are about to be brought: who finds a later one there has an older archive.
+    /// Notes that messages up to an id are about to be uploaded. If the shared database has a later one, this archive
+    /// is an older copy.
     ///
     /// # Errors
     /// A failure of the database.
@@ -269,7 +271,7 @@ impl Archive {
         self.mark(identity, "UPDATE meta SET value = max(value, ?2) WHERE name = 'sent'", sent)
     }
 
-    /// Messages behind an id are to be brought again: they are not there.
+    /// Notes that messages after an id must be uploaded again, because they are not in the shared database.
     ///
     /// # Errors
     /// A failure of the database.
@@ -277,7 +279,7 @@ impl Archive {
         self.mark(identity, "UPDATE meta SET value = min(value, ?2) WHERE name = 'shipped'", through)
     }
 
-    /// Notes that all messages up to an id were brought. One that was noted before stays.
+    /// Notes that all messages up to an id were uploaded. A later id that was noted before stays.
     ///
     /// # Errors
     /// A failure of the database.
@@ -285,21 +287,22 @@ impl Archive {
         self.mark(identity, "UPDATE meta SET value = max(value, ?2) WHERE name = 'shipped'", through)
     }
 
-    /// Moves a mark of the messages of this archive, unless it counts as another one by now.
+    /// Moves an upload mark of this archive, unless the archive has another identity by now.
     pub(crate) fn mark(&self, identity: u32, change: &str, id: u64) -> Result<(), ArchiveError> {
         let query = format!("{change} AND (SELECT value FROM meta WHERE name = 'identity') = ?1");
         self.connection().prepare_cached(&query)?.execute(params![identity, id])?;
         Ok(())
     }
 
-    /// All messages are to be brought again, as those of another archive: this one is older than what was brought,
-    /// so that its ids will be given to other messages.
+    /// Marks all messages for upload again, under a new identity. This archive is older than the uploaded messages, so
+    /// it will assign their ids to other messages.
     ///
     /// # Errors
     /// A failure of the database.
     pub fn ship_as_another(&self) -> Result<(), ArchiveError> {
         let transaction = self.connection().unchecked_transaction()?;
-        // What others may have taken is known to them by the identity of before, and stays there.
+        // Other hosts may have taken sessions over. They know messages by the old identity, under which these stay in
+        // the database.
         transaction.execute_batch(KNOWN_AS_BEFORE)?;
         transaction.execute("UPDATE meta SET value = random() & 0xffffffff WHERE name = 'identity'", [])?;
         transaction.execute("UPDATE meta SET value = 0 WHERE name IN ('shipped', 'sent')", [])?;
@@ -308,7 +311,7 @@ impl Archive {
         Ok(())
     }
 
-    /// What was brought of a session is to be removed there: it stays here from now on.
+    /// Notes that the uploaded messages of a session must be removed, because it stays here from now on.
     ///
     /// # Errors
     /// A failure of the database.
@@ -321,7 +324,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Forgets sessions that were removed there too.
+    /// Forgets sessions that were removed from the shared database too.
     ///
     /// # Errors
     /// A failure of the database.

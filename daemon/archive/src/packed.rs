@@ -1,32 +1,33 @@
-//! A vector as it is kept: whole numbers from -127 to 127 with one factor, a quarter of its size; of what is compared
-//! that loses less than a hundredth. Only its direction counts.
+//! A vector as the archive stores it: whole numbers from -127 to 127 with one common factor. This takes a quarter of
+//! the size and changes a similarity by less than a hundredth. Only the direction of a vector counts.
 
-/// Most numbers of a vector.
+/// The maximum number of dimensions of a vector.
 pub const DIMENSIONS: usize = 8192;
 
-/// Bytes of the factor before the numbers.
+/// Bytes of the factor, which precedes the numbers.
 const FACTOR: usize = 4;
 
-/// The largest of the whole numbers.
+/// The largest stored number.
 const LARGEST: f32 = 127.0;
 
-/// A vector as it is kept.
+/// A vector in its stored form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Packed(Vec<u8>);
 
 impl Packed {
-    /// What stands for a text without a vector, so that nobody asks for it again.
+    /// Returns the value that is stored for a text without a vector, so that the text is not embedded again.
     #[must_use]
     pub const fn none() -> Self {
         Self(Vec::new())
     }
 
-    /// What is kept of it.
+    /// Returns the stored bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Packs a vector. One without a direction, of no numbers, or with one that is none, is as no vector.
+    /// Packs a vector. A vector of length 0, without numbers, or with a number that is not finite is packed as no
+    /// vector.
     #[must_use]
     pub fn of(vector: &[f32]) -> Self {
         let Some(unit) = unit(vector) else { return Self::none() };
@@ -43,7 +44,7 @@ fn byte(number: f32) -> u8 {
     (number.round().clamp(-LARGEST, LARGEST) as i8).cast_unsigned()
 }
 
-/// The vector of length 1 with the same direction.
+/// Returns the vector of length 1 with the same direction; `None` if there is no direction.
 pub(crate) fn unit(vector: &[f32]) -> Option<Vec<f32>> {
     let length = vector.iter().map(|number| f64::from(*number).powi(2)).sum::<f64>().sqrt();
     #[expect(clippy::cast_possible_truncation, reason = "what is compared needs no more")]
@@ -51,7 +52,7 @@ pub(crate) fn unit(vector: &[f32]) -> Option<Vec<f32>> {
     (length.is_finite() && length > 0.0).then(|| vector.iter().map(unit).collect())
 }
 
-/// How alike a packed vector is to one of length 1: the cosine, from -1 to 1; none where the sizes differ.
+/// Returns the cosine similarity of a packed vector and a vector of length 1, from -1 to 1; `None` if the sizes differ.
 pub(crate) fn likeness(packed: &[u8], unit: &[f32]) -> Option<f32> {
     let (factor, numbers) = packed.split_first_chunk::<FACTOR>()?;
     if numbers.len() != unit.len() {
@@ -76,7 +77,7 @@ mod tests {
     }
 
     proptest! {
-        /// Packing changes what is compared by less than a hundredth.
+        /// Packing changes a similarity by less than a hundredth.
         #[test]
         fn a_packed_vector_is_as_like_as_before(one in prop::collection::vec(-3.0_f32..3.0, 64), other in prop::collection::vec(-3.0_f32..3.0, 64)) {
             let (Some(a), Some(b)) = (unit(&one), unit(&other)) else { return Ok(()) };

@@ -1,28 +1,28 @@
-//! Messages of a session that a compression must leave in the list, by what they are known by.
+//! Messages of a session that a compression must leave in the list, each with an id that identifies it.
 
 use rusqlite::params;
 
 use crate::{Archive, ArchiveError, Reader, transcript};
 
-/// A pinned message. What `id` is made of is the writer's business.
+/// A pinned message. The caller defines the format of `id`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PinRow {
-    /// Names it within its session, and tells which messages it is about.
+    /// Its id in its session, which identifies the messages that it applies to.
     pub id: String,
-    /// Who said it.
+    /// The role of the message.
     pub role: String,
-    /// How its text begins.
+    /// The beginning of its text.
     pub text: String,
     /// Tokens of the message, estimated.
     pub tokens: u64,
     /// Since when, in Unix seconds.
     pub at: f64,
-    /// Until when, in Unix seconds; until it is removed where there is none.
+    /// Until when, in Unix seconds; `None` if it lasts until it is removed.
     pub until: Option<f64>,
 }
 
 impl Reader {
-    /// The pins of a session that are in force at a time, oldest first.
+    /// Returns the pins of a session that are in force at a time, oldest first.
     ///
     /// # Errors
     /// A failure of the database.
@@ -46,7 +46,7 @@ impl Reader {
 }
 
 impl Archive {
-    /// Keeps a pin; one of the same name gets its end. Those that ended before `row.at` go.
+    /// Saves a pin. A stored pin with the same id only gets the new end. Pins that ended by `row.at` are deleted.
     ///
     /// # Errors
     /// An unknown session, or a failure of the database.
@@ -65,7 +65,7 @@ impl Archive {
         Ok(transaction.commit()?)
     }
 
-    /// Forgets a pin; false where there is none of that name.
+    /// Deletes a pin. Returns false if there is none with that id.
     ///
     /// # Errors
     /// A failure of the database.
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(ids(&archive, 9.0), ["a", "b", "c"]);
         assert_eq!(ids(&archive, 10.0), ["a", "c"]);
         assert!(archive.reader().pins("t", 0.0).unwrap().is_empty());
-        // Pinned again it keeps its age; what has ended is gone by then.
+        // A message that is pinned again keeps its age. Pins that have ended are deleted by then.
         archive.save_pin("s", &pin("c", 15.0, None)).unwrap();
         assert_eq!(ids(&archive, 1.0), ["a", "c"]);
         assert_eq!(archive.reader().pins("s", 0.0).unwrap().pop(), Some(pin("c", 3.0, None)));

@@ -1,58 +1,57 @@
-//! What a person or a model typed, as what to look for. Any text is fine: none of it is syntax,
-//! except that what stands in double quotes belongs together.
+//! Parses the query that a person or a model typed. Any text is valid: there is no syntax, except that words in double
+//! quotes belong together.
 //!
-//! Pure. Words that say nothing in the query's language are left out, unless there are no others.
+//! Pure: does no I/O. Function words of the query's language are left out, unless there are no other words.
 
 use crate::language::{Language, asks_when};
 use crate::token;
 
-/// Chars of a query that are looked at.
+/// Chars of a query that are parsed; the rest is ignored.
 pub const LONGEST_QUERY: usize = 1_000;
 
-/// Words and quoted parts of a query that are looked for.
+/// The maximum number of words and quoted parts of a query.
 pub const MOST_WORDS: usize = 32;
 
-/// Words and pairs of a query that are looked for, in all.
+/// The maximum number of words and pairs of a query in total.
 pub(crate) const MOST_PAIRS: usize = 2 * MOST_WORDS;
 
-/// Chars from which on a word also stands for longer ones that begin with it.
+/// Chars from which on a word also matches longer words that begin with it.
 pub(crate) const SHORTEST_BEGINNING: usize = 3;
 
-/// How many `ß` or `ss` of one word may be written the other way.
+/// How many `ß` or `ss` of one word are also tried in the other spelling.
 const MOST_SHARP: usize = 3;
 
-/// What is looked for.
+/// A parsed query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Query {
     /// Words, each at most once.
     pub(crate) words: Vec<Word>,
-    /// What follows each other in the query without a space between it, as the words of a path or
-    /// of `snake_case`, or the pairs of a longer word of a script without spaces: where it does in
-    /// a text too, that is worth more.
+    /// Tokens that follow each other in the query without a space: the words of a path or of `snake_case`, or the pairs
+    /// of a longer word in a script without spaces. A text in which they follow each other too ranks higher.
     pub(crate) sequences: Vec<Vec<String>>,
-    /// What was quoted: it must occur as it is, where anything has it.
+    /// Quoted parts. They must occur exactly, if any text has them.
     pub(crate) quoted: Vec<Vec<String>>,
-    /// Single chars of a script without spaces: they stand for every pair that begins with them.
+    /// Single chars of a script without spaces. Each matches every pair that begins with it.
     pub(crate) chars: Vec<String>,
-    /// It asks for a time.
+    /// Whether it asks for a time.
     pub(crate) asks_when: bool,
-    /// Those of the Latin script that it may be in.
+    /// The languages in Latin script that it may be in.
     pub(crate) languages: Vec<Language>,
 }
 
 /// A word, or a pair of chars of a script without spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// As the index has words.
+    /// The word as the index has it.
     pub(crate) token: String,
-    /// Its stems in the languages that the query may be in, each once, and those of its other spelling.
+    /// Its stems in the languages that the query may be in, each once, and those of its other spellings.
     pub(crate) stems: Vec<String>,
-    /// It also stands for longer ones that begin with it, and may be mistyped.
+    /// Whether it also matches longer words that begin with it, and may be a typo.
     pub(crate) open: bool,
 }
 
 impl Query {
-    /// What a query looks for; nothing where it has neither letters nor digits.
+    /// Parses a query. The result is empty if the query has neither letters nor digits.
     pub(crate) fn of(query: &str) -> Self {
         let end = query.char_indices().nth(LONGEST_QUERY).map_or(query.len(), |(at, _)| at);
         let query = query.get(..end).unwrap_or_default();
@@ -83,7 +82,7 @@ impl Query {
         self.words.is_empty() && self.quoted.is_empty() && self.chars.is_empty()
     }
 
-    /// A part of the query without white space in it.
+    /// Adds a part of the query without white space in it.
     fn part(&mut self, part: &str, words: &mut Vec<(String, bool)>, left: &mut usize) {
         let normalised = token::normalise(part);
         for run in token::runs(&normalised) {
@@ -113,7 +112,7 @@ impl Query {
         }
     }
 
-    /// Takes the words that say something.
+    /// Chooses the words that are not function words.
     fn choose(&mut self, words: Vec<(String, bool)>) {
         let told = Language::of_latin(words.iter().map(|(word, _)| word.as_str()));
         let languages: Vec<Language> = match told {
@@ -152,15 +151,15 @@ impl Word {
         Self { token, stems, open }
     }
 
-    /// Every form that the index may have of it.
+    /// Returns every form that the index may have of the word.
     pub(crate) fn forms(&self) -> impl Iterator<Item = &str> {
         let own = std::iter::once(self.token.as_str()).filter(|token| !self.stems.iter().any(|stem| stem == token));
         own.chain(self.stems.iter().map(String::as_str))
     }
 }
 
-/// The tokens of a text, in order, the first [`MOST_WORDS`]: words, and pairs without the last char, for
-/// the text may go on where the query ends.
+/// Returns the tokens of a text, in order, at most [`MOST_WORDS`]: words, and pairs without the last char, because the
+/// text may continue where the query ends.
 fn tokens(text: &str) -> Vec<String> {
     let normalised = token::normalise(text);
     let mut tokens = Vec::new();
@@ -179,13 +178,13 @@ fn tokens(text: &str) -> Vec<String> {
     tokens
 }
 
-/// A word without what was put to it by an apostrophe: the user's, l'avion.
+/// Returns the parts of a word around an apostrophe, without those of a single char: the user's, l'avion.
 fn without_endings(word: &str) -> impl Iterator<Item = &str> {
     let is_whole = !word.contains(is_apostrophe);
     word.split(is_apostrophe).filter(move |part| is_whole || part.chars().nth(1).is_some())
 }
 
-/// How a word with `ß`, which many keyboards lack, or `ss` may be written too: each of the first few either way.
+/// Returns the other spellings of a word with `ss` or `ß`, which many keyboards lack: each of the first few either way.
 fn other_spellings(word: &str) -> Vec<String> {
     let plain = word.replace('ß', "ss");
     let parts: Vec<&str> = plain.splitn(MOST_SHARP + 1, "ss").collect();

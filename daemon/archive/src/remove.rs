@@ -5,23 +5,21 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use crate::transcript::{find_session_key, wide};
 use crate::{Archive, ArchiveError, index};
 
-/// What went with a session.
+/// The data that was removed with a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Removed {
     /// How many messages.
     pub messages: u64,
-    /// Their JSON texts' length, in bytes.
+    /// The length of their JSON texts, in bytes.
     pub bytes: u64,
-    /// The outputs that were in the index, whole or in part; their files are the
-    /// caller's to remove.
+    /// The outputs that were indexed, fully or partly. The caller removes their files.
     pub output_handles: Vec<String>,
 }
 
 impl Archive {
-    /// Removes a session with its messages, compressions, usage, locks, rules, the
-    /// engine's memory, and what the index has of it. Its children stay, without a known parent. An
-    /// unknown session is no error. The index finds it no more, but keeps its words, and the log its
-    /// bytes, until [`Self::forget_step`] has nothing more to do.
+    /// Removes a session with its messages, compressions, usage, locks, rules, engine memory and index entries. Its
+    /// children stay, without a known parent. An unknown session is no error. A search no longer finds the session. Its
+    /// words stay in the index, and its bytes in the log, until [`Self::forget_step`] has nothing more to do.
     ///
     /// # Errors
     /// A failure of the database; everything is still there then.
@@ -32,12 +30,12 @@ impl Archive {
         Ok(removed)
     }
 
-    /// Takes some of a session's outputs out of the index, so that less is left for
-    /// [`Self::remove_session`]; gives their handles, none when none are left. They come back by
-    /// [`Reader::indexed_outputs`](crate::Reader::indexed_outputs) if the session stays after all.
+    /// Removes some of a session's outputs from the index, to leave less work for [`Self::remove_session`]. Returns
+    /// their handles; none if no outputs are left. If the session stays after all, they must be indexed again, because
+    /// [`Reader::indexed_outputs`](crate::Reader::indexed_outputs) no longer returns them.
     ///
     /// # Errors
-    /// A failure of the database; none is forgotten then.
+    /// A failure of the database; none is removed then.
     pub fn forget_some_outputs(&mut self, id: &str) -> Result<Vec<String>, ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
         let query = format!("SELECT key, handle FROM output WHERE session = ?1 LIMIT {OUTPUTS}");
@@ -52,8 +50,8 @@ impl Archive {
         Ok(outputs.into_iter().map(|(_, handle)| handle).collect())
     }
 
-    /// Removes a session as [`Self::remove_session`] does, if it ended at this time and is not open
-    /// again; `None` if it is.
+    /// Removes a session as [`Self::remove_session`] does, if it ended at this time and was not opened again. Otherwise
+    /// returns `None`.
     ///
     /// # Errors
     /// A failure of the database; everything is still there then.
@@ -69,9 +67,9 @@ impl Archive {
         Ok(Some(removed))
     }
 
-    /// Takes some more of the words of removed sessions out of the index, and at the end empties the
-    /// log, unless a reader is in the way for seconds. True while there is more to do: then their
-    /// bytes are overwritten in the file. What a killed process left undone is known.
+    /// Removes some more words of removed sessions from the index. The last step empties the log, unless a reader
+    /// blocks that for seconds. Returns true while there is more to do. After the last step the bytes are overwritten
+    /// in the file. The progress is stored, so the work of a killed process continues.
     ///
     /// # Errors
     /// A failure of the database.
@@ -85,8 +83,8 @@ impl Archive {
                 false
             }
             Some(stage) => {
-                // To merge a negative number of pages begins to make one of all parts of the index; a merge
-                // that leaves its list of parts as it is had nothing to do. See FTS5, "merge".
+                // In FTS5, a merge with a negative number of pages begins to merge all parts of the index into one. A
+                // merge that leaves the list of parts unchanged had nothing to do. See FTS5, "merge".
                 let pages = if stage == BEGIN { -PAGES } else { PAGES };
                 let before = parts(&transaction)?;
                 transaction.execute("INSERT INTO word (word, rank) VALUES ('merge', ?1)", [pages])?;
@@ -103,19 +101,19 @@ impl Archive {
     }
 }
 
-/// FTS5's own share, in percent.
+/// FTS5's own default, in percent.
 const DELETE_MERGE: u32 = 10;
 
-/// Outputs that are forgotten in one step: some milliseconds.
+/// Outputs that are removed in one step, which takes some milliseconds.
 const OUTPUTS: usize = 100;
 
-/// Pages of the index, of 4,000 bytes, that are written in one step: some milliseconds.
+/// Pages of the index, of 4,000 bytes, that are written in one step, which takes some milliseconds.
 const PAGES: i64 = 200;
 
-/// How far words of removed sessions are taken out of the index; no row when there are none.
+/// Reads the stage of removing words of removed sessions from the index; no row if there are none.
 const STAGE: &str = "SELECT value FROM meta WHERE name = 'forget'";
 const SET_STAGE: &str = "UPDATE meta SET value = ?1 WHERE name = 'forget'";
-/// Begins at this stage, or at an earlier one where more is left of another removal.
+/// Begins at this stage, or stays at an earlier one if more of another removal is left.
 const BEGIN_STAGE: &str = "INSERT INTO meta (name, value) VALUES ('forget', ?1)
      ON CONFLICT (name) DO UPDATE SET value = min(value, excluded.value)";
 const BEGIN: i64 = 1;
@@ -123,13 +121,12 @@ const GO_ON: i64 = 2;
 /// Only the log is left.
 const LOG: i64 = 3;
 
-/// FTS5's own list of the parts of its index.
+/// Returns FTS5's own list of the parts of its index.
 fn parts(connection: &Connection) -> rusqlite::Result<Vec<u8>> {
     connection.query_row("SELECT block FROM word_data WHERE id = 10", [], |row| row.get(0))
 }
 
-/// Deletes without the merges that FTS5 does along with it once a tenth of the index is gone: they come
-/// in steps.
+/// Deletes without the merges that FTS5 starts once a tenth of the index is deleted. Those merges follow in steps.
 fn without_merges<T>(
     connection: &Connection,
     delete: impl FnOnce() -> Result<T, ArchiveError>,
@@ -141,7 +138,7 @@ fn without_merges<T>(
     deleted
 }
 
-/// Removes a session, and notes what is still to be forgotten of it.
+/// Removes a session, and notes what is still to be removed from the index and the log.
 fn remove(transaction: &Connection, id: &str) -> Result<Removed, ArchiveError> {
     let mut removed = Removed::default();
     let mut was_indexed = false;

@@ -1,4 +1,4 @@
-//! The messages that a compression took out of a conversation.
+//! Saves the messages that a compression removed from a conversation.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use rusqlite::{OptionalExtension, Transaction, params};
 use crate::transcript::{self, NewMessage, Rows, chars, wide};
 use crate::{ArchiveError, Reader};
 
-/// One compression, to be kept before its result leaves the daemon.
+/// One compression, to be saved before its result leaves the daemon.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Removal<'a> {
-    /// Names it.
+    /// Its handle.
     pub handle: &'a str,
     /// The session.
     pub session: &'a str,
@@ -19,30 +19,30 @@ pub struct Removal<'a> {
     pub generation: u64,
     /// When, in Unix seconds.
     pub time: f64,
-    /// The summary that stands for the messages.
+    /// The summary that replaces the messages.
     pub summary: &'a str,
     /// Position in the list and JSON text of every message whose text left it.
     pub messages: &'a [(u64, &'a str)],
-    /// The whole new list. It matters when the session has a transcript; without
-    /// it that transcript ends here, for nobody knows what is left of it.
+    /// The whole new list. It matters if the session has a transcript. Without it that transcript ends here, because it
+    /// is unknown which messages are left.
     pub after: Option<&'a [After<'a>]>,
-    /// Each message of the list before that has a place in the transcript is known to be the one that
-    /// is there: the texts are not compared again.
+    /// Whether each message of the list before that has a position in the transcript is known to be the one that is
+    /// there. Then their texts are not compared again.
     pub is_transcript: bool,
 }
 
 impl<'a> Removal<'a> {
-    /// Its beginning without any message.
+    /// Returns its beginning without any message.
     pub(crate) const fn bare(&self) -> Beginning<'a> {
         let Self { handle, session, generation, time, .. } = *self;
         Beginning { handle, session, generation, time, first: 0, messages: &[] }
     }
 }
 
-/// The first part of a compression, which can be kept before the rest of it is known.
+/// The first part of a compression, which can be saved before the rest of it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Beginning<'a> {
-    /// Names it.
+    /// Its handle.
     pub handle: &'a str,
     /// The session.
     pub session: &'a str,
@@ -52,46 +52,43 @@ pub struct Beginning<'a> {
     pub time: f64,
     /// Position in the list of the first message.
     pub first: u64,
-    /// Messages in a row that leave the list whatever the rest will be, as JSON texts.
+    /// Consecutive messages that leave the list whatever the rest will be, as JSON texts.
     pub messages: &'a [&'a str],
 }
 
 /// A message of the new list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum After<'a> {
-    /// The one that was at this position of the transcript.
+    /// The message that was at this position of the transcript.
     Kept(u64),
-    /// Another one, as JSON text.
+    /// Another message, as JSON text.
     New(&'a str),
 }
 
-/// What is known about a compression.
+/// A stored compression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compression {
     /// The session's generation after it.
     pub generation: u64,
     /// When, in Unix seconds.
     pub time: f64,
-    /// Names it.
+    /// Its handle.
     pub handle: String,
-    /// How many messages left.
+    /// How many messages left the list.
     pub messages: u64,
-    /// Their JSON texts' length, in chars.
+    /// The length of their JSON texts, in chars.
     pub chars: u64,
-    /// What stands for them.
+    /// The summary that replaces them.
     pub summary: String,
-    /// Of an undo: the generation whose list it brought back. Then the messages are what left by
-    /// it.
+    /// For an undo: the generation whose list it restored. Then the messages are those that the undo removed.
     pub back_to: Option<u64>,
-    /// The generation of the undo that took it back; its messages are in the list again.
+    /// The generation of the undo that reverted it; its messages are in the list again.
     pub undone: Option<u64>,
 }
 
-/// Keeps the messages, moves the session to the next generation and its
-/// transcript to the new list. A message that is in the transcript already is marked as
-/// removed, not kept a second time; one that is neither removed nor in the new list
-/// counts as removed too. `begun` says what [`begin_in`] kept of it
-/// before; it must have been called.
+/// Saves the messages, and moves the session to the next generation and its transcript to the new list. A message that
+/// is already in the transcript is marked as removed and not stored again. A message that is neither removed nor in the
+/// new list counts as removed too. `begun` is the result of [`begin_in`], which must have been called.
 pub(crate) fn keep_in(
     transaction: &Transaction<'_>,
     removal: &Removal<'_>,
@@ -118,8 +115,8 @@ pub(crate) fn keep_in(
     Ok(())
 }
 
-/// Keeps the first part of a removal: its handle and, for a session without a transcript, the
-/// messages. Gives the positions of those that are kept by it.
+/// Saves the first part of a removal: its handle and, for a session without a transcript, the messages. Returns the
+/// positions of the saved messages.
 pub(crate) fn begin_in(transaction: &Transaction<'_>, beginning: &Beginning<'_>) -> Result<Range<u64>, ArchiveError> {
     let Beginning { handle, session, generation, time, first, messages } = *beginning;
     let before = transcript::generation_of(transaction, session)?;
@@ -140,7 +137,7 @@ pub(crate) fn begin_in(transaction: &Transaction<'_>, beginning: &Beginning<'_>)
 }
 
 impl Reader {
-    /// The compressions of a session and of those that it goes on for, oldest first.
+    /// Returns the compressions of a session and of the sessions that it continues, oldest first.
     ///
     /// # Errors
     /// A failure of the database.
@@ -171,7 +168,7 @@ impl Reader {
     }
 }
 
-/// How much left.
+/// The size of the removed messages.
 #[derive(Default)]
 struct Size {
     messages: u64,
@@ -185,19 +182,19 @@ impl Size {
     }
 }
 
-/// A transcript on its way to the new list.
+/// A transcript that is being changed to the new list.
 struct Move<'a> {
     transaction: &'a Transaction<'a>,
     removal: &'a Removal<'a>,
     key: i64,
-    /// Before the compression.
+    /// The generation before the compression.
     generation: u64,
-    /// Positions of removed messages that are kept already.
+    /// Positions of removed messages that are saved already.
     begun: &'a Range<u64>,
 }
 
 impl Move<'_> {
-    /// Old and new position of everything that stays.
+    /// Returns the old and the new position of every message that stays.
     fn kept(&self, length: u64) -> Result<HashMap<u64, u64>, ArchiveError> {
         let mut kept = HashMap::new();
         if length == 0 {
@@ -215,7 +212,7 @@ impl Move<'_> {
         Ok(kept)
     }
 
-    /// Marks the rows that are there; gives the messages that have none.
+    /// Marks the rows of removed messages. Returns the messages that have no row.
     fn remove(&self, length: u64, kept: &HashMap<u64, u64>, size: &mut Size) -> Result<Vec<(u64, &str)>, ArchiveError> {
         let mut there = self.transaction.prepare_cached(
             "SELECT id FROM message WHERE session = ?1 AND position = ?2 AND compression IS NULL AND body = ?3",
@@ -257,7 +254,7 @@ impl Move<'_> {
         }
     }
 
-    /// Marks the rows at positions in a row.
+    /// Marks the rows at consecutive positions.
     fn mark_all(&self, positions: &Range<u64>) -> Result<(), ArchiveError> {
         let marked = self
             .transaction
@@ -280,8 +277,7 @@ impl Move<'_> {
         Ok(())
     }
 
-    /// Rows that nobody spoke of leave the transcript as well, and nothing leaves
-    /// it without being kept.
+    /// Marks rows that the caller did not mention as removed too. No message leaves the transcript without being kept.
     fn remove_others(&self, kept: &HashMap<u64, u64>, size: &mut Size) -> Result<(), ArchiveError> {
         let others: Vec<i64> = {
             let mut query = self.transaction.prepare_cached(
@@ -304,8 +300,8 @@ impl Move<'_> {
         Ok(())
     }
 
-    /// Two rows of a transcript never have one position, so all go out of the way
-    /// first, below zero.
+    /// Moves the rows that stay to their new positions. Two rows of a transcript never share a position, so all move
+    /// below zero first.
     fn renumber(&self, kept: &HashMap<u64, u64>) -> Result<(), ArchiveError> {
         let mut aside = self.transaction.prepare_cached(
             "UPDATE message_row SET position = -1 - ?3, generation = ?4
@@ -323,8 +319,8 @@ impl Move<'_> {
         Ok(())
     }
 
-    /// Makes rows of removed messages that have none, and, for a session with a transcript, of
-    /// what is new in its list.
+    /// Inserts rows for removed messages that have none and, for a session with a transcript, for the new messages of
+    /// its list.
     fn insert(&self, removed: &[(u64, &str)], length: u64) -> Result<(), ArchiveError> {
         let after = self.removal.after.filter(|_| length > 0).unwrap_or_default();
         let added = (0..).zip(after).filter_map(|(position, after)| match after {

@@ -1,7 +1,7 @@
-//! Finding what was said.
+//! Search over messages, outputs and memory.
 //!
-//! First FTS5 ranks all documents that have the rarer words of a query; the best of these are then
-//! ranked by what each of them, and the messages around it, have of the whole query.
+//! First FTS5 ranks all documents that have the rarer words of a query. Then the best of these are ranked by how much
+//! of the whole query they have, and the messages around them.
 
 mod candidates;
 pub mod elsewhere;
@@ -29,26 +29,24 @@ pub use crate::query::{LONGEST_QUERY, MOST_WORDS};
 use crate::query::{Query, SHORTEST_BEGINNING};
 use crate::{ArchiveError, Reader};
 
-/// Documents that the first rank lets through at least.
+/// How many documents the first ranking returns at least.
 const CANDIDATES: usize = 400;
 
-/// Of these, how many are ranked by what stands around them.
+/// How many of these are ranked together with the messages around them.
 const LOOKED_AROUND: usize = 300;
 
-/// Documents that may have the words by which candidates are found; common words find none
-/// beside rare ones, they only tell which of them are better.
+/// The maximum number of documents that may have the words with which candidates are found. Next to rare words, common
+/// words find no candidates; they only rank them.
 const BUDGET: usize = 12_000;
 
-/// What to look for. The filters hold exactly: they are part of the search, not
-/// applied to its result.
+/// A search. The filters are exact: they are part of the search, not applied to its result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Search<'a> {
-    /// What is looked for, as people ask: the more of its words a text has, in whatever form, and
-    /// the rarer they are, the better. What stands in double quotes must occur as it is, or else end
-    /// within a word, unless nothing has it. A word that nothing has stands for longer ones, or for
-    /// those that it may be a slip of.
+    /// The query, as people ask. The more of its words a text has, in whatever form, and the rarer they are, the higher
+    /// it ranks. Words in double quotes must occur exactly or, at the end, as the beginning of a longer word, unless no
+    /// text has them. A word that no text has also matches longer words, or words of which it may be a typo.
     pub query: &'a str,
-    /// Only of this session and of those that it goes on for.
+    /// Only this session and the sessions that it continues.
     pub session: Option<&'a str>,
     /// Only of this profile.
     pub profile: Option<&'a str>,
@@ -58,21 +56,21 @@ pub struct Search<'a> {
     pub since: Option<f64>,
     /// Only before this time, in Unix seconds.
     pub until: Option<f64>,
-    /// Hits at most.
+    /// The maximum number of hits.
     pub limit: usize,
-    /// Hits in one output at most: a long one would leave no room for anything else.
+    /// The maximum number of hits in one output. A long output would leave no room for anything else.
     pub of_one_output: usize,
-    /// What an embedder made of the query: documents whose vectors are like it are found too.
+    /// The embedding of the query. Documents with similar vectors are found too.
     pub vector: Option<&'a [f32]>,
-    /// What other archives have of it.
+    /// The documents of other archives for the query.
     pub elsewhere: Option<&'a Elsewhere>,
 }
 
-/// Hits in one output where nobody said how many.
+/// The default number of hits in one output.
 const OF_ONE_OUTPUT: usize = 3;
 
 impl<'a> Search<'a> {
-    /// Looks for the best everywhere, in every kind of text.
+    /// Searches everywhere, in every kind of text.
     #[must_use]
     pub const fn everywhere(query: &'a str, limit: usize) -> Self {
         Self {
@@ -112,38 +110,37 @@ impl Kinds {
     pub const MEMORY: Self = Self { messages: false, outputs: false, memory: true };
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
-    /// The best first; of equal ones the newest first.
+    /// The hits, the best first; of equal ones the newest first.
     pub hits: Vec<Hit>,
-    /// There are more than these.
+    /// Whether there are more hits.
     pub more: bool,
-    /// Words of the archive that were taken in the place of those that it has not.
+    /// Words of the archive that replaced words of the query that it does not have.
     pub instead: Vec<String>,
 }
 
-/// A place where the words are.
+/// A document that matches the query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
-    /// Where.
+    /// Where it is.
     pub source: Source,
     /// The session, if there is one.
     pub session: Option<String>,
-    /// The profile; empty where it is for another archive to say.
+    /// The profile; empty if the hit is in another archive.
     pub profile: String,
     /// Which agent the session was opened with.
     pub agent: Option<String>,
-    /// The file of another program that the session was read from.
+    /// The file of another program that the session was imported from.
     pub origin: Option<String>,
     /// A message's role.
     pub role: Option<String>,
     /// When, in Unix seconds.
     pub time: f64,
-    /// Higher is better. Only to be compared within one search.
+    /// Higher is better. Scores are comparable only within one search.
     pub score: f64,
-    /// The text of a message or memory; none for an output, which is a file
-    /// elsewhere.
+    /// The text of a message or memory; `None` for an output, which is a file outside the archive.
     pub text: Option<String>,
 }
 
@@ -157,8 +154,7 @@ impl Reader {
         if query.is_empty() || search.limit == 0 {
             return Ok(Found::default());
         }
-        // One view of the file from the first statement to the last, whatever the
-        // writer does meanwhile.
+        // One read transaction from the first statement to the last, whatever the writer does meanwhile.
         let view = self.connection.unchecked_transaction()?;
         let sessions = search.session.map(|session| self.lineage(session)).transpose()?;
         let pending = Pending::of(&view, search, sessions.as_deref(), &query)?;
@@ -184,7 +180,7 @@ impl Reader {
         let beside = Beside { pending, elsewhere, required: &required.parts };
         let ranked = rank(&view, (&query, &resolved), &found, beside)?;
         let mut ranked: Vec<(i64, f64)> = ranked.iter().map(|(candidate, score)| (candidate.id, *score)).collect();
-        // What is quoted must occur.
+        // Quoted parts must occur, so vectors don't count then.
         if let Some(vector) = search.vector.filter(|_| !is_quoted) {
             ranked = near::fused(&ranked, &near::nearest(&view, search, sessions.as_deref(), vector)?);
         }
@@ -193,21 +189,22 @@ impl Reader {
     }
 }
 
-/// What was quoted and must occur.
+/// The quoted parts that must occur.
 #[derive(Debug, Default)]
 struct Required {
-    /// As one expression; empty where nothing must.
+    /// All of them as one expression; empty if none must occur.
     expression: String,
-    /// The parts of the query, for documents of other archives.
+    /// Their indexes in the query, for documents of other archives.
     parts: Vec<usize>,
 }
 
-/// What was quoted, in the words of FTS5: as it is where anything here has it, else as the beginning of a longer word.
+/// Returns the quoted parts as FTS5 expressions: exact if any document here has them, otherwise as the beginning of a
+/// longer word.
 fn quoted(connection: &Connection, filter: Option<&Filter<'_>>, query: &Query) -> Result<Vec<String>, ArchiveError> {
     let of = |tokens: &Vec<String>| {
         let whole = sequence(tokens);
         let is_here = filter.map_or(Ok(false), |filter| filter.has_any(connection, &whole))?;
-        // A letter alone begins everything.
+        // A single short word begins too many others.
         let can_go_on =
             tokens.len() > 1 || tokens.iter().any(|token| token.chars().nth(SHORTEST_BEGINNING - 1).is_some());
         Ok(if is_here || !can_go_on { whole } else { format!("{whole} *") })
@@ -215,7 +212,7 @@ fn quoted(connection: &Connection, filter: Option<&Filter<'_>>, query: &Query) -
     query.quoted.iter().map(of).collect()
 }
 
-/// What was quoted and occurs somewhere, here or elsewhere; nothing where no document has all of it.
+/// Returns the quoted parts that occur here or in other archives; none if no document has all of them.
 fn required(
     connection: &Connection,
     filter: Option<&Filter<'_>>,
@@ -239,7 +236,7 @@ fn required(
     Ok(if is_here { required } else { Required::default() })
 }
 
-/// The documents that have the rarer words of a query, the best first.
+/// Returns the documents that have the rarer words of a query, the best first.
 fn first_rank(
     connection: &Connection,
     filter: &Filter<'_>,
@@ -262,7 +259,7 @@ fn first_rank(
     if within == parts.len() || found.len() >= limit {
         return Ok(found);
     }
-    // Common words alone, or too few that have the rare ones: first what has two of the common ones.
+    // There are only common words, or too few documents with the rare ones: first the documents with two common ones.
     let common = parts.get(within..).unwrap_or_default();
     let pair = common.get(..2).map(|pair| filter.best(connection, &joined(pair, " AND "), limit)).transpose()?;
     let mut found = together(found, pair.unwrap_or_default(), limit);
@@ -272,7 +269,7 @@ fn first_rank(
     Ok(found)
 }
 
-/// Both, each document once.
+/// Returns both lists as one, each document once.
 fn together(mut found: Vec<(i64, f64)>, more: Vec<(i64, f64)>, limit: usize) -> Vec<(i64, f64)> {
     let known: HashSet<i64> = found.iter().map(|(id, _)| *id).collect();
     found.extend(more.into_iter().filter(|(id, _)| !known.contains(id)));
@@ -280,15 +277,15 @@ fn together(mut found: Vec<(i64, f64)>, more: Vec<(i64, f64)>, limit: usize) -> 
     found
 }
 
-/// What was found outside of the index.
+/// Documents that were found outside of the index.
 struct Beside<'a> {
     pending: Pending,
     elsewhere: Option<&'a Elsewhere>,
-    /// What documents of other archives must have.
+    /// The parts that documents of other archives must have.
     required: &'a [usize],
 }
 
-/// The candidates with their scores, the best first.
+/// Returns the candidates with their scores, the best first.
 fn rank(
     connection: &Connection,
     (query, resolved): (&Query, &Resolved),
@@ -303,7 +300,7 @@ fn rank(
         candidates.push(candidate);
     }
     let best = found.iter().map(|(_, first)| *first).fold(0.0, f64::max);
-    // Their first rank is another one: the best of both are alike.
+    // Other archives have another first ranking. Its best score counts like the best one here.
     let best = if best > 0.0 { best } else { 1.0 };
     candidates.extend(elsewhere.into_iter().flat_map(|elsewhere| elsewhere.candidates(best, required)));
     let words: f64 = candidates.iter().map(|candidate| f64::from(candidate.terms.words)).sum();
@@ -327,8 +324,8 @@ fn rank(
     Ok(ranked)
 }
 
-/// What the best of them are, without more of one output than are wanted, and of parts of an output that
-/// follow each other only the better one; and whether there are more.
+/// Returns the best hits, and whether there are more. One output has at most the wanted number of hits, and of parts
+/// that follow each other in it only the better one is returned.
 fn best(connection: &Connection, search: &Search<'_>, ranked: &[(i64, f64)]) -> Result<(Vec<Hit>, bool), ArchiveError> {
     let mut hits: Vec<Hit> = Vec::new();
     for (id, score) in ranked {
@@ -355,7 +352,7 @@ fn best(connection: &Connection, search: &Search<'_>, ranked: &[(i64, f64)]) -> 
     Ok((hits, false))
 }
 
-/// The best first; of equal ones the newest.
+/// Sorts the best first; of equal ones the newest.
 fn sort(ranked: &mut [(Candidate, f64)]) {
     ranked.sort_by(|(one, score), (other, higher)| higher.total_cmp(score).then(other.id.cmp(&one.id)));
 }

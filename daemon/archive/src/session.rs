@@ -1,31 +1,31 @@
-//! Sessions and what was frozen for them.
+//! Sessions and their frozen snapshots.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::transcript::wide;
 use crate::{Archive, ArchiveError, Reader};
 
-/// Why a session ends that another one goes on for.
+/// The end reason of a session that another one continues.
 pub const ENDED_BY_COMPRESSION: &str = "compression";
 
-/// A session as it is kept.
+/// A stored session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionRow {
     /// Its id, as the agent chose it.
     pub id: String,
     /// The profile it belongs to.
     pub profile: String,
-    /// Which agent.
+    /// The agent.
     pub agent: Option<String>,
-    /// The session that it came out of.
+    /// The session that it derives from.
     pub parent: Option<String>,
     /// A title for people.
     pub title: Option<String>,
     /// Grows by one with each in-place compression.
     pub generation: u64,
-    /// What `context.configure` said, as JSON.
+    /// The settings from `context.configure`, as JSON.
     pub settings: Option<String>,
-    /// The frozen blocks.
+    /// The frozen snapshot.
     pub snapshot: SnapshotRow,
     /// When it was first opened, in Unix seconds.
     pub started_at: f64,
@@ -33,14 +33,14 @@ pub struct SessionRow {
     pub ended_at: Option<f64>,
     /// Why it was closed.
     pub end_reason: Option<String>,
-    /// The file of another program that it was read from.
+    /// The file of another program that it was imported from.
     pub source: Option<String>,
     /// The folder that the agent worked in.
     pub cwd: Option<String>,
 }
 
 impl SessionRow {
-    /// An open session that nothing is known of but this.
+    /// Returns an open session with only these fields set.
     #[must_use]
     pub fn new(id: String, profile: String, started_at: f64) -> Self {
         Self {
@@ -61,18 +61,18 @@ impl SessionRow {
     }
 }
 
-/// The frozen blocks of a session.
+/// The frozen snapshot of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SnapshotRow {
-    /// Of MEMORY.md.
+    /// The block of MEMORY.md.
     pub memory: Option<String>,
-    /// Of USER.md.
+    /// The block of USER.md.
     pub user: Option<String>,
-    /// Hex, of both.
+    /// The SHA-256 of both, in hex.
     pub sha256: String,
-    /// Revision of MEMORY.md.
+    /// The revision of MEMORY.md.
     pub memory_revision: u64,
-    /// Revision of USER.md.
+    /// The revision of USER.md.
     pub user_revision: u64,
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
 }
 
 impl Reader {
-    /// The session of that id.
+    /// Returns the session of that id.
     ///
     /// # Errors
     /// A failure of the database.
@@ -113,7 +113,7 @@ impl Reader {
         Ok(self.connection.prepare_cached(&query)?.query_row([id], from_row).optional()?)
     }
 
-    /// How many sessions are open, and how many there are.
+    /// Returns how many sessions are open, and how many there are.
     ///
     /// # Errors
     /// A failure of the database.
@@ -122,8 +122,8 @@ impl Reader {
         Ok(self.connection.prepare_cached(query)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 
-    /// The sessions that ended, the one first that ended first, with the time; none from which an
-    /// open one came, itself or by others between.
+    /// Returns the ended sessions with their end times, the earliest first. Sessions from which an open one derives,
+    /// directly or through others, are left out.
     ///
     /// # Errors
     /// A failure of the database.
@@ -141,7 +141,7 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Bytes of the file that hold something.
+    /// Returns the bytes of the file that are in use.
     ///
     /// # Errors
     /// A failure of the database.
@@ -150,7 +150,7 @@ impl Reader {
         Ok(pragma("page_count")?.saturating_sub(pragma("freelist_count")?) * pragma("page_size")?)
     }
 
-    /// Every session's id and when it ended.
+    /// Returns the id and the end time of every session.
     ///
     /// # Errors
     /// A failure of the database.
@@ -162,10 +162,10 @@ impl Reader {
 }
 
 impl Archive {
-    /// Keeps a new session.
+    /// Stores a new session.
     ///
     /// # Errors
-    /// One of that id exists, or a failure of the database.
+    /// A session of that id exists, or a failure of the database.
     pub fn create_session(&self, row: &SessionRow) -> Result<(), ArchiveError> {
         insert(self.connection(), row)
     }
@@ -180,7 +180,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Takes a session's title and agent where they are named; what is not stays as it was.
+    /// Sets a session's title and agent. An absent value leaves the stored one.
     ///
     /// # Errors
     /// A failure of the database.
@@ -190,7 +190,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Closes a session; the first reason stays.
+    /// Closes a session. If it is closed already, the first reason stays.
     ///
     /// # Errors
     /// A failure of the database.
@@ -211,9 +211,8 @@ impl Archive {
         Ok(())
     }
 
-    /// Ends the sessions that nobody closed before the daemon stopped, with the
-    /// reason `crash`, now: until then nobody knew. Answers how many; opening one again
-    /// is [`Self::reopen_session`].
+    /// Ends the sessions that were open when the daemon stopped. The reason is `crash` and the time is now, because the
+    /// time of the crash is unknown. Returns how many it ended. [`Self::reopen_session`] opens one again.
     ///
     /// # Errors
     /// A failure of the database.
@@ -222,7 +221,7 @@ impl Archive {
         Ok(wide(self.connection().prepare_cached(query)?.execute([now])?))
     }
 
-    /// Keeps what `context.configure` said.
+    /// Saves the settings from `context.configure`.
     ///
     /// # Errors
     /// A failure of the database.
@@ -232,7 +231,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Keeps what was frozen anew for a session.
+    /// Saves a new frozen snapshot of a session.
     ///
     /// # Errors
     /// A failure of the database.

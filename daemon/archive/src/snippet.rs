@@ -1,7 +1,7 @@
-//! The place in a text where a query is found, with some text round it.
+//! Finds the place in a text that matches a query, and shows it with some text around it.
 //!
-//! Pure. The text is folded and cut into tokens as for the index, cluster by
-//! cluster, so that every token knows which part of the text it came from.
+//! Pure: does no I/O. The text is folded and cut into tokens as for the index, one grapheme cluster at a time, so that
+//! every token can be traced back to its part of the text.
 
 use std::borrow::Cow;
 
@@ -12,37 +12,37 @@ use crate::language::Language;
 use crate::query::{Query, Word};
 use crate::{stems, token};
 
-/// Chars of a snippet, without the dots at its ends.
+/// Chars of a snippet, without the ellipses at its ends.
 pub const LENGTH: usize = 200;
 
-/// Chars of it before the hit.
+/// Chars of a snippet before the hit.
 const BEFORE: usize = 80;
 
-/// Bytes of a text that are looked at; a hit behind them is shown as the text's beginning.
+/// Bytes of a text that are examined. For a hit after them, the snippet is the text's beginning.
 const LOOKED_AT: usize = 1 << 20;
 
-/// Words in the place of others that are looked for.
+/// The maximum number of replacement words that are looked for.
 const MOST_INSTEAD: usize = 32;
 
-/// Occurrences that are compared to find the best place.
+/// The maximum number of occurrences that are compared to find the best place.
 const OCCURRENCES: usize = 1_000;
 
-/// Part of a text with what was found in it.
+/// Part of a text with a hit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// The text; each white space is one space, and `…` stands where it was cut.
+    /// The text. White space is replaced with spaces, and `…` marks where the text was cut.
     pub text: String,
     /// Where the hit begins in it, in chars.
     pub start: usize,
-    /// Where the hit ends in it, in chars. The same as `start` when there is none:
-    /// the snippet is the text's beginning then.
+    /// Where the hit ends in it, in chars. Equal to `start` if there is no hit: the snippet is the text's beginning
+    /// then.
     pub end: usize,
     /// Chars of the whole text before the hit.
     pub before: usize,
 }
 
-/// The best place of a query in a text: where most of its words are together, in whatever form, the
-/// first of such places. `instead` are words that were looked for in the place of some of its own.
+/// Returns the best place of a query in a text: the first place where most of its words are together, in whatever form.
+/// `instead` are words that replaced some of the query's.
 #[must_use]
 pub fn snippet(text: &str, query: &str, instead: &[String]) -> Snippet {
     let text = text.get(..text.floor_char_boundary(LOOKED_AT)).unwrap_or(text);
@@ -63,14 +63,14 @@ struct Span {
 struct Clusters<'a> {
     text: &'a str,
     folded: Cow<'a, str>,
-    /// What a reader takes for one char, with where it begins in `folded`, in bytes; none for a text
-    /// of ASCII, where every byte is one.
+    /// The grapheme clusters, each with its start in `folded`, in bytes. `None` for an ASCII text, in which every byte
+    /// is one.
     clusters: Option<Vec<(&'a str, usize)>>,
 }
 
 impl<'a> Clusters<'a> {
     fn of(text: &'a str) -> Self {
-        // Its bytes are at the same places.
+        // Blanking leaves every byte at its place.
         let plain = blanked(text);
         if text.is_ascii() {
             return Self { text, folded: plain, clusters: None };
@@ -95,14 +95,14 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// The clusters that a range of the folded text came from.
+    /// Returns the clusters that a range of the folded text came from.
     fn span(&self, start: usize, end: usize) -> Span {
         let Some(clusters) = &self.clusters else { return Span { start, end } };
         let first = clusters.partition_point(|(_, at)| *at <= start).saturating_sub(1);
         Span { start: first, end: clusters.partition_point(|(_, at)| *at < end) }
     }
 
-    /// Chars of the text before a cluster.
+    /// Returns the number of chars of the text before a cluster.
     fn chars_before(&self, at: usize) -> usize {
         match &self.clusters {
             None => at,
@@ -157,7 +157,7 @@ impl<'a> Clusters<'a> {
     }
 }
 
-/// A token with where it is in the folded text, in bytes.
+/// A token with its range in the folded text, in bytes.
 struct Place<'a> {
     token: Cow<'a, str>,
     start: usize,
@@ -174,7 +174,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The tokens of a folded text, and beside them the parts of words that are written likeThis.
+/// Returns the tokens of a folded text, and the parts of words that are written likeThis.
 fn places(folded: &str) -> (Vec<Place<'_>>, Vec<Place<'_>>) {
     let (mut places, mut pieces) = (Vec::new(), Vec::new());
     for run in token::runs(folded) {
@@ -196,13 +196,13 @@ fn places(folded: &str) -> (Vec<Place<'_>>, Vec<Place<'_>>) {
     (places, pieces)
 }
 
-/// Something that is looked for.
+/// A pattern to look for.
 enum Needle {
     /// A word in any of its forms.
     Word(Word, Vec<Language>),
-    /// Tokens that follow each other; the last one may begin a longer word where it was quoted.
+    /// Tokens that follow each other. If they were quoted, the last one may begin a longer word.
     Sequence { tokens: Vec<String>, is_quoted: bool },
-    /// A char that pairs begin with.
+    /// The first char of pairs.
     Char(String),
 }
 
@@ -218,7 +218,7 @@ impl Needle {
         all.chain(query.chars.iter().cloned().map(Self::Char)).collect()
     }
 
-    /// Where it is at the beginning of these places, and how sure that is.
+    /// Returns its range if it is at the beginning of these places, and how sure the match is.
     fn occurs(&self, places: &[Place<'_>]) -> Option<(usize, usize, u32)> {
         let first = places.first()?;
         match self {
@@ -247,13 +247,13 @@ impl Needle {
     }
 }
 
-/// What a needle is worth that stands there as it was typed.
+/// The worth of a needle that occurs as it was typed.
 const EXACT: u32 = 3;
 
-/// What another form of it is worth.
+/// The worth of another form of it.
 const FORM: u32 = 2;
 
-/// Whether a token is another form of a word: of the same stem, or longer.
+/// Whether a token is another form of a word: one with the same stem, or a longer word.
 fn is_form(word: &Word, token: &str, languages: &[Language]) -> bool {
     if word.open && token.starts_with(&word.token) {
         return true;
@@ -308,7 +308,7 @@ fn best(clusters: &Clusters<'_>, needles: &[Needle]) -> Option<Span> {
     let first = (0..found.len()).max_by_key(|first| (worth(*first), std::cmp::Reverse(*first)))?;
     let found = found.get(first..)?;
     let start = found.first()?.span.start;
-    // What overlaps with it belongs to it: a sequence to its first word, a pair to the one before.
+    // Overlapping occurrences belong to the hit: a sequence to its first word, a pair to the one before.
     let mut end = found.first()?.span.end;
     for occurrence in found {
         if occurrence.span.start < end || occurrence.span.start == start {

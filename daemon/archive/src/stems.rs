@@ -1,4 +1,4 @@
-//! Stems, remembered: most words of a text were in the text before it.
+//! A cache of stems: most words of a text were in the text before it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -6,18 +6,18 @@ use std::collections::HashMap;
 use crate::hash::Words;
 use crate::language::Language;
 
-/// Stems of one thread that are remembered; then it begins anew.
+/// The maximum number of cached stems per thread and language. A full cache is cleared.
 const REMEMBERED: usize = 8_000;
 
 /// The stems of words.
 type Stems = HashMap<Box<str>, Box<str>, Words>;
 
 thread_local! {
-    /// By the place of a language among all.
+    /// The index is that of a language.
     static STEMS: RefCell<[Stems; Language::COUNT]> = RefCell::default();
 }
 
-/// Calls `then` with the stem of a word in small letters.
+/// Calls `then` with the stem of a lowercase word.
 pub(crate) fn with<T>(language: Language, word: &str, then: impl FnOnce(&str) -> T) -> T {
     STEMS.with_borrow_mut(|languages| {
         let Some(known) = languages.get_mut(language as usize) else { return then(&language.stem(word)) };

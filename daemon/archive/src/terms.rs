@@ -1,27 +1,25 @@
-//! The terms of one document, kept beside the text index: how often each occurs. By them a
-//! document is compared with a query without its text being read again, and so are those that
-//! stand before and after it.
+//! The terms of one document, stored next to the text index: how often each occurs. With them a document is compared
+//! with a query without reading its text again. So are the documents before and after it.
 //!
-//! Pure. A term is the stem of a word, or a pair of chars of a script without spaces; it is known by
-//! a hash of 32 bits, of which two among the thousand terms of a long document are alike once in
-//! ten thousand documents.
+//! Pure: does no I/O. A term is the stem of a word, or a pair of chars of a script without spaces. It is stored as a
+//! 32-bit hash. Two of the thousand terms of a long document have the same hash once in ten thousand documents.
 
-/// What an occurrence counts, in halves: a word.
+/// The count of one occurrence of a word, in halves.
 pub(crate) const WORD: u8 = 2;
-/// A part of a word that is written likeThis.
+/// The count of a part of a word that is written likeThis, in halves.
 pub(crate) const PIECE: u8 = 1;
 
-/// Bytes of a term as it is kept: its hash and how much it counts.
+/// Bytes of a stored term: its hash and its count.
 const ENTRY: usize = 5;
 
-/// The text ends as a question.
+/// The text ends with a question.
 const ASKS: u8 = 1;
-/// The text says when.
+/// The text states a time.
 const DATED: u8 = 2;
 
 pub(crate) use crate::hash::fnv32 as hash;
 
-/// Terms as they are counted.
+/// Counts the terms of a text.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Counting {
     terms: Vec<(u32, u8)>,
@@ -29,22 +27,22 @@ pub(crate) struct Counting {
 }
 
 impl Counting {
-    /// One more word of the text, whatever its terms are.
+    /// Counts one more word of the text, whatever its terms are.
     pub(crate) fn word(&mut self) {
         self.words = self.words.saturating_add(1);
     }
 
-    /// One more occurrence of a term.
+    /// Counts one more occurrence of a term.
     pub(crate) fn term(&mut self, term: &str, counts: u8) {
         self.terms.push((hash(term), counts));
     }
 
-    /// The words of the text.
+    /// Returns the number of words.
     pub(crate) fn words(&self) -> u32 {
         self.words
     }
 
-    /// The terms in the form in which they are kept.
+    /// Encodes the terms for storage.
     pub(crate) fn encode(mut self) -> Vec<u8> {
         self.terms.sort_unstable();
         let mut bytes = Vec::with_capacity(self.terms.len() * ENTRY);
@@ -57,12 +55,12 @@ impl Counting {
     }
 }
 
-/// What a text is, besides its words.
+/// Properties of a text besides its words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
-    /// It ends as a question.
+    /// It ends with a question.
     pub(crate) asks: bool,
-    /// It says when.
+    /// It states a time.
     pub(crate) dated: bool,
 }
 
@@ -79,20 +77,20 @@ impl Marks {
 /// The terms of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct DocumentTerms {
-    /// Words of its text.
+    /// The number of words of its text.
     pub(crate) words: u32,
     pub(crate) marks: Marks,
-    /// As [`Counting::encode`] gives them.
+    /// The result of [`Counting::encode`].
     pub(crate) encoded: Vec<u8>,
 }
 
 impl DocumentTerms {
-    /// What was counted of a text.
+    /// Builds the terms from the counts of a text.
     pub(crate) fn of(counting: Counting, marks: Marks) -> Self {
         Self { words: counting.words(), marks, encoded: counting.encode() }
     }
 
-    /// How often the term of this hash occurs, as words.
+    /// Returns how often the term of this hash occurs, in words.
     pub(crate) fn count(&self, hash: u32) -> f64 {
         let (entries, _) = self.encoded.as_chunks::<ENTRY>();
         let hash_of = |[a, b, c, d, _]: &[u8; ENTRY]| u32::from_le_bytes([*a, *b, *c, *d]);
@@ -100,7 +98,7 @@ impl DocumentTerms {
         found.map_or(0.0, |[.., counts]| f64::from(*counts) / f64::from(WORD))
     }
 
-    /// How many different terms there are.
+    /// Returns how many different terms there are.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.encoded.len() / ENTRY

@@ -1,4 +1,4 @@
-//! What the tests of several modules need.
+//! Helpers for the tests of several modules.
 
 use tempfile::TempDir;
 
@@ -8,7 +8,7 @@ use crate::session::{SessionRow, SnapshotRow};
 use crate::{Archive, ArchiveError, Reader};
 
 impl Archive {
-    /// Keeps a whole compression.
+    /// Saves a whole compression.
     pub(crate) fn keep_compression(
         &mut self,
         removal: &Removal<'_>,
@@ -17,14 +17,14 @@ impl Archive {
         self.compression()?.keep(removal, beside)
     }
 
-    /// The same with nothing beside it.
+    /// Saves a compression that changes nothing but the list.
     pub(crate) fn keep_removed(&mut self, removal: &Removal<'_>) -> Result<(), ArchiveError> {
         self.keep_compression(removal, &Beside::default()).map(drop)
     }
 }
 
 impl Reader {
-    /// What a compression took out, in order of position.
+    /// Returns the messages that a compression removed, in order of position.
     pub(crate) fn removed(&self, handle: &str) -> Result<Vec<(u64, String)>, ArchiveError> {
         let mut query = self
             .connection
@@ -33,21 +33,21 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Looks through the whole file for damage; this takes as long as reading it.
+    /// Checks the whole file for damage. This takes as long as reading it.
     pub(crate) fn check(&self) -> Result<(), ArchiveError> {
         let words: String = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
         if words == "ok" { Ok(()) } else { Err(ArchiveError::Damaged { words }) }
     }
 }
 
-/// An archive in a folder of its own, which must live as long.
+/// Creates an archive in a folder of its own, which must live as long as the archive.
 pub(crate) fn archive() -> (TempDir, Archive) {
     let folder = tempfile::tempdir().unwrap();
     let archive = Archive::open(&folder.path().join("archive.db")).unwrap();
     (folder, archive)
 }
 
-/// A session that was just opened.
+/// Returns a session that was just opened.
 pub(crate) fn session(id: &str) -> SessionRow {
     SessionRow {
         agent: Some("a".into()),
@@ -56,7 +56,7 @@ pub(crate) fn session(id: &str) -> SessionRow {
     }
 }
 
-/// The JSON text of a message.
+/// Returns the JSON text of a message.
 pub(crate) fn said(role: &str, text: &str) -> String {
     serde_json::json!({ "role": role, "content": text }).to_string()
 }

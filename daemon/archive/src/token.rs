@@ -1,10 +1,9 @@
-//! Text as the index sees it: tokens.
+//! Cuts a text into the tokens of the index.
 //!
-//! Pure. Text is normalised first ([`normalise`]), then cut into runs of one kind
-//! of script ([`runs`]), and each run becomes tokens. A run of a script that puts
-//! spaces between words is one token; a run of one that does not becomes
-//! overlapping pairs of chars and its last char, so that every word of two chars
-//! and more is found as a phrase of pairs, and one char as the beginning of one.
+//! Pure: does no I/O. Text is normalised first ([`normalise`]), then cut into runs of one kind of script ([`runs`]),
+//! and each run becomes tokens. A run of a script with spaces between words is one token. A run of a script without
+//! them becomes overlapping pairs of chars and its last char. So every word of two chars and more is found as a phrase
+//! of pairs, and one char as the beginning of a pair.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,34 +16,32 @@ use crate::language::{Language, says_when};
 use crate::stems;
 use crate::terms::{Counting, Marks, PIECE, WORD};
 
-/// Chars of a word that count; what is behind them is not looked at. Longer ones
-/// are keys and data, not words.
+/// Chars of a word that count; the rest is ignored. Longer words are keys and data.
 pub const LONGEST_WORD: usize = 64;
 
-/// A stretch of letters, digits, `+`, `/` and `=` of this many bytes may be
-/// encoded data.
+/// Bytes from which on a stretch of letters, digits, `+`, `/` and `=` may be encoded data.
 const BLOB: usize = 64;
 
-/// One of this many bytes is, whatever it consists of.
+/// Bytes from which on such a stretch is encoded data, whatever it consists of.
 const SURE_BLOB: usize = 256;
 
-/// Part of a text that consists of one kind of script.
+/// Part of a text in one kind of script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run<'a> {
     /// The text, normalised, in its own case.
     pub text: &'a str,
     /// Where it begins in the normalised text, in bytes.
     pub start: usize,
-    /// Its script puts spaces between words.
+    /// Whether its script puts spaces between words.
     pub spaced: bool,
 }
 
-/// The tokens of a text, joined by spaces, and what is counted of them.
+/// The tokens of a text, joined by spaces, and their counts.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Tokens {
-    /// Every run's.
+    /// The tokens of every run.
     pub words: String,
-    /// Stems of words that have another form.
+    /// Stems of words that differ from the word.
     pub stems: String,
     /// The parts of words that are written likeThis.
     pub pieces: String,
@@ -53,7 +50,7 @@ pub struct Tokens {
     pub(crate) marks: Marks,
 }
 
-/// The tokens of a text.
+/// Returns the tokens of a text.
 #[must_use]
 pub fn tokens(text: &str) -> Tokens {
     let normalised = normalise(text);
@@ -93,7 +90,7 @@ pub fn tokens(text: &str) -> Tokens {
     tokens
 }
 
-/// Appends a token in small letters, and says where it stands.
+/// Appends a lowercase token, and returns its range.
 fn push_token(into: &mut String, token: &str) -> Range<usize> {
     separate(into);
     let start = into.len();
@@ -101,9 +98,9 @@ fn push_token(into: &mut String, token: &str) -> Range<usize> {
     start..into.len()
 }
 
-/// Wide and narrow forms become one (NFKC), accents and other marks that readers
-/// leave out are dropped, and so is what nobody sees; escape sequences of terminals become spaces. Case stays, and so
-/// does the short i of Cyrillic, which is a letter of its own.
+/// Normalises a text. Wide and narrow forms become one (NFKC). Accents and other marks that readers leave out are
+/// dropped, and so are invisible chars. Escape sequences of terminals become spaces. Case stays, and so does the short
+/// i of Cyrillic, which is a letter of its own.
 #[must_use]
 pub fn normalise(text: &str) -> Cow<'_, str> {
     let text = blanked(text);
@@ -119,24 +116,23 @@ pub fn normalise(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept.nfc().collect())
 }
 
-/// What makes a short i of an i.
+/// The mark that turns an i into a short i.
 const BREVE: char = '\u{0306}';
 
-/// The runs of a normalised text, in order. Punctuation and space are in none, and
-/// neither is what looks like encoded data.
+/// Returns the runs of a normalised text, in order. Punctuation, space and text that looks like encoded data are in no
+/// run.
 pub fn runs(normalised: &str) -> impl Iterator<Item = Run<'_>> {
     Runs { text: normalised, at: 0, looked: 0 }
 }
 
-/// A run of an unspaced script as the index has it: pairs of neighbours, then the
-/// last char alone.
+/// Returns the tokens of a run of an unspaced script: pairs of neighbours, then the last char alone.
 pub fn pairs(run: &str) -> impl Iterator<Item = &str> {
     let ends = run.char_indices().map(|(at, char)| at + char.len_utf8());
     let next_ends = ends.clone().skip(1).chain(std::iter::once(run.len()));
     run.char_indices().zip(next_ends).filter_map(|((start, _), end)| run.get(start..end))
 }
 
-/// The first [`LONGEST_WORD`] chars of a word.
+/// Returns the first [`LONGEST_WORD`] chars of a word.
 #[must_use]
 pub fn cut(word: &str) -> &str {
     if word.len() <= LONGEST_WORD {
@@ -145,7 +141,7 @@ pub fn cut(word: &str) -> &str {
     word.char_indices().nth(LONGEST_WORD).and_then(|(end, _)| word.get(..end)).unwrap_or(word)
 }
 
-/// A token in the form in which tokens are compared.
+/// Returns a token in the form in which tokens are compared.
 #[must_use]
 pub fn lower(token: &str) -> Cow<'_, str> {
     if token.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
@@ -160,7 +156,7 @@ fn push_lower(into: &mut String, token: &str) {
     if token.is_ascii() {
         into.extend(token.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
     } else {
-        // Which of the two small sigmas is written depends on the place only.
+        // Which of the two small sigmas is written depends only on its place in the word.
         into.extend(token.chars().flat_map(char::to_lowercase).map(|char| if char == 'ς' { 'σ' } else { char }));
     }
 }
@@ -171,7 +167,7 @@ fn separate(tokens: &mut String) {
     }
 }
 
-/// The parts of a word that is written likeThis or LIKEThis; none of any other.
+/// Returns the parts of a word that is written likeThis or LIKEThis; none for any other word.
 pub(crate) fn pieces(word: &str) -> Vec<&str> {
     if word.is_ascii() && !word.bytes().skip(1).any(|letter| letter.is_ascii_uppercase()) {
         return Vec::new();
@@ -196,9 +192,9 @@ pub(crate) fn pieces(word: &str) -> Vec<&str> {
 
 struct Runs<'a> {
     text: &'a str,
-    /// Where to go on, in bytes.
+    /// Where to continue, in bytes.
     at: usize,
-    /// How far it is known that there is no encoded data.
+    /// Up to where there is no encoded data, in bytes.
     looked: usize,
 }
 
@@ -245,7 +241,7 @@ fn kind(char: char) -> Option<Kind> {
     Some(if is_unspaced(char) { Kind::Unspaced } else { Kind::Spaced })
 }
 
-/// A mark alone is no word.
+/// Returns the kind of a run that begins with this char. A mark alone begins none.
 fn start(char: char) -> Option<Kind> {
     if char.is_alphanumeric() { kind(char) } else { None }
 }
@@ -294,8 +290,8 @@ fn is_of_blob(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// Encoded data mixes large and small letters and digits as no text does. A path
-/// or a hash does not.
+/// Whether a stretch is encoded data. Such data mixes uppercase and lowercase letters and digits as no text does. A
+/// path or a hash does not.
 fn is_blob(stretch: &str) -> bool {
     if stretch.len() < BLOB {
         return false;

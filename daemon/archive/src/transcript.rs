@@ -1,4 +1,4 @@
-//! The transcript of a session as it grows.
+//! The transcript of a session, to which messages are appended.
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -6,14 +6,13 @@ use crate::message::{Call, Parsed};
 use crate::normal::normal;
 use crate::{Archive, ArchiveError, Reader};
 
-/// What came of an append.
+/// The result of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Appended {
-    /// Everything is kept; the next message belongs to this position.
+    /// Everything is stored. The next message belongs at this position.
     Next(u64),
-    /// Nothing was kept: the generation is another one, messages before these are
-    /// missing, or others are at their positions. These are the right ones to
-    /// append with.
+    /// Nothing was stored: the generation is another one, messages before these are missing, or others are at their
+    /// positions. An append with these values is accepted.
     Conflict {
         /// The session's generation.
         generation: u64,
@@ -31,20 +30,18 @@ pub struct Append<'a> {
     pub generation: u64,
     /// The position of the first message.
     pub position: u64,
-    /// When they came, in Unix seconds.
+    /// When they were added, in Unix seconds.
     pub time: f64,
     /// JSON texts.
     pub messages: &'a [&'a str],
 }
 
 impl Archive {
-    /// Adds messages (JSON texts, kept byte for byte) to a session's transcript,
-    /// the first at `position`. Those that are there already with the same bytes
-    /// are accepted and not kept twice. They are found by a search once
-    /// [`Archive::index_pending`] came to them.
+    /// Adds messages (JSON texts, stored byte for byte) to a session's transcript, the first at `position`. Messages
+    /// that are already there are accepted and not stored twice, however a client's library writes their JSON. A search
+    /// finds new messages once [`Archive::index_pending`] has indexed them.
     ///
-    /// # Errors
-    /// An unknown session, or a failure of the database; nothing is kept then.
+    /// An unknown session, or a failure of the database; nothing is stored then.
     pub fn append(
         &mut self,
         session: &str,
@@ -57,11 +54,11 @@ impl Archive {
         self.append_all(&[append])?.pop().unwrap_or(Err(ArchiveError::NoSession { session: session.to_owned() }))
     }
 
-    /// Does what [`Archive::append`] does for several, in their order, and syncs once for all of them.
-    /// Each has its own answer; one that is refused changes nothing for the others.
+    /// Does what [`Archive::append`] does for several appends, in their order, with one sync for all of them. Each has
+    /// its own result; a refused one changes nothing for the others.
     ///
     /// # Errors
-    /// A failure of the database; nothing of any of them is kept then.
+    /// A failure of the database; nothing of any of them is stored then.
     pub fn append_all(&mut self, appends: &[Append<'_>]) -> Result<Vec<Result<Appended, ArchiveError>>, ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
         let answers = append_each(&transaction, appends)?;
@@ -71,11 +68,11 @@ impl Archive {
         Ok(answers)
     }
 
-    /// Takes messages over that were made durable elsewhere first: does what [`Archive::append_all`] does, and
-    /// changes [`Reader::epoch`] in the same change. Where they were kept they count no more from then on.
+    /// Imports messages that were made durable outside of the archive first: does what [`Archive::append_all`] does,
+    /// and changes [`Reader::epoch`] in the same transaction. From then on, their other copies no longer count.
     ///
     /// # Errors
-    /// A failure of the database; nothing is kept then, and the epoch is the same.
+    /// A failure of the database; nothing is stored then, and the epoch is unchanged.
     pub fn take_over(
         &mut self,
         appends: &[Append<'_>],
@@ -107,7 +104,7 @@ fn append_each(
     appends.iter().map(each).collect()
 }
 
-/// Does [`Archive::append`] as a part of a larger change.
+/// Does what [`Archive::append`] does, as part of a larger transaction.
 pub(crate) fn append_in(
     transaction: &Transaction<'_>,
     session: &str,
@@ -137,8 +134,8 @@ pub(crate) fn append_in(
     Ok(Appended::Next(next + wide(new.len())))
 }
 
-/// Which transcript a list was read from. A session that was removed and begun anew has another one,
-/// and while the session stays at its generation messages are only added at the end.
+/// Identifies the transcript that a list was read from. A session that was removed and created again has another one.
+/// While the session stays at its generation, messages are only added at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TranscriptId {
     key: i64,
@@ -146,9 +143,8 @@ pub struct TranscriptId {
 }
 
 impl Reader {
-    /// The number to which messages are bound that were made durable elsewhere and are to be
-    /// taken over by [`Archive::take_over`]: it is another one in each archive, and after each
-    /// time.
+    /// Returns the number that messages carry which were made durable outside of the archive and which
+    /// [`Archive::take_over`] will import. It differs between archives, and changes with each import.
     ///
     /// # Errors
     /// A failure of the database.
@@ -157,7 +153,7 @@ impl Reader {
         Ok(self.connection.prepare_cached(query)?.query_row([], |row| row.get(0))?)
     }
 
-    /// A session's generation, and the position after its last message.
+    /// Returns a session's generation, and the position after its last message.
     ///
     /// # Errors
     /// An unknown session, or a failure of the database.
@@ -170,7 +166,7 @@ impl Reader {
         Ok((generation, next))
     }
 
-    /// The session's current list; empty when it has none or is unknown.
+    /// Returns the session's current list; empty if it has none or is unknown.
     ///
     /// # Errors
     /// A failure of the database.
@@ -178,18 +174,18 @@ impl Reader {
         bodies(&self.connection, session)
     }
 
-    /// The session's transcript with what tells it from others; `None` for an unknown session.
+    /// Returns the session's transcript with its identity; `None` for an unknown session.
     ///
     /// # Errors
     /// A failure of the database.
     pub fn identified_transcript(&self, session: &str) -> Result<Option<(TranscriptId, Vec<String>)>, ArchiveError> {
-        // One view of the file for all of it.
+        // One read transaction, so that all queries see the same state.
         let transaction = self.connection.unchecked_transaction()?;
         let Some(id) = transcript_id(&transaction, session)? else { return Ok(None) };
         Ok(Some((id, bodies(&transaction, session)?)))
     }
 
-    /// The messages of a transcript from a position on; `None` if the session has another one.
+    /// Returns the messages of a transcript from a position on; `None` if the session has another one.
     ///
     /// # Errors
     /// A failure of the database.
@@ -207,19 +203,20 @@ impl Reader {
         }
     }
 
-    /// Bytes of the JSON texts of a session's current list; 0 when it has none or is unknown. No text is read for it.
+    /// Returns the bytes of the JSON texts of a session's current list; 0 if it has none or is unknown. Reads no text.
     ///
     /// # Errors
     /// A failure of the database.
     pub fn transcript_bytes(&self, session: &str) -> Result<u64, ArchiveError> {
-        // Of a column itself, and not of a view's, the length is known without the text.
+        // SQLite knows the length of a table's own column without reading the text. For a view's column it reads the
+        // text.
         let query = "SELECT coalesce(sum(octet_length(body) + coalesce(octet_length(text), 0)), 0)
                      FROM message_row LEFT JOIN message_text ON message_text.id = message_row.id
                      WHERE session = (SELECT key FROM session_key WHERE id = ?1) AND compression IS NULL";
         Ok(self.connection.prepare_cached(query)?.query_row([session], |row| row.get(0))?)
     }
 
-    /// How many messages the transcript has by now; `None` if the session has another one.
+    /// Returns how many messages the transcript has by now; `None` if the session has another one.
     ///
     /// # Errors
     /// A failure of the database.
@@ -252,25 +249,25 @@ fn bodies_from(connection: &Connection, key: i64, position: u64) -> Result<Vec<S
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// A message that is about to become a row.
+/// A message to be inserted as a row.
 pub(crate) struct NewMessage<'a> {
     pub(crate) id: i64,
     pub(crate) generation: u64,
     pub(crate) position: u64,
     pub(crate) time: f64,
-    /// The compression that removed it; none in a transcript.
+    /// The compression that removed it; `None` in a transcript.
     pub(crate) compression: Option<&'a str>,
     pub(crate) body: &'a str,
 }
 
-/// Keeps messages of one session, and counts them at the end.
+/// Inserts messages of one session, and counts them at the end.
 pub(crate) struct Rows<'t> {
     transaction: &'t Transaction<'t>,
     session: &'t str,
     key: i64,
     insert: CachedStatement<'t>,
     insert_text: CachedStatement<'t>,
-    /// Whether any call of the session asked for what was there before.
+    /// Whether any call of the session was to a recall tool.
     recalls: bool,
     messages: usize,
     tool_calls: usize,
@@ -288,7 +285,7 @@ impl<'t> Rows<'t> {
         Ok(Self { transaction, session, key, insert, insert_text, recalls, messages: 0, tool_calls: 0 })
     }
 
-    /// Keeps one message.
+    /// Inserts one message.
     pub(crate) fn insert(&mut self, message: &NewMessage<'_>) -> Result<(), ArchiveError> {
         let parsed = Parsed::of(message.body);
         let recalled = parsed.is_recalled(|call| self.asked(call))?;
@@ -316,7 +313,7 @@ impl<'t> Rows<'t> {
         Ok(self.recalls && self.transaction.prepare_cached(query)?.exists(params![self.key, call])?)
     }
 
-    /// An id may be used again by a later call; the newest one counts.
+    /// Notes whether a call was to a recall tool. A later call may have the same id; the newest one counts.
     fn note(&mut self, call: &Call) -> Result<(), ArchiveError> {
         let change = match (call.recalls, self.recalls) {
             (true, _) => "INSERT OR IGNORE INTO recall_call (session, call) VALUES (?1, ?2)",
@@ -328,7 +325,7 @@ impl<'t> Rows<'t> {
         Ok(())
     }
 
-    /// Adds what was kept to the session's counts.
+    /// Adds the inserted messages to the session's counts.
     pub(crate) fn count(self, now: f64) -> Result<(), ArchiveError> {
         let query = "UPDATE session SET messages = messages + ?2, tool_calls = tool_calls + ?3,
                      last_active = max(coalesce(last_active, ?4), ?4) WHERE id = ?1";
@@ -338,7 +335,7 @@ impl<'t> Rows<'t> {
     }
 }
 
-/// The generation of a session that must be there.
+/// Returns the generation of a session that must exist.
 pub(crate) fn generation_of(connection: &Connection, session: &str) -> Result<u64, ArchiveError> {
     connection
         .prepare_cached("SELECT generation FROM session WHERE id = ?1")?
@@ -347,8 +344,8 @@ pub(crate) fn generation_of(connection: &Connection, session: &str) -> Result<u6
         .ok_or_else(|| ArchiveError::NoSession { session: session.to_owned() })
 }
 
-/// The number that stands for a session's id in rows; made on first use, and
-/// never used for another one.
+/// Returns the number that represents a session's id in rows. It is created on first use, and never used for another
+/// session.
 pub(crate) fn session_key(connection: &Connection, session: &str) -> Result<i64, ArchiveError> {
     if let Some(key) = find_session_key(connection, session)? {
         return Ok(key);
@@ -362,20 +359,20 @@ pub(crate) fn find_session_key(connection: &Connection, session: &str) -> Result
     Ok(query.query_row([session], |row| row.get(0)).optional()?)
 }
 
-/// Takes ids from the one sequence that messages, parts of outputs and memory
-/// texts share; none is given twice, also after its row is gone.
+/// Takes `count` ids from the sequence that messages, parts of outputs and memory texts share, and returns the first.
+/// No id is assigned twice, even after its row is gone.
 pub(crate) fn take_ids(connection: &Connection, count: usize) -> Result<i64, ArchiveError> {
     let query = "UPDATE meta SET value = value + ?1 WHERE name = 'next_id' RETURNING value - ?1";
     Ok(connection.prepare_cached(query)?.query_row([wide(count)], |row| row.get(0))?)
 }
 
-/// The position after the transcript's last message.
+/// Returns the position after the transcript's last message.
 pub(crate) fn next_position(connection: &Connection, key: i64) -> Result<u64, ArchiveError> {
     let query = "SELECT coalesce(max(position) + 1, 0) FROM message WHERE session = ?1 AND compression IS NULL";
     Ok(connection.prepare_cached(query)?.query_row([key], |row| row.get(0))?)
 }
 
-/// Length in chars.
+/// Returns the length of a text in chars.
 pub(crate) fn chars(text: &str) -> u64 {
     wide(text.chars().count())
 }

@@ -1,11 +1,10 @@
-//! Undoing compressions: the list as it was before one, and what was said since behind it.
+//! Undoes compressions: restores the list before a compression, followed by the messages that were added since.
 //!
-//! With a compression it is noted how the list before it can be made again: of rows that are kept
-//! here, and, where the session has no transcript, of messages that stayed in the list, which only
-//! the caller has. To undo means to walk back from the current list, one compression at a time, each
-//! time checking that the list begins with what that compression gave. What comes of it
-//! becomes the session's transcript at a new generation, so nothing is lost by an undo either:
-//! what leaves the list, the handoff above all, is kept under the handle of the undo.
+//! Each compression notes how the list before it can be restored: from stored rows and, if the session has no
+//! transcript, from messages that stayed in the list, which only the caller has. An undo walks back from the current
+//! list, one compression at a time. At each one it checks that the list begins with the result of that compression. The
+//! restored list becomes the session's transcript at a new generation. An undo loses nothing either: messages that
+//! leave the list, the handoff above all, are kept under the handle of the undo.
 
 mod note;
 pub(crate) mod pieces;
@@ -25,55 +24,55 @@ use crate::session::ENDED_BY_COMPRESSION;
 use crate::transcript::{self, NewMessage, Rows, chars, wide};
 use crate::{Archive, ArchiveError, Reader};
 
-/// Compressions of one session that can be undone: the newest.
+/// How many compressions of one session can be undone: the newest ones.
 pub const LISTS: u32 = 5;
 
-/// What is to be noted with a compression, so that it can be undone.
+/// The data that is noted with a compression, so that it can be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Undoable<'a> {
     /// Messages of the list before it.
     pub length: u64,
-    /// The list after it, by what became of the one before.
+    /// The list after it, as changes of the list before it.
     pub slots: &'a [After<'a>],
     /// The list after it, as JSON texts.
     pub list: &'a [&'a str],
 }
 
-/// What is to be undone.
+/// The request to undo compressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Undo<'a> {
     /// The session.
     pub session: &'a str,
-    /// The generation whose list is wanted; that before the newest compression when absent. The current
-    /// one can be looked at.
+    /// The generation whose list is wanted; if absent, the one before the newest compression. The current one can only
+    /// be viewed.
     pub to: Option<u64>,
-    /// The list by now, as JSON texts; the transcript when absent.
+    /// The current list, as JSON texts; the transcript if absent.
     pub list: Option<&'a [&'a str]>,
 }
 
-/// The list as it was, and what was said since.
+/// The restored list, with the messages that were added since.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undone {
-    /// The session's generation: the next one, unless it was only looked.
+    /// The session's generation: the next one, unless the list was only viewed.
     pub generation: u64,
-    /// The generation whose list it is.
+    /// The generation whose list was restored.
     pub restored: u64,
     /// The compressions that are undone, newest first.
     pub handles: Vec<String>,
-    /// JSON texts.
+    /// The list, as JSON texts.
     pub list: Vec<String>,
-    /// How many of them, at the end, were said since.
+    /// How many of them, at the end, were added since.
     pub since: u64,
     /// How many messages leave the list.
     pub left: u64,
-    /// What the engine remembered then.
+    /// The engine memory of that time.
     pub engine: Option<EngineRow>,
 }
 
-/// Why there is nothing that could be undone.
+/// The reason why an undo is impossible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoUndo {
-    /// The session has no transcript, and no list came.
+    /// The session has no transcript, and the caller passed no list.
     #[error("its list is needed, for nothing was appended to this session with session.append")]
     NoList,
     /// No compression of the session is left to undo.
@@ -84,10 +83,10 @@ pub enum NoUndo {
     NotThere {
         /// The generation.
         wanted: u64,
-        /// Which can.
+        /// Why it is not there.
         words: String,
     },
-    /// What it takes was not noted, or is let go.
+    /// The data for the undo was not noted, or is deleted already.
     #[error(
         "what was before generation {generation} is not known any more; the newest {LISTS} compressions can be undone, \
          and none of before herma could undo"
@@ -96,15 +95,15 @@ pub enum NoUndo {
         /// The generation that the compression made.
         generation: u64,
     },
-    /// The list does not begin with what the compression gave.
+    /// The list does not begin with the result of the compression.
     #[error("the list does not begin with the {length} messages that {handle} gave; send it as it came")]
     OtherList {
         /// The compression.
         handle: String,
-        /// Messages that it gave.
+        /// How many messages that result has.
         length: u64,
     },
-    /// Messages are not in the archive any more.
+    /// Some messages are no longer in the archive.
     #[error("{messages} messages that left with {handle} are not kept any more")]
     Gone {
         /// The compression.
@@ -122,12 +121,12 @@ impl NoUndo {
 }
 
 impl Reader {
-    /// What an undo would bring back; nothing changes.
+    /// Returns what an undo would restore; changes nothing.
     ///
     /// # Errors
     /// An unknown session, or a failure of the database.
     pub fn undone(&self, undo: &Undo<'_>) -> Result<Result<Undone, NoUndo>, ArchiveError> {
-        // One view of the file for all of it.
+        // One read transaction, so that all queries see the same state.
         let transaction = self.connection.unchecked_transaction()?;
         match walk(&transaction, undo)? {
             Ok(back) => undone(&transaction, back.current, back).map(Ok),
@@ -137,7 +136,7 @@ impl Reader {
 }
 
 impl Reader {
-    /// The generation of the undo that took a compression back, if one did.
+    /// Returns the generation of the undo that reverted a compression, if one did.
     ///
     /// # Errors
     /// A failure of the database.
@@ -148,10 +147,9 @@ impl Reader {
 }
 
 impl Archive {
-    /// Undoes compressions: the list becomes the session's transcript at the next generation, its
-    /// `handle` names what leaves the list, and `engine` is given what the engine remembered and says what
-    /// it remembers now. A session that had ended with the compression is open again. With a refusal
-    /// nothing changes.
+    /// Undoes compressions. The list becomes the session's transcript at the next generation, and `handle` names the
+    /// messages that leave the list. `engine` receives the engine memory of that time, and returns the new one. A
+    /// session that had ended with the compression is open again. A refusal changes nothing.
     ///
     /// # Errors
     /// An unknown session, a handle that was used before, or a failure of the database; nothing has
@@ -186,20 +184,20 @@ fn undone(connection: &Connection, generation: u64, back: Back<'_>) -> Result<Un
     Ok(Undone { generation, restored, handles, list, since, left: wide(left.len()), engine })
 }
 
-/// A list of messages is known by this, however a client's library writes them and whichever fields beginning with `_` it
-/// keeps.
+/// Returns the digest of a list of messages. It is the same however a client's library writes them, and whichever
+/// fields beginning with `_` it keeps.
 fn message_digest<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<u8> {
     let texts: Vec<String> = texts.map(normal_message).collect();
     digest(texts.iter().map(String::as_str))
 }
 
-/// A list of JSON texts was known by this at first, these fields included.
+/// Returns the digest that earlier versions used for a list of JSON texts. It includes the fields beginning with `_`.
 fn normal_digest<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<u8> {
     let texts: Vec<String> = texts.map(normal).collect();
     digest(texts.iter().map(String::as_str))
 }
 
-/// Stands for a list of texts, byte for byte.
+/// Returns the digest of a list of texts, byte for byte.
 fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<u8> {
     let mut hash = Sha256::new();
     for text in texts {
@@ -209,7 +207,7 @@ fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<u8> {
     hash.finalize().to_vec()
 }
 
-/// Texts of messages by the ids of their rows.
+/// Reads texts of messages by the ids of their rows.
 struct Bodies<'c>(rusqlite::CachedStatement<'c>);
 
 impl<'c> Bodies<'c> {
@@ -255,7 +253,7 @@ impl Restore<'_> {
         self.transaction
             .prepare_cached("DELETE FROM list_before WHERE session = ?1 AND generation > ?2")?
             .execute(params![self.session, restored])?;
-        // Who went on for it stands alone from now on: what it went on for is taken back.
+        // A continuation has no parent from now on, because the compression that it continued is undone.
         self.transaction
             .prepare_cached(
                 "UPDATE session SET parent = NULL WHERE parent = ?1 AND started_at >=
@@ -273,8 +271,8 @@ impl Restore<'_> {
         Ok(())
     }
 
-    /// What leaves the list is kept under the handle of the undo. Of a transcript that the caller's
-    /// list is not, all leaves that does not come back.
+    /// Marks the messages that leave the list, so that they are kept under the handle of the undo. If the caller's list
+    /// is not the transcript, all rows of the transcript leave that are not restored.
     fn put_aside(&self) -> Result<(), ArchiveError> {
         let stays: HashSet<i64> = self.rows().map(|(_, id)| id).collect();
         let ids: Vec<i64> = {
@@ -303,7 +301,8 @@ impl Restore<'_> {
         Ok(())
     }
 
-    /// Two rows of a transcript never have one position, so all go out of the way first, below zero.
+    /// Moves the rows to their new positions. Two rows of a transcript never share a position, so all move below zero
+    /// first.
     fn move_rows(&self, generation: u64) -> Result<(), ArchiveError> {
         let mut aside = self.transaction.prepare_cached(
             "UPDATE message_row SET position = -1 - ?2, generation = ?3, compression = NULL WHERE id = ?1",
@@ -320,7 +319,7 @@ impl Restore<'_> {
         Ok(())
     }
 
-    /// Makes rows of messages that only the caller had.
+    /// Inserts rows for messages that only the caller had.
     fn insert(&self, given: &[(u64, &str)], generation: u64, compression: Option<&str>) -> Result<(), ArchiveError> {
         let first = transcript::take_ids(self.transaction, given.len())?;
         let mut rows = Rows::new(self.transaction, self.session, self.back.key)?;

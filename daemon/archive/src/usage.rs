@@ -1,29 +1,29 @@
-//! Tokens that calls to models used.
+//! The tokens that model calls used.
 
 use rusqlite::types::ToSql;
 use rusqlite::{Row, params};
 
 use crate::{Archive, ArchiveError, Reader};
 
-/// The tokens of one call, each counted once.
+/// The tokens of one call. Each token is counted in one field only, except that `output` includes `reasoning`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Buckets {
-    /// Read, without the cached ones.
+    /// Tokens read, without the cached ones.
     pub input: u64,
-    /// Written.
+    /// Tokens written.
     pub output: u64,
-    /// Read from the provider's cache.
+    /// Tokens read from the provider's cache.
     pub cache_read: u64,
-    /// Put into it.
+    /// Tokens written to the provider's cache.
     pub cache_write: u64,
-    /// Of those written, not shown.
+    /// Tokens written but not shown.
     pub reasoning: u64,
 }
 
-/// One call.
+/// One model call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UsageRow<'a> {
-    /// The session that called.
+    /// The session of the call.
     pub session: Option<&'a str>,
     /// The id of the call in its session, if it has one.
     pub call: Option<&'a str>,
@@ -31,7 +31,7 @@ pub struct UsageRow<'a> {
     pub time: f64,
     /// The model.
     pub model: Option<&'a str>,
-    /// The agent; the session's when absent.
+    /// The agent; the session's agent if absent.
     pub agent: Option<&'a str>,
     /// The provider.
     pub provider: Option<&'a str>,
@@ -39,7 +39,7 @@ pub struct UsageRow<'a> {
     pub buckets: Buckets,
 }
 
-/// Which calls to add up, and how.
+/// Selects the calls to add up, and how to group them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UsageQuery<'a> {
     /// Only of this session.
@@ -50,11 +50,11 @@ pub struct UsageQuery<'a> {
     pub since: Option<f64>,
     /// Only before this time, in Unix seconds.
     pub until: Option<f64>,
-    /// What makes a row.
+    /// The key of the groups.
     pub by: By,
 }
 
-/// What makes a row of usage.
+/// How usage is grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// The session's id.
@@ -67,10 +67,10 @@ pub enum By {
     Day,
 }
 
-/// Calls added up.
+/// The sum of several calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// How many.
+    /// The number of calls.
     pub calls: u64,
     /// As in [`Buckets`].
     pub input: u64,
@@ -85,13 +85,13 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Tokens that were sent.
+    /// Returns how many tokens were sent.
     #[must_use]
     pub fn prompt(&self) -> u64 {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
     }
 
-    /// Tokens that were sent and written.
+    /// Returns how many tokens were sent and written.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.prompt().saturating_add(self.output)
@@ -112,8 +112,8 @@ impl Totals {
     }
 }
 
-/// A sum of integers that SQLite can't hold is an error, which would last for
-/// ever; one of floats is exact up to 2^53, and the cast stops at the largest.
+/// SQLite returns an error for a sum of integers that overflows, and that error would stay for ever. A sum of floats is
+/// exact up to 2^53, and the cast stops at the largest integer.
 const SUMS: &str = "count(*), CAST(total(usage.input) AS INTEGER), CAST(total(usage.output) AS INTEGER), \
      CAST(total(cache_read) AS INTEGER), CAST(total(cache_write) AS INTEGER), CAST(total(reasoning) AS INTEGER)";
 
@@ -130,8 +130,8 @@ fn totals(row: &Row<'_>, first: usize) -> rusqlite::Result<Totals> {
 
 impl Archive {
     /// Records the usage of a call; returns whether the call is new. A call with an id that is recorded again keeps its
-    /// first time and its largest counts, because a client may write it down before it has ended. Nothing is recorded for
-    /// a removed session.
+    /// first time and its largest counts, because a client may write it down before it has ended. Nothing is recorded
+    /// for a removed session.
     ///
     /// # Errors
     /// A number of 2^63 and more, or a failure of the database.
@@ -175,9 +175,8 @@ impl Archive {
 }
 
 impl Reader {
-    /// Calls added up by session, model or agent (the largest total first; what is
-    /// not known has the key `unknown`) or by day (the oldest first), and all of
-    /// them together.
+    /// Returns the calls added up by session, model, agent or day, and the total of all. The groups are sorted by
+    /// total, the largest first, and an unknown value has the key `unknown`. Days are sorted oldest first.
     ///
     /// # Errors
     /// A failure of the database.

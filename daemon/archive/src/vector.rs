@@ -1,4 +1,4 @@
-//! Vectors of documents: what an embedder makes of their texts.
+//! Vectors of documents, which an embedder makes from their texts.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -10,35 +10,35 @@ use crate::{Archive, ArchiveError, Reader};
 /// Documents that wait for their vectors.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Waiting {
-    /// Each with its id, the oldest first.
+    /// The documents, each with its id, the oldest first.
     pub documents: Vec<(i64, Hit)>,
-    /// The id of the newest document that there is.
+    /// The id of the newest document in the archive.
     pub newest: i64,
 }
 
-/// What became of vectors that were to be kept.
+/// The result of saving vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeptVectors {
-    /// They are kept.
+    /// They are saved.
     Well,
-    /// They are kept, and those of before went, for they have another number of dimensions.
+    /// They are saved. The earlier ones were deleted, because they had another number of dimensions.
     Anew,
-    /// Nobody said yet which embedder makes vectors: the archive is another one than before.
+    /// Nothing was saved: no embedder is set, because the archive is another one than before.
     Nowhere,
 }
 
 impl Reader {
-    /// Documents without a vector, the oldest behind this id first, each with its id; an output's part is
-    /// a place, and the text is in its file.
+    /// Returns documents without a vector after this id, the oldest first, each with its id. For a part of an output
+    /// this is only its location; the text is in the output's file.
     ///
     /// # Errors
     /// A failure of the database.
     pub fn without_vector(&self, behind: i64, limit: usize) -> Result<Waiting, ArchiveError> {
-        // One view of the file: what goes meanwhile is still there.
+        // One read transaction: documents that are removed meanwhile are still there.
         let view = self.connection.unchecked_transaction()?;
         let newest = view.query_row("SELECT coalesce(max(id), 0) FROM document", [], |row| row.get(0))?;
         let mut query = view.prepare_cached(
-            // Messages come into the index behind outputs that have larger ids.
+            // Messages may be indexed after outputs that have larger ids.
             "SELECT id FROM document WHERE id > min(?1, (SELECT value FROM meta WHERE name = 'indexed'))
              AND NOT EXISTS (SELECT 1 FROM vector WHERE vector.id = document.id) ORDER BY id LIMIT ?2",
         )?;
@@ -48,7 +48,7 @@ impl Reader {
         Ok(Waiting { documents, newest })
     }
 
-    /// How many documents have a vector, and how many there are.
+    /// Returns how many documents have a vector, and how many there are.
     ///
     /// # Errors
     /// A failure of the database.
@@ -62,7 +62,8 @@ impl Reader {
 }
 
 impl Archive {
-    /// Says which embedder makes the vectors from now on. Those of another one can't be compared, and go.
+    /// Sets the embedder that makes the vectors from now on. Vectors of another embedder can't be compared, and are
+    /// deleted.
     ///
     /// # Errors
     /// A failure of the database.
@@ -75,12 +76,10 @@ impl Archive {
         Ok(())
     }
 
-    /// Keeps vectors of documents that are still there, of so many numbers each, if there are any but
-    /// [`Packed::none`]. Where the embedder answers with
-    /// another number of them than before, those of before go.
+    /// Saves vectors of documents that still exist. `dimensions` is the number of numbers in each, if any of them is
+    /// not [`Packed::none`]. If it differs from that of the earlier vectors, those are deleted.
     ///
-    /// # Errors
-    /// A failure of the database; none is kept then.
+    /// A failure of the database; none is saved then.
     pub fn keep_vectors(
         &mut self,
         dimensions: Option<usize>,
@@ -111,7 +110,7 @@ fn space(connection: &Connection) -> Result<Option<(String, Option<usize>)>, Arc
     Ok(query.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
 }
 
-/// Begins a space without any vector.
+/// Deletes all vectors, and notes the embedder of the next ones.
 fn begin(transaction: &Transaction<'_>, name: &str, dimensions: Option<usize>) -> Result<(), ArchiveError> {
     transaction.execute("DELETE FROM vector", [])?;
     let query = "INSERT OR REPLACE INTO vector_space (one, embedder, dimensions) VALUES (1, ?1, ?2)";

@@ -1,12 +1,12 @@
-//! Windows of models, as their providers named them in an error. A guess is never kept.
+//! Context windows of models, as their providers reported them in an error. A guess is never stored.
 
 use rusqlite::{OptionalExtension, params};
 
 use crate::{Archive, ArchiveError, Reader};
 
 impl Archive {
-    /// Keeps the window of a model at an endpoint (empty: none is named), in tokens; the latest
-    /// one counts.
+    /// Saves the context window of a model at an endpoint, in tokens; the latest one counts. An empty endpoint means
+    /// that none is named.
     ///
     /// # Errors
     /// A failure of the database.
@@ -19,7 +19,7 @@ impl Archive {
 }
 
 impl Reader {
-    /// The window of a model at an endpoint, in tokens, if a provider named it.
+    /// Returns the context window of a model at an endpoint, in tokens, if a provider reported it.
     ///
     /// # Errors
     /// A failure of the database.

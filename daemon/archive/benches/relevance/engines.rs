@@ -1,4 +1,4 @@
-//! What answers the questions.
+//! The search engines that are compared.
 
 use std::collections::HashMap;
 
@@ -11,18 +11,18 @@ use tempfile::TempDir;
 
 use crate::sets::Set;
 
-/// Messages of one append.
+/// Messages in one append.
 const BATCH: usize = 500;
 
-/// Something that finds texts.
+/// A search engine.
 pub(crate) trait Engine {
     fn name(&self) -> &'static str;
 
-    /// The ids of the best texts, the best first.
+    /// Returns the ids of the best texts, the best first.
     fn search(&mut self, query: &str, limit: usize) -> Vec<String>;
 }
 
-/// All engines, with the texts of a set and so many newer ones.
+/// Returns all engines, each with the texts of a set and `filler` newer ones.
 pub(crate) fn all(set: &Set, filler: usize) -> Vec<Box<dyn Engine>> {
     vec![
         Box::new(Plain::new("FTS5", "unicode61", set, filler)),
@@ -31,7 +31,7 @@ pub(crate) fn all(set: &Set, filler: usize) -> Vec<Box<dyn Engine>> {
     ]
 }
 
-/// Twenty lines of SQLite.
+/// Plain FTS5, in twenty lines.
 struct Plain {
     name: &'static str,
     connection: Connection,
@@ -128,7 +128,7 @@ fn body(words: &str) -> String {
     serde_json::json!({ "role": "user", "content": words }).to_string()
 }
 
-/// A message that nobody asks for, of words that others have too: as many as people say in one.
+/// Returns a message that no question is about, with words that others have too, and of the length that people write.
 fn noise(number: usize) -> String {
     const WORDS: &str = "about above account after again agent airline airport always amount answer april assistance \
         available back bag because before benefit best between birthday book booking brother build buy call cancel card \

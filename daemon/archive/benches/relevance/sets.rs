@@ -1,4 +1,4 @@
-//! Texts, and questions about them.
+//! Sets of texts, and questions about them.
 
 use std::collections::BTreeMap;
 
@@ -10,20 +10,20 @@ const FRIENDS_QUESTIONS: &str = include_str!("data/friends_questions.jsonl");
 const LANGUAGES: &str = include_str!("data/languages.jsonl");
 const LANGUAGES_QUESTIONS: &str = include_str!("data/languages_questions.jsonl");
 
-/// Conversations that the questions are about.
+/// How many conversations the questions are about.
 const CONVERSATIONS: usize = 50;
 
-/// Texts and questions.
+/// A set of texts and questions.
 pub(crate) struct Set {
     pub(crate) name: &'static str,
-    /// In the order in which they were said.
+    /// The texts, in the order in which they were said.
     pub(crate) texts: Vec<Text>,
     pub(crate) questions: Vec<Question>,
 }
 
-/// Something that was said.
+/// A message of a conversation.
 pub(crate) struct Text {
-    /// Names it within its set.
+    /// Its id in its set.
     pub(crate) id: String,
     /// The conversation that it belongs to.
     pub(crate) session: String,
@@ -33,16 +33,16 @@ pub(crate) struct Text {
     pub(crate) words: String,
 }
 
-/// A question, and the texts of which each answers it.
+/// A question, and the texts that each answer it.
 pub(crate) struct Question {
     pub(crate) text: String,
     pub(crate) evidence: Vec<String>,
 }
 
-/// Every set that there is.
+/// Returns every set.
 pub(crate) fn all() -> Vec<Set> {
     let mut sets = vec![friends(), languages()];
-    // Chinese and Japanese by themselves too, for they are written without spaces.
+    // Chinese and Japanese are also measured separately, because they are written without spaces.
     for name in ["zh", "ja"] {
         let Set { texts, mut questions, .. } = languages();
         questions.retain(|question| question.evidence.iter().all(|id| id.starts_with(name)));
@@ -123,7 +123,7 @@ fn strings(value: &Value) -> Vec<String> {
 }
 
 impl Set {
-    /// The texts of each session, in the order of the sessions' first texts.
+    /// Returns the texts of each session, in the order of the sessions' first texts.
     pub(crate) fn sessions(&self) -> Vec<(&str, Vec<&Text>)> {
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         let mut sessions: Vec<(&str, Vec<&Text>)> = Vec::new();

@@ -1,8 +1,8 @@
-//! Ways of asking the same.
+//! Ways of asking the same question.
 
 use crate::sets::Set;
 
-/// Endings that an English word may lose before it takes another one, the longest first.
+/// Endings that an English word may lose before it gets another one, the longest first.
 const ENDINGS: [&str; 6] = ["ings", "ing", "ed", "es", "s", "e"];
 
 /// How a question is asked.
@@ -26,7 +26,7 @@ impl Way {
         }
     }
 
-    /// The others are made for English.
+    /// Whether this way works for a set. All but the written one are made for English.
     pub(crate) fn suits(self, set: &Set) -> bool {
         self == Self::AsWritten || ["friends", "airline"].contains(&set.name)
     }
@@ -49,7 +49,7 @@ fn letters(word: &str) -> usize {
     word.bytes().filter(u8::is_ascii_alphabetic).count()
 }
 
-/// A slip in the middle of a word; which one depends on the word.
+/// Puts a typo into the middle of a word. The word decides which one.
 fn slip(word: &str) -> String {
     let mut chars: Vec<char> = word.chars().collect();
     let middle = chars.len() / 2;
@@ -62,7 +62,7 @@ fn slip(word: &str) -> String {
     chars.into_iter().collect()
 }
 
-/// A word of small letters with another ending that English has: asked and asks, booking and booked.
+/// Returns a lowercase word with another English ending: asked and asks, booking and booked.
 fn form(word: &str) -> String {
     if word.len() < 5 || !word.bytes().all(|letter| letter.is_ascii_lowercase()) {
         return word.to_owned();

@@ -74,7 +74,7 @@ fn a_chain_is_followed_a_hundred_steps() {
     }
     assert_eq!(archive.reader().tip("s0").unwrap(), "s100");
     assert_eq!(archive.reader().tip("s50").unwrap(), "s119");
-    // What belongs together is found however long it is.
+    // A chain is followed to its end however long it is.
     let reader = archive.reader();
     assert_eq!(reader.end_of_chain("s0").unwrap(), "s119");
     assert_eq!(reader.lineage_root("s119").unwrap(), "s0");

@@ -1,4 +1,4 @@
-//! What was said here in a session while another host took it, in a session of its own.
+//! Forks: content that was added to a session here while another host took it over moves to a session of its own.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,21 +12,21 @@ use crate::copy::copy;
 use crate::transcript::{session_key, take_ids};
 use crate::{ArchiveError, index};
 
-/// Tables of which a fork has what its session has.
+/// Tables whose rows a fork copies from its session.
 const COPIED: [&str; 6] = ["engine", "user_rule", "pin", "discard", "episode", "opened"];
 
-/// Those of them that somebody said.
+/// Those of them with rows that a user or an agent set.
 const SAID: [&str; 4] = ["user_rule", "pin", "discard", "episode"];
 
-/// What somebody said of the session itself, or had frozen for it.
+/// Columns of the session's own row that a user or an agent set, or that were frozen for it.
 const SET: [&str; 3] = ["settings", "title", "sha256"];
 
 /// Tables whose rows belong to a compression, and the column that names it.
 const OF_COMPRESSION: [(&str, &str); 3] = [("node", "made_by"), ("original", "handle"), ("list_before", "handle")];
 
-/// Makes a session, named so, of what is here of one and not among what was told: the list as it is here, and the compressions
-/// that were made here. All its messages get new ids; those that the other host knows are copies, which no search finds. Gives its
-/// id; `None` where all was told.
+/// Creates a session with the given name from the local content that is not in the published state: the local list, and
+/// the compressions that were made here. All its messages get new ids. Those that the other host knows are copies,
+/// which no search finds. Returns the id of the fork, or `None` if everything was published.
 pub(super) fn fork(
     transaction: &Transaction<'_>,
     (of, named): (&str, &str),
@@ -63,12 +63,12 @@ pub(super) fn fork(
             .prepare_cached("UPDATE original SET message = ?2 WHERE message = ?1 AND session = ?3")?
             .execute(params![id, new, session])?;
     }
-    // Their lists speak of rows by ids that are others' now.
+    // The lists before these compressions refer to rows by ids that are not in this session any more.
     transaction.execute("DELETE FROM list_before WHERE session = ?1", [&session])?;
     Ok(Some(session))
 }
 
-/// Gives the session its messages: strays as what they are, others as copies. The new id of each.
+/// Moves the strays to the fork, and copies the other messages of its list. Returns the new id of each.
 fn move_messages(
     transaction: &Transaction<'_>,
     (from, to): (i64, i64),
@@ -103,7 +103,7 @@ fn move_messages(
     Ok(places)
 }
 
-/// Whether something changed beside messages and compressions that must not be lost.
+/// Whether anything changed, except messages and compressions, that must not be lost.
 fn has_other_strays(
     connection: &Connection,
     session: &str,
@@ -124,7 +124,7 @@ fn has_other_strays(
     Ok(head.get("session").is_none_or(|told| set(told) != set(&here)))
 }
 
-/// A value without what each host writes into it by itself.
+/// Returns a value without the field that each host writes by itself.
 fn said(value: &Value) -> Value {
     if value.is_null() {
         return Value::Object(Map::new());
@@ -139,7 +139,8 @@ fn said(value: &Value) -> Value {
     )
 }
 
-/// Strays, the messages of the list, and those that left it by compressions that only this host knows.
+/// Returns the ids of the strays, of the messages in the list, and of the messages that left it by compressions that
+/// only this host knows.
 fn list(connection: &Connection, key: i64, strays: &HashSet<i64>, made: &[String]) -> Result<Vec<i64>, ArchiveError> {
     let mut query =
         connection.prepare_cached("SELECT id, compression FROM message_row WHERE session = ?1 ORDER BY id")?;
@@ -156,7 +157,7 @@ fn all_handles(connection: &Connection, session: &str) -> Result<Vec<String>, Ar
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// An id that no session has.
+/// Returns an id that no session has.
 fn free_id(connection: &Connection, wanted: &str) -> Result<String, ArchiveError> {
     let mut id = wanted.to_owned();
     let mut number = 1_u64;

@@ -1,4 +1,4 @@
-//! A session as texts that another archive can take.
+//! Exports a session as texts that another archive can import.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -14,19 +14,19 @@ use crate::transcript::find_session_key;
 use crate::undo::pieces::{self, Source};
 use crate::{ArchiveError, Reader, schema};
 
-/// Most messages of a list that is noted with a compression.
+/// The maximum number of messages in a list that is noted with a compression.
 const MOST: u64 = 10_000_000;
 
-/// A session as it is told to other hosts.
+/// A session as it is published to other hosts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parts {
-    /// Who has it.
+    /// The host that has it, and its term.
     pub held: Held,
     /// The count of its changes when it was read.
     pub changes: u64,
-    /// It was not closed.
+    /// Whether it is open.
     pub is_open: bool,
-    /// The newest of its messages that this archive brings itself; 0 for none.
+    /// The newest of its messages that this archive uploads itself; 0 for none.
     pub newest: u64,
     /// The archives that its messages came to first.
     pub archives: Vec<u32>,
@@ -36,14 +36,14 @@ pub struct Parts {
     pub parts: BTreeMap<String, String>,
 }
 
-/// Messages that came with a session.
+/// The messages from one archive that came with a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Came {
     /// The session.
     pub session: String,
-    /// The archive that brought them.
+    /// The archive that uploaded them.
     pub archive: u32,
-    /// The newest of them, by its number there.
+    /// The number of the newest of them in that archive.
     pub through: u64,
 }
 
@@ -55,13 +55,13 @@ struct Place {
     row: Value,
 }
 
-/// Where a row has its role.
+/// The index of the role in a row.
 const ROLE: usize = 4;
-/// Where it has the bytes of its text.
+/// The index of the text's length in bytes.
 const BYTES: usize = 8;
 
 impl Place {
-    /// Has the length of what other hosts get.
+    /// Sets the length to that of the text that other hosts get.
     fn for_others(&mut self, view: &Connection, for_others: PromptForOthers) -> Result<(), ArchiveError> {
         let role = self.row[ROLE].as_str().unwrap_or_default();
         if !self.is_own || !is_prompt(role) {
@@ -77,9 +77,9 @@ impl Place {
 }
 
 impl Reader {
-    /// A session as it is told to other hosts. `None` where nobody noted who has it, and where its messages may have
-    /// been brought with secrets masked: what comes of these is not the session. `for_others` says what other hosts
-    /// may have of its snapshot and of its system prompts.
+    /// Returns a session as it is published to other hosts; `None` if it was never noted which host has it. Returns
+    /// `None` also if its messages may have been uploaded with secrets masked, because the result would be another
+    /// session. `for_others` reduces its snapshot and its system prompts to what other hosts may have.
     ///
     /// # Errors
     /// A failure of the database.
@@ -88,7 +88,7 @@ impl Reader {
         session: &str,
         for_others: (impl FnOnce(SnapshotRow) -> SnapshotRow, PromptForOthers),
     ) -> Result<Option<Parts>, ArchiveError> {
-        // One view of the file for all of it.
+        // One read transaction, so that all queries see the same state.
         let view = self.connection.unchecked_transaction()?;
         let Some(held) = self.held(session)? else { return Ok(None) };
         let mut places = places(&view, session)?;
@@ -125,7 +125,7 @@ impl Reader {
         }))
     }
 
-    /// The names of the messages of a session that are here.
+    /// Returns the names of the messages of a session that are stored here.
     ///
     /// # Errors
     /// A failure of the database.
@@ -133,8 +133,8 @@ impl Reader {
         Ok(ids(&self.connection, session)?.into_keys().collect())
     }
 
-    /// The sessions with messages that came with them, each with the archives that brought these, and up to which number they are
-    /// here.
+    /// Returns the sessions with messages from other archives, each with the archive and the highest number that is
+    /// stored here.
     ///
     /// # Errors
     /// A failure of the database.
@@ -146,7 +146,7 @@ impl Reader {
     }
 }
 
-/// The messages of a session in the order in which they came, each by the name that all hosts know it by.
+/// Returns the messages of a session in the order in which they came, each with the name under which all hosts know it.
 fn places(connection: &Connection, session: &str) -> Result<Vec<Place>, ArchiveError> {
     let Some(key) = find_session_key(connection, session)? else { return Ok(Vec::new()) };
     let own = identity(connection)?;
@@ -178,12 +178,12 @@ fn places(connection: &Connection, session: &str) -> Result<Vec<Place>, ArchiveE
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Tells this archive's messages from those of others.
+/// Returns the number that distinguishes this archive's messages from those of others.
 pub(super) fn identity(connection: &Connection) -> Result<u32, ArchiveError> {
     Ok(connection.query_row("SELECT value FROM meta WHERE name = 'identity'", [], |row| row.get(0))?)
 }
 
-/// The head, with what tells whether another part is missing.
+/// Returns the head, including the data that shows whether another part is missing.
 fn head(
     connection: &Connection,
     session: &str,
@@ -209,7 +209,7 @@ fn head(
     Ok(Value::Object(head).to_string())
 }
 
-/// The compressions of a session. Rows of messages are named by their place in the order of all.
+/// Returns the compressions of a session. They refer to rows of messages by their index in the order of all messages.
 fn made(
     connection: &Connection,
     session: &str,
@@ -227,7 +227,7 @@ fn made(
                 *id = id.as_i64().and_then(|id| numbers.get(&id)).map_or(Value::Null, |number| (*number).into());
             }
             if let Some(text) = row.get_mut(list) {
-                // A list of which a row is gone can't be made again.
+                // A list with a missing row can't be restored.
                 let Some(mapped) = text.as_str().and_then(|text| renumbered(text, |id| numbers.get(&id).copied()))
                 else {
                     continue;
@@ -247,7 +247,7 @@ fn made(
         .collect())
 }
 
-/// The pieces of a list with other numbers for its rows.
+/// Returns the pieces of a list with its rows renumbered.
 pub(super) fn renumbered(text: &str, number: impl Fn(i64) -> Option<i64>) -> Option<String> {
     let sources = pieces::read(text, MOST)?.into_iter().map(|source| match source {
         Source::Row(id) => number(id).map(Source::Row),
@@ -256,12 +256,12 @@ pub(super) fn renumbered(text: &str, number: impl Fn(i64) -> Option<i64>) -> Opt
     Some(pieces::write(sources.collect::<Option<Vec<_>>>()?.into_iter()))
 }
 
-/// The local ids of a session's messages by the names that all hosts know them by.
+/// Returns the local ids of a session's messages, keyed by the names under which all hosts know them.
 pub(super) fn ids(connection: &Connection, session: &str) -> Result<HashMap<Name, i64>, ArchiveError> {
     Ok(places(connection, session)?.into_iter().map(|place| (place.name, place.id)).collect())
 }
 
-/// Whether there is such a session.
+/// Whether the session exists.
 pub(super) fn exists(connection: &Connection, session: &str) -> Result<bool, ArchiveError> {
     let query = "SELECT 1 FROM session WHERE id = ?1";
     Ok(connection.query_row(query, params![session], |_| Ok(())).optional()?.is_some())

@@ -1,4 +1,4 @@
-//! What changed in sessions since it was told to the other hosts, and who has which.
+//! Notes which sessions changed since they were published to the other hosts, and which host has each session.
 
 use std::collections::HashSet;
 
@@ -9,42 +9,42 @@ use crate::browse::narrow;
 use crate::outbox::{HOST_BOUND, OF_PROFILES, list};
 use crate::{Archive, ArchiveError, Reader};
 
-/// Why a session ends here that another host took.
+/// The end reason of a session that another host took over.
 pub const MOVED: &str = "moved";
 
-/// A session and who has it.
+/// A session and the host that has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
     /// Its id.
     pub session: String,
     /// Its profile.
     pub profile: String,
-    /// Tells it from another one of its id on another host.
+    /// Distinguishes it from a session with the same id on another host.
     pub birth: String,
-    /// Grows by one with each host that takes it, from 1.
+    /// Grows by one with each host that takes the session over, from 1.
     pub term: u64,
-    /// The other host that has it; none while this one has.
+    /// The other host that has it; `None` if this host has it.
     pub holder: Option<String>,
-    /// Something must not be lost that the others may not know of.
+    /// Whether this host has changes that must not be lost and that the others may not know.
     pub has_strays: bool,
 }
 
-/// A session that changed since it was told.
+/// A session that changed since it was published.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsent {
     /// Its id.
     pub session: String,
-    /// The count of its changes by now.
+    /// The current count of its changes.
     pub changes: u64,
 }
 
 const HELD: &str = "SELECT held.session, session.profile, birth, term, holder, mattered > sent FROM held
      JOIN session ON session.id = held.session";
 
-/// Whether it is noted which sessions change.
+/// Finds out whether changes of sessions are noted.
 const IS_NOTED: &str = "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = 'held_session_INSERT'";
 
-/// The sessions of profiles that are to be told.
+/// Returns the part of a query that selects the sessions to publish of some profiles.
 fn unsent() -> String {
     format!(
         "FROM held JOIN session ON session.id = held.session
@@ -64,7 +64,7 @@ fn held(row: &Row<'_>) -> rusqlite::Result<Held> {
 }
 
 impl Reader {
-    /// Who has a session; `None` where that was never noted.
+    /// Returns which host has a session; `None` if that was never noted.
     ///
     /// # Errors
     /// A failure of the database.
@@ -73,8 +73,8 @@ impl Reader {
         Ok(self.connection.prepare_cached(&query)?.query_row([session], held).optional()?)
     }
 
-    /// Whether a session changed since it was told to the others, as far as that is noted yet; false for one that is not
-    /// told at all.
+    /// Whether a session changed since it was published. True as long as changes are not noted at all; false for a
+    /// session that another host has.
     ///
     /// # Errors
     /// A failure of the database.
@@ -86,7 +86,8 @@ impl Reader {
         Ok(self.connection.prepare_cached(query)?.exists([session])?)
     }
 
-    /// The open sessions of these profiles that this host has, that others know of, and that were used since then.
+    /// Returns the open sessions of these profiles that this host has, that were published, and that were used since
+    /// the given time.
     ///
     /// # Errors
     /// A failure of the database.
@@ -99,7 +100,7 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The sessions that other hosts have.
+    /// Returns the sessions that other hosts have.
     ///
     /// # Errors
     /// A failure of the database.
@@ -110,8 +111,8 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Sessions of these profiles that changed since they were told to the others, that first which was used last, so many at
-    /// most.
+    /// Returns at most `most` sessions of these profiles that changed since they were published, the most recently used
+    /// first.
     ///
     /// # Errors
     /// A failure of the database.
@@ -124,7 +125,7 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The profiles of which any session is told.
+    /// Returns the profiles that have a published session.
     ///
     /// # Errors
     /// A failure of the database.
@@ -136,7 +137,8 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Messages of this archive that have other ids now, and are to be removed there by those that they had.
+    /// Returns the old ids of messages of this archive that have new ids now. They are to be removed from the shared
+    /// database.
     ///
     /// # Errors
     /// A failure of the database.
@@ -146,7 +148,7 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// How many sessions of these profiles changed since they were told to the others.
+    /// Returns how many sessions of these profiles changed since they were published.
     ///
     /// # Errors
     /// A failure of the database.
@@ -157,8 +159,8 @@ impl Reader {
 }
 
 impl Archive {
-    /// Notes from now on which sessions change. Those that are there count as changed when it was not noted before; true
-    /// then.
+    /// Notes from now on which sessions change. If that was not noted before, all existing sessions count as changed,
+    /// and this returns true.
     ///
     /// # Errors
     /// A failure of the database.
@@ -173,8 +175,8 @@ impl Archive {
         Ok(begins)
     }
 
-    /// The sessions that were told and that are not among these, by birth and term, are to be told again: the others don't
-    /// know of them, or not any more.
+    /// Marks published sessions for publishing again, unless their birth and term are in `known`: the other hosts don't
+    /// know them, or no longer do.
     ///
     /// # Errors
     /// A failure of the database.
@@ -194,7 +196,7 @@ impl Archive {
         Ok(())
     }
 
-    /// The sessions of a profile are not told any more; should they be again, all of them are.
+    /// Stops publishing the sessions of a profile. If the profile is published again later, all its sessions are.
     ///
     /// # Errors
     /// A failure of the database.
@@ -205,7 +207,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Messages that have other ids now were removed there.
+    /// Forgets old ids of messages that were removed from the shared database.
     ///
     /// # Errors
     /// A failure of the database.
@@ -218,7 +220,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Notes that a session was told as it was at a count of its changes, unless another host took it meanwhile.
+    /// Notes that a session was published as of a count of its changes, unless another host took it over meanwhile.
     ///
     /// # Errors
     /// A failure of the database.
@@ -228,7 +230,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Notes that messages of this archive up to an id may be brought with secrets masked.
+    /// Notes that messages of this archive up to an id may be uploaded with secrets masked.
     ///
     /// # Errors
     /// A failure of the database.
@@ -236,8 +238,8 @@ impl Archive {
         self.mark(identity, "UPDATE meta SET value = max(value, ?2) WHERE name = 'masked'", through)
     }
 
-    /// Notes that another host has a session, which ends here with that, or, with none, that this one has it again; a later
-    /// term counts.
+    /// Notes the host that has a session; `None` is this host. If it is another host, the session ends here. A note
+    /// with an earlier term is ignored.
     ///
     /// # Errors
     /// A failure of the database.
@@ -261,11 +263,11 @@ fn count_all(connection: &Connection) -> Result<(), ArchiveError> {
     Ok(())
 }
 
-/// Changes of a session that must not be lost: of what somebody said of it, or had frozen for it.
+/// The changes of a session's own row that must not be lost: those of settings, title and frozen snapshot.
 const SET: &str = "UPDATE OF settings, title, sha256";
 
-/// What notes each change. That a session was used, and the figures of its engine, are not worth a fork; and messages
-/// change their places only with a compression.
+/// Returns the triggers that note each change. The last use of a session and the figures of its engine are not worth a
+/// fork. Messages change their positions only with a compression, so that is not noted separately.
 fn triggers() -> String {
     let head = HEAD_TABLES.iter().map(|(table, column)| match *table {
         "recall_call" => (*table, by_key("session")),
@@ -290,7 +292,7 @@ fn trigger(table: &str, session: &str, event: &str) -> String {
     let is_worth = !matches!((table, event), ("session", "UPDATE") | ("engine" | "recall_call", _));
     let name = event.replace([' ', ','], "_");
     let mattered = if is_worth { "changes + 1" } else { "mattered" };
-    // What is removed is gone before its session is, and has nobody to be told of.
+    // A deleted row may have no session any more. Then there is nothing to note.
     format!(
         "CREATE TRIGGER held_{table}_{name} AFTER {event} ON {table} BEGIN
              INSERT INTO held (session, birth, term, holder, changes, mattered, sent)

@@ -1,4 +1,4 @@
-//! Rows of any table as JSON, and back.
+//! Converts rows of any table to JSON and back.
 
 use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
@@ -14,7 +14,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Those that a filter with one parameter finds, in the order in which they were made.
+    /// Reads the rows that a filter with one parameter finds. The filter may end with an order.
     pub(super) fn read(
         connection: &Connection,
         table: &str,
@@ -32,12 +32,12 @@ impl Rows {
         Ok(Self { columns: places.into_iter().map(|at| all[at].clone()).collect(), rows })
     }
 
-    /// The place of a column in each row.
+    /// Returns the index of a column in each row.
     pub(super) fn place(&self, column: &str) -> Option<usize> {
         self.columns.iter().position(|name| name == column)
     }
 
-    /// Puts a value into a column of all rows.
+    /// Sets a column of all rows to a value.
     pub(super) fn put(&mut self, column: &str, value: Value) {
         if let Some(at) = self.place(column) {
             self.rows.iter_mut().for_each(|row| row[at] = value.clone());
@@ -48,7 +48,7 @@ impl Rows {
         json!({ "columns": self.columns, "rows": self.rows })
     }
 
-    /// What [`Self::json`] made; `None` for anything else.
+    /// Parses the result of [`Self::json`]; `None` for anything else.
     pub(super) fn parse(value: &Value) -> Option<Self> {
         let columns = value.get("columns")?.as_array()?;
         let columns: Vec<String> =
@@ -59,14 +59,14 @@ impl Rows {
         Some(Self { columns, rows })
     }
 
-    /// The columns that a table of this archive hasn't.
+    /// Returns the first column that a table of this archive does not have.
     pub(super) fn unknown(&self, connection: &Connection, table: &str) -> Result<Option<&str>, ArchiveError> {
         let mut query = connection.prepare_cached("SELECT name FROM pragma_table_info(?1)")?;
         let known: Vec<String> = query.query_map([table], |row| row.get(0))?.collect::<Result<_, _>>()?;
         Ok(self.columns.iter().map(String::as_str).find(|name| !known.iter().any(|one| one == name)))
     }
 
-    /// Adds them to a table, each with one more column of this value. Their columns must be known.
+    /// Inserts the rows into a table, each with one more column of this value. The table must have their columns.
     pub(super) fn insert(
         &self,
         connection: &Connection,
@@ -84,7 +84,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Changes the row of a table that a filter with one parameter, the first, finds, to the first of these.
+    /// Updates the row of a table in which `column` has the value `of` to the first of these rows.
     pub(super) fn update(
         &self,
         connection: &Connection,
@@ -102,7 +102,7 @@ impl Rows {
     }
 }
 
-/// How a blob is told from a text.
+/// The key of the object that represents a blob. Its value is the blob in hex.
 const HEX: &str = "hex";
 
 fn value(value: ValueRef<'_>) -> Value {

@@ -1,4 +1,4 @@
-//! Taking a session that another host had.
+//! Takes over a session that another host had.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,39 +14,39 @@ use super::{COUNT, HANDLES, HEAD, HEAD_TABLES, MADE, MADE_TABLES, MESSAGES, MOVE
 use crate::transcript::{session_key, take_ids};
 use crate::{Archive, ArchiveError, schema};
 
-/// A session that is to be taken as another host told it.
+/// A session to take over, as another host published it.
 #[derive(Debug, Clone)]
 pub struct Taking {
     /// Its id.
     pub session: String,
     /// Its profile.
     pub profile: String,
-    /// Tells it from another one of its id.
+    /// Distinguishes it from another session with its id.
     pub birth: String,
     /// The term of the host that has it from now on.
     pub term: u64,
-    /// That host, if it is not this one: then only a copy is kept here.
+    /// That host, if it is not this one. Then only a copy is stored here.
     pub holder: Option<String>,
-    /// The version of the tables of the archive that it was told from.
+    /// The version of the tables of the archive that published it.
     pub version: u32,
     /// Its parts, by their names.
     pub parts: BTreeMap<String, String>,
-    /// The texts of its messages, as JSON, as far as they are not here.
+    /// The texts of its messages, as JSON, as far as they are not stored here.
     pub texts: HashMap<Name, String>,
-    /// What a session is called with what was said here and the other host does not know.
+    /// The id for the fork, which gets the content that was added here and that the other host does not know.
     pub fork: String,
 }
 
-/// What came of it.
+/// The result of taking over a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Took {
-    /// Messages that were not here.
+    /// How many messages were not stored here before.
     pub new: usize,
-    /// The session with what the other host does not know of; none where it knew all.
+    /// The fork with the content that the other host does not know; `None` if it knows everything.
     pub fork: Option<String>,
 }
 
-/// A message as it is told.
+/// A message of a published session.
 struct Told {
     name: Name,
     generation: i64,
@@ -58,7 +58,7 @@ struct Told {
     bytes: u64,
 }
 
-/// A session as it was told, read.
+/// A published session, parsed.
 struct Session {
     head: BTreeMap<String, Rows>,
     /// The compressions, the oldest first.
@@ -67,17 +67,19 @@ struct Session {
 }
 
 impl Archive {
-    /// Takes a session, whole or nothing of it. What is here of it becomes as it was told; what was said here and is not among
-    /// that goes to a session of its own.
+    /// Takes over a session, whole or nothing of it. The local session becomes as published. Content that was added
+    /// here and is not in the published state moves to a fork.
     ///
     /// # Errors
-    /// Parts of a version that is not known, that are no session's, or of which one is missing; a message without its text; a
-    /// session that this host has, or that a later term was seen of; a failure of the database.
+    /// - Parts of an unknown version, parts that are no session's, or a missing part.
+    /// - A message without its text.
+    /// - A session that this host has, or of which it knows a later term.
+    /// - A failure of the database.
     pub fn take_session(&mut self, taking: &Taking) -> Result<Took, ArchiveError> {
         self.take(taking, true)
     }
 
-    /// Whether a session can be taken: does it, and takes it back.
+    /// Checks whether a session can be taken over: takes it over and rolls back.
     ///
     /// # Errors
     /// As [`Self::take_session`].
@@ -116,13 +118,14 @@ impl Archive {
     }
 }
 
-/// The names of the messages in some parts, and the bytes of each; `None` where these are no session's.
+/// Returns the names of the messages in some parts, each with the length of its text in bytes. Returns `None` if the
+/// parts are no session's.
 #[must_use]
 pub fn names_in(parts: &BTreeMap<String, String>) -> Option<Vec<(Name, u64)>> {
     Some(messages(parts)?.into_iter().map(|told| (told.name, told.bytes)).collect())
 }
 
-/// What this host has must not be replaced by what another one had before.
+/// Returns an error if this host has a later state, which the state that another host had before must not replace.
 fn check_term(connection: &Connection, taking: &Taking) -> Result<(), ArchiveError> {
     let query = "SELECT term, holder IS NULL FROM held WHERE session = ?1 AND birth = ?2";
     let known = connection
@@ -138,7 +141,7 @@ fn check_term(connection: &Connection, taking: &Taking) -> Result<(), ArchiveErr
 }
 
 impl Session {
-    /// What the parts say; or why they are no session's.
+    /// Parses the parts. The error says why they are no session's.
     fn read(parts: &BTreeMap<String, String>) -> Result<Self, &'static str> {
         let head_part = parts.get(HEAD).ok_or("its head is missing")?;
         let value: Value = serde_json::from_str(head_part).map_err(|_| "its head can't be read")?;
@@ -178,7 +181,7 @@ impl Session {
     }
 }
 
-/// Puts what was told in the place of what is here.
+/// Replaces the local session with the published one. Returns how many messages are new.
 fn replace(transaction: &Transaction<'_>, taking: &Taking, told: &Session) -> Result<usize, ArchiveError> {
     let Taking { session, profile, .. } = taking;
     let known = ids(transaction, session)?;
@@ -192,7 +195,7 @@ fn replace(transaction: &Transaction<'_>, taking: &Taking, told: &Session) -> Re
     transaction.execute("UPDATE session SET profile = ?2 WHERE id = ?1", [session, profile])?;
     let key = session_key(transaction, session)?;
     transaction.execute("DELETE FROM recall_call WHERE session = ?1", [key])?;
-    // Out of the way of those that come.
+    // The local rows move out of the way of the published ones.
     transaction.execute("UPDATE message_row SET compression = NULL, position = -id WHERE session = ?1", [key])?;
     for (table, _) in HEAD_TABLES.iter().chain(MADE_TABLES.iter().rev()) {
         if !matches!(*table, "session" | "recall_call") {
@@ -215,7 +218,8 @@ fn replace(transaction: &Transaction<'_>, taking: &Taking, told: &Session) -> Re
     Ok(told.messages.iter().filter(|told| !known.contains_key(&told.name)).count())
 }
 
-/// Who has it from now on. This host gives other names than those before it; where another one has it, it has ended here.
+/// Notes the host that has the session from now on. If it is this host, the session's setting changes, so that this
+/// host assigns other names than those before it. If it is another host, the session ends here.
 fn note_held(transaction: &Transaction<'_>, taking: &Taking) -> Result<(), ArchiveError> {
     let Taking { session, birth, term, holder, .. } = taking;
     match holder {
@@ -241,7 +245,8 @@ fn note_held(transaction: &Transaction<'_>, taking: &Taking) -> Result<(), Archi
     Ok(())
 }
 
-/// Keeps the messages that are new here, and puts all in their places; their ids, in the order of the messages.
+/// Stores the messages that are new here, and moves all messages to their positions. Returns their ids, in the order of
+/// the messages.
 fn place_messages(
     transaction: &Transaction<'_>,
     taking: &Taking,
@@ -271,7 +276,8 @@ fn place_messages(
                 let text = text_of(taking, one)?;
                 let id = free.next().unwrap_or(i64::MAX);
                 keep.execute(params![id, text])?;
-                // Also one of this archive that is gone from it: it has another id here, and is not brought again.
+                // This includes a message of this archive that is gone from it: it gets another id here, and is not
+                // uploaded again.
                 name.execute(params![id, one.name.0, one.name.1])?;
                 came.execute(params![taking.session, one.name.0, one.name.1])?;
                 id
@@ -284,7 +290,7 @@ fn place_messages(
     Ok(ids)
 }
 
-/// The text of a message that is not here.
+/// Returns the text of a message that is not stored here.
 fn text_of<'a>(taking: &'a Taking, told: &Told) -> Result<&'a str, ArchiveError> {
     let is_it =
         |text: &&String| u64::try_from(text.len()) == Ok(told.bytes) && serde_json::from_str::<&RawValue>(text).is_ok();
@@ -297,7 +303,7 @@ fn text_of<'a>(taking: &'a Taking, told: &Told) -> Result<&'a str, ArchiveError>
     })
 }
 
-/// Rows of messages by their ids in the place of their numbers.
+/// Replaces the numbers of messages in rows with their ids.
 fn with_ids(mut rows: Rows, ids: &[i64]) -> Rows {
     let id = |number: i64| usize::try_from(number).ok().and_then(|at| ids.get(at)).copied();
     if let Some(message) = rows.place("message") {
@@ -317,7 +323,7 @@ fn with_ids(mut rows: Rows, ids: &[i64]) -> Rows {
     rows
 }
 
-/// The rows of each table in a part.
+/// Returns the rows of each table in a part.
 fn tables(part: &Value) -> Option<BTreeMap<String, Rows>> {
     let known = |name: &str| HEAD_TABLES.iter().chain(&MADE_TABLES).any(|(table, _)| *table == name);
     let tables = part.as_object()?.iter().filter(|(table, _)| known(table));
@@ -328,7 +334,7 @@ fn text_in<'a>(rows: &'a Rows, column: &str) -> Option<&'a str> {
     rows.rows.first()?.get(rows.place(column)?)?.as_str()
 }
 
-/// The generation of a compression's part.
+/// Returns the generation of a compression's part.
 fn generation(made: &BTreeMap<String, Rows>) -> i64 {
     let read = |rows: &Rows| rows.rows.first()?.get(rows.place("generation")?)?.as_i64();
     made.get("compression").and_then(read).unwrap_or(0)

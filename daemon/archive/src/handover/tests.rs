@@ -37,7 +37,7 @@ impl Host {
         self.archive.append("s", generation, position, &[&message], 5.0).unwrap();
     }
 
-    /// Takes all but the first and the last message out of the list.
+    /// Removes all but the first and the last message from the list.
     fn compress(&mut self, salt: &str) {
         let (generation, position) = self.archive.reader().place("s").unwrap();
         if position < 3 {
@@ -95,7 +95,7 @@ impl Host {
         self.archive.reader().session_parts("s", (|snapshot| snapshot, |_| None)).unwrap().unwrap()
     }
 
-    /// The texts that this host brings, by their names.
+    /// Returns the texts that this host uploads, by their names.
     fn brings(&self) -> HashMap<Name, String> {
         let own = identity(self.archive.connection()).unwrap();
         let outbox = self.archive.reader().outbox(0, &["default".into()], (10_000, usize::MAX), |_| None).unwrap();
@@ -143,7 +143,7 @@ fn rule(id: &str) -> ConstraintRow {
     }
 }
 
-/// What a host has of the session.
+/// Returns everything that a host has of the session.
 fn seen(host: &Host) -> impl PartialEq + std::fmt::Debug + use<> {
     let reader = host.archive.reader();
     let list = reader.transcript("s").unwrap();
@@ -180,7 +180,7 @@ fn a_session_goes_to_another_host_and_back_with_all_that_it_has() {
     assert_eq!(b.brings(), HashMap::new(), "what came is there already");
     assert_eq!(b.archive.reader().count_unsent(&["default".into()]).unwrap(), 0);
     a.archive.note_holder("s", Some("b"), 2, 7.0).unwrap();
-    // There it goes on, and back.
+    // The session continues on the other host, and comes back.
     b.say("b 0");
     b.say("b 1");
     b.compress("b");
@@ -212,7 +212,7 @@ fn what_the_other_host_does_not_know_goes_on_by_itself() {
     let (parts, texts) = (a.give(), a.brings());
     b.take(&parts, &texts, None).unwrap();
     b.say("b goes on");
-    // Here nobody knows that yet.
+    // This host does not know that yet.
     a.say("late 1");
     a.compress("late");
     a.say("late 2");
@@ -223,7 +223,7 @@ fn what_the_other_host_does_not_know_goes_on_by_itself() {
     let through = a.archive.reader().shipped().unwrap().next - 1;
     let fork = a.take(&b.give(), &all, Some("b")).unwrap().fork.unwrap();
     assert_eq!(fork, "s-fork");
-    // "late 1" and "late 2" and the handoff have other ids, under which they are brought, and what was copied is not found.
+    // "late 1", "late 2" and the handoff have new ids, under which they are uploaded. The copies are not found.
     assert_eq!(a.archive.reader().strays().unwrap().len(), 3);
     let brought = a.archive.reader().outbox(through, &["default".into()], (99, usize::MAX), |_| None).unwrap().messages;
     assert_eq!(brought.iter().filter(|one| one.session == "s-fork" && one.is_found).count(), 3);
@@ -234,7 +234,8 @@ fn what_the_other_host_does_not_know_goes_on_by_itself() {
     assert!(!a.archive.reader().elsewhere().unwrap()[0].has_strays);
     assert_eq!(a.archive.reader().session("s-fork").unwrap().unwrap().parent.as_deref(), Some("s"));
     a.archive.reader().check().unwrap();
-    // Once told, there is nothing to part; and what this host has is not replaced by what another one had before.
+    // Once everything is published, there is nothing to fork. And the state of this host is not replaced by an earlier
+    // one of another host.
     assert_eq!(a.take(&b.give(), &all, None).unwrap().fork, None);
     let early = Parts { held: Held { term: 1, ..parts.held.clone() }, ..parts };
     assert!(a.take(&early, &all, Some("b")).is_err());
@@ -370,7 +371,7 @@ enum Step {
     Compress,
     Undo,
     Rule,
-    /// The other host takes it, and this one hears of it.
+    /// The other host takes the session over, and this host learns of it.
     Move,
 }
 

@@ -1,7 +1,7 @@
-//! Function words: articles, pronouns, prepositions, conjunctions, auxiliaries and what questions
-//! begin with. They tell a language, and nothing about what is asked for.
+//! Function words: articles, pronouns, prepositions, conjunctions, auxiliaries and the words that begin questions. They
+//! identify a language, and carry no meaning in a query.
 //!
-//! Small letters, without accents, as the index has them.
+//! Lowercase, without accents, as the index has them.
 
 /// English.
 pub(super) const ENGLISH: &str = "a about above after again against all also am an and any anybody anyone anything are aren as at \

@@ -1,17 +1,17 @@
-//! Words about when something is.
+//! Words about time.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::hash::Words;
 
-/// What asks for a time, as the index has words.
+/// Words that ask for a time, as the index has them.
 const WHEN: &str = "when wann quand cuando quando wanneer nar hvornar naar когда date dates datum fecha data дата";
 
-/// What asks for a time where words have no spaces between them.
+/// The same in languages without spaces between words.
 const WHEN_UNSPACED: [&str; 9] = ["什么时候", "什麼時候", "何时", "何時", "几月", "いつ", "何月", "언제", "เมื่อไหร่"];
 
-/// What says a time: days, months, and what they are counted by.
+/// Words that state a time: days, months, and units of time.
 const TIMES: &str = "yesterday today tomorrow tonight last next ago week weeks weekend month months year years \
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august \
     september october november december morning evening afternoon noon midnight since until deadline \
@@ -28,18 +28,18 @@ const TIMES: &str = "yesterday today tomorrow tonight last next ago week weeks w
     вчера сегодня завтра неделе неделю неделя месяц года году понедельник вторник среду четверг пятницу субботу \
     воскресенье января февраля марта апреля мая июня июля августа сентября октября ноября декабря";
 
-/// What says a time where words have no spaces between them.
+/// The same in languages without spaces between words.
 const TIMES_UNSPACED: [&str; 18] = [
     "昨", "今天", "今日", "明天", "明日", "去年", "上周", "下周", "先週", "来週", "月", "年", "星期", "曜", "어제",
     "오늘", "내일", "요일",
 ];
 
-/// Whether a query asks for a time; its words in small letters without accents.
+/// Whether a query asks for a time. Its words are lowercase, without accents.
 pub(crate) fn asks_when<'a>(query: &str, mut words: impl Iterator<Item = &'a str>) -> bool {
     words.any(|word| WHENS.contains(word)) || WHEN_UNSPACED.iter().any(|when| query.contains(when))
 }
 
-/// Whether a text says a time; its words in small letters without accents.
+/// Whether a text states a time. Its words are lowercase, without accents.
 pub(crate) fn says_when<'a>(text: &str, mut words: impl Iterator<Item = &'a str>) -> bool {
     words.any(|word| TIME_WORDS.contains(word) || is_year(word))
         || (!text.is_ascii() && TIMES_UNSPACED.iter().any(|time| text.contains(time)))

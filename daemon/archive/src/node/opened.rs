@@ -1,4 +1,4 @@
-//! Nodes whose messages stand in a session's list again, until they are closed or the list changes.
+//! Nodes whose messages are in a session's list again, until the nodes are closed or the list changes.
 
 use rusqlite::params;
 
@@ -6,40 +6,40 @@ use super::{KeptNode, Stands};
 use crate::original::STAYED;
 use crate::{Archive, ArchiveError, Reader, transcript};
 
-/// A node that is opened.
+/// A note that a node is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedRow {
-    /// The node.
+    /// The node's id.
     pub node: String,
-    /// The role of what stands before its messages and is none of them, where something does.
+    /// The role of the list's message before the node's messages, if there is one.
     pub before: Option<String>,
-    /// The same of what stands behind them.
+    /// The role of the list's message after them, if there is one.
     pub behind: Option<String>,
 }
 
-/// An opened node with its messages.
+/// An open node with its messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenedNode {
-    /// What is noted of it.
+    /// The note.
     pub row: OpenedRow,
     /// The number of its first message in the conversation, from 0.
     pub first: u64,
-    /// That of the message after its last one.
+    /// The number of the message after its last one.
     pub next: u64,
     /// Its messages, as JSON texts.
     pub messages: Vec<String>,
-    /// Which of them don't follow the one before in the conversation, by their places in the node: something between
-    /// stayed in the list.
+    /// The places in the node of messages that don't directly follow the previous one in the conversation, because a
+    /// message between them stayed in the list.
     pub gaps: Vec<usize>,
 }
 
 impl Reader {
-    /// The nodes that are open in a session's list of this generation, in the order of the conversation.
+    /// Returns the nodes that are open in a session's list of this generation, in the order of the conversation.
     ///
     /// # Errors
     /// A failure of the database.
     pub fn opened(&self, session: &str, generation: u64) -> Result<Vec<OpenedNode>, ArchiveError> {
-        // One view of the file for all of it.
+        // One read transaction, so that all queries see the same state.
         let _transaction = self.connection.unchecked_transaction()?;
         let query = "SELECT node, before, behind FROM opened WHERE session = ?1 AND generation = ?2";
         let mut query = self.connection.prepare_cached(query)?;
@@ -57,7 +57,7 @@ impl Reader {
         Ok(opened)
     }
 
-    /// The names of the nodes that are open in a session's list as it is, in the order of the conversation.
+    /// Returns the ids of the nodes that are open in a session's current list, in the order of the conversation.
     ///
     /// # Errors
     /// A failure of the database.
@@ -69,7 +69,8 @@ impl Reader {
         Ok(query.query_map([session], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// A node of a session, or of one that it goes on for, whose compression counts, with its messages.
+    /// Returns a node with its messages, if its compression counts and the node belongs to this session or to one that
+    /// the session continues.
     ///
     /// # Errors
     /// A failure of the database.
@@ -82,7 +83,7 @@ impl Reader {
         Ok(Some((kept, messages)))
     }
 
-    /// Which messages of a node don't follow the one before in the conversation, by their places in the node.
+    /// Returns the places in a node of messages that don't directly follow the previous one in the conversation.
     ///
     /// # Errors
     /// A failure of the database.
@@ -93,7 +94,8 @@ impl Reader {
         Ok(pairs.map(|(at, _)| at + 1).collect())
     }
 
-    /// Where the messages of a node stood in the lists that they left: the compression, and the position.
+    /// Returns where the messages of a node were in the lists that they left: the compression's handle and the
+    /// position.
     fn places_of(&self, node: &KeptNode) -> Result<Vec<(String, u64)>, ArchiveError> {
         let (handle, positions) = match &node.row.of {
             Stands::Messages(positions) => (&node.made_by, positions.clone()),
@@ -117,7 +119,8 @@ impl Reader {
         rows.map(|position| Ok((handle.clone(), position?))).collect()
     }
 
-    /// All messages that a node stands for, as JSON texts: one that stayed in the list in a shorter form is another's.
+    /// Returns all messages that a node covers, as JSON texts. A message that stayed in the list in a shorter form is
+    /// not among them: it belongs to another node.
     fn messages_of(&self, node: &KeptNode) -> Result<Vec<String>, ArchiveError> {
         let rows = match &node.row.of {
             Stands::Messages(positions) => self.gone_range(&node.made_by, positions.clone(), 0, usize::MAX)?,
@@ -137,7 +140,7 @@ impl Reader {
 }
 
 impl Archive {
-    /// Notes that a node is open in the list of this generation. What was open in lists of earlier ones is forgotten.
+    /// Notes that a node is open in the list of this generation. Deletes the notes about other generations.
     ///
     /// # Errors
     /// An unknown session, or a failure of the database.

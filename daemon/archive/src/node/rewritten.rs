@@ -1,4 +1,4 @@
-//! Nodes that were written anew, and the ones in whose place they stand.
+//! Rewritten nodes, and the nodes that they replace.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -6,7 +6,7 @@ use super::{NodeRow, json};
 use crate::{Archive, ArchiveError, Reader};
 
 impl Reader {
-    /// The node that stands in the place of another one now; itself where it was not written anew.
+    /// Returns the newest node that replaces this one; the node itself if none does.
     ///
     /// # Errors
     /// A failure of the database.
@@ -22,9 +22,9 @@ impl Reader {
 }
 
 impl Archive {
-    /// Keeps a node that stands in the place of an older one from now on: for the same, by the same compression. False
-    /// if there is no older one of this id and text any more, for its session was removed, or another one stands in its
-    /// place already.
+    /// Saves a node that replaces an older one: it covers the same messages or nodes, and belongs to the same
+    /// compression. Returns false if another node replaces the older one already. Returns false also if no node with
+    /// the older id and text exists any more, because its session was removed.
     ///
     /// # Errors
     /// A failure of the database.

@@ -56,7 +56,7 @@ fn what_stayed_in_a_shorter_form_does_not_come_back_with_a_node() {
     assert_eq!(opened, [texts[1], texts[2], texts[4]]);
     let paged = archive.reader().gone_range("cmp_s_1", 0..u64::MAX, 1, 2).unwrap();
     assert_eq!(paged.iter().map(|one| one.body.as_str()).collect::<Vec<_>>(), [texts[2], texts[4]]);
-    // Nor with one of a session that goes on, which stands for the compression of this one.
+    // A node of another session that covers this session's compression has no shortened message either.
     archive.create_session(&session("t")).unwrap();
     let removal =
         Removal { handle: "cmp_t_1", session: "t", messages: &[], after: None, is_transcript: false, ..removal };
@@ -96,7 +96,7 @@ fn of_two_that_became_the_same_line_each_comes_back_as_it_was() {
     assert_eq!(archive.reader().node_messages("s", "nod_s_0").unwrap().unwrap().1, texts[1..4]);
 }
 
-/// Appends messages up to ten, takes the second to the one before last out of the list, and keeps nodes with that.
+/// Appends messages up to ten, removes the second to the ninth from the list, and saves nodes with this compression.
 fn compress(archive: &mut Archive, id: &str, generation: u64, nodes: &[NodeRow], go_on: Option<&SnapshotRow>) {
     let known = archive.reader().transcript(id).unwrap();
     let more: Vec<String> = (known.len()..10).map(|at| said("user", &format!("{id} {generation} {at}"))).collect();
@@ -215,7 +215,7 @@ fn a_node_is_open_in_the_list_of_one_generation_until_it_is_closed() {
     assert_eq!(archive.reader().open_nodes("s").unwrap(), ["nod_s_0", "nod_s_1"]);
     archive.remove_opened("s", &["nod_s_0".into(), "nod_s_7".into()]).unwrap();
     assert_eq!(archive.reader().opened("s", 1).unwrap().len(), 1);
-    // What was open in an earlier list is gone with the next that is opened.
+    // Opening a node in a later list deletes the notes about an earlier list.
     archive.save_opened("s", 2, &row("nod_s_0")).unwrap();
     assert!(archive.reader().open_nodes("s").unwrap().is_empty());
     assert_eq!(archive.reader().opened("s", 1).unwrap(), []);
@@ -251,7 +251,7 @@ fn a_node_that_was_written_anew_stands_in_the_place_of_the_one_before() {
     assert_eq!(texts("nod_s_0_2"), texts("nod_s_0"), "either opens the same");
     let message = archive.reader().gone_range("cmp_s_1", 1..5, 0, 1).unwrap()[0].id;
     assert_eq!(archive.reader().leaf_of(message).unwrap().as_deref(), Some("nod_s_0_2"));
-    // Who did not know of it yet stands for the older one, and so for both.
+    // A node that was made without knowing the rewritten one covers the older one, and so both.
     let above = node("s", 2, 1, 1..9, Stands::Nodes(vec!["nod_s_0".into(), "nod_s_1".into()]));
     compress(&mut archive, "s", 1, &[above], None);
     assert_eq!(ids(&archive.reader().map("s").unwrap()), ["nod_s_2"]);

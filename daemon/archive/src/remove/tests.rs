@@ -51,7 +51,7 @@ fn fill(archive: &mut Archive, id: &str, secret: &str) -> u64 {
     bodies.iter().map(|body| body.len() as u64).sum()
 }
 
-/// Does all steps; says how many there were.
+/// Runs all steps, and returns how many there were.
 fn forget(archive: &mut Archive) -> usize {
     let mut steps = 1;
     while archive.forget_step().unwrap() {
@@ -130,7 +130,7 @@ fn an_unknown_session_is_nothing_to_remove() {
     assert_eq!(archive.remove_session("unknown").unwrap(), Removed::default());
 }
 
-/// Messages with words of their own, in the index.
+/// Stores and indexes messages with words of their own.
 fn fill_words(archive: &mut Archive, id: &str, word: &str) {
     archive.create_session(&session(id)).unwrap();
     for first in (0..2_000).step_by(500) {
@@ -155,7 +155,7 @@ fn a_large_session_is_forgotten_in_steps_between_which_others_write() {
         archive.append("stays", 0, 2_000 + steps, &[&body], 1.0).unwrap();
         archive.index_pending(1_000).unwrap();
         steps += 1;
-        // As a daemon that was killed between two steps.
+        // As if the daemon was killed between two steps.
         if steps == 2 {
             archive = Archive::open(&folder.path().join("archive.db")).unwrap();
         }
@@ -186,7 +186,7 @@ fn a_later_removal_does_not_take_an_earlier_one_for_done() {
     let (folder, mut archive) = archive();
     fill(&mut archive, "gone", "xyzzysecret");
     archive.create_session(&session("empty")).unwrap();
-    // As the daemon does it: outputs first, and then what is left, of which nothing may be indexed.
+    // In the order of the daemon: outputs first, and then the rest, of which nothing may be indexed.
     archive.forget_some_outputs("gone").unwrap();
     archive.remove_session("gone").unwrap();
     archive.remove_session("empty").unwrap();

@@ -53,7 +53,7 @@ fn a_transcript_goes_on_after_its_compression() {
     let (_folder, mut archive) = archive();
     archive.create_session(&session("s")).unwrap();
     archive.append("s", 0, 0, &["a", "b", "c", "d"], 1.0).unwrap();
-    // The order is another one, and what was said of position 1 is not what is there.
+    // The order changes, and the given text of position 1 is not the stored one.
     let after = [After::Kept(3), After::New("summary"), After::Kept(0)];
     archive.keep_removed(&Removal { after: Some(&after), ..removal("h", 1, &[(1, "B"), (2, "c")]) }).unwrap();
     let reader = archive.reader();
@@ -96,7 +96,7 @@ enum Fate {
     Forgotten,
 }
 
-/// New messages, what happens to each message, where others are put in.
+/// How many new messages, what happens to each message, where others are inserted.
 type Round = (u8, Vec<Fate>, Vec<Index>);
 
 fn rounds() -> impl Strategy<Value = Vec<Round>> {
@@ -107,8 +107,8 @@ fn rounds() -> impl Strategy<Value = Vec<Round>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// After any compressions the transcript is the new list, whatever left is
-    /// found at its position, and every text has one row.
+    /// After any compressions the transcript is the new list, every removed message is found at its position, and every
+    /// text has one row.
     #[test]
     fn nothing_is_lost_and_nothing_is_kept_twice(rounds in rounds()) {
         let (_folder, mut archive) = archive();

@@ -1,4 +1,4 @@
-//! What is known of the documents that are ranked, and of the messages around them.
+//! Reads the terms of the documents that are ranked, and of the messages around them.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,10 +11,10 @@ use crate::ArchiveError;
 use crate::browse::narrow;
 use crate::terms::{DocumentTerms, Marks};
 
-/// A document's session where it is a message, and its terms.
+/// The session of a document that is a message, and the document's terms.
 type Known = Option<(Option<i64>, Rc<DocumentTerms>)>;
 
-/// Reads terms, each document's once.
+/// Reads terms, those of each document once.
 pub(super) struct Shelf<'a> {
     connection: &'a Connection,
     known: HashMap<i64, Known>,
@@ -25,7 +25,7 @@ impl<'a> Shelf<'a> {
         Self { connection, known: HashMap::new() }
     }
 
-    /// The documents by themselves. One that is in the index alone has no terms.
+    /// Returns the documents without the messages around them. A document that is only in the index has no terms.
     pub(super) fn candidates(&mut self, found: &[(i64, f64)]) -> Result<Vec<Candidate>, ArchiveError> {
         let mut candidates = Vec::with_capacity(found.len());
         for &(id, first) in found {
@@ -35,12 +35,12 @@ impl<'a> Shelf<'a> {
         Ok(candidates)
     }
 
-    /// Takes the terms of a message that is not in the index.
+    /// Adds the terms of a message that is not in the index.
     pub(super) fn put(&mut self, session: i64, candidate: &Candidate) {
         self.known.insert(candidate.id, Some((Some(session), Rc::new(candidate.terms.clone()))));
     }
 
-    /// Adds what stands around a candidate in its session. One of another archive has it already.
+    /// Adds the messages around a candidate in its session. A candidate of another archive has them already.
     pub(super) fn look_around(&mut self, candidate: &mut Candidate) -> Result<(), ArchiveError> {
         if place_of(candidate.id).is_some() {
             return Ok(());

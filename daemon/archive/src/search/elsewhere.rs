@@ -1,5 +1,5 @@
-//! What other archives have of a query: it is asked elsewhere, part by part ([`Lookup`]), and what is
-//! found there is ranked beside the own documents, by one measure ([`Elsewhere`]).
+//! Documents of other archives in a search. The caller looks up the query there, part by part ([`Lookup`]). The
+//! documents that it finds are ranked together with the local ones, on the same scale ([`Elsewhere`]).
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,23 +11,23 @@ use crate::handle::Source;
 use crate::query::Query;
 use crate::terms::{DocumentTerms, Marks};
 
-/// Messages before one that say what it is about, and those behind it.
+/// How many messages before and after a document count for it.
 pub const AROUND: (usize, usize) = (BEFORE.len(), AFTER.len());
 
 /// How many documents of other archives are ranked.
 pub const RANKED: usize = CANDIDATES;
 
-/// A query, for whoever has documents with the same tokens.
+/// A query, for a database that has documents with the same tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lookup {
-    /// What a document may have; the more, and the rarer, the better.
+    /// The parts that a document may have. More parts, and rarer ones, rank higher.
     pub parts: Vec<Part>,
 }
 
-/// Something that a document may have.
+/// A part of a query that a document may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// Any of these tokens; where hardly a document has one, also one that begins with `longer`.
+    /// Any of these tokens. If hardly a document has one, also any token that begins with `longer`.
     Word {
         /// The word and its stems.
         forms: Vec<String>,
@@ -40,13 +40,13 @@ pub enum Part {
     Sequence {
         /// The tokens.
         tokens: Vec<String>,
-        /// It was quoted: what has it not is no hit, where anything has it.
+        /// Whether it was quoted. Then a document without it is no hit, if any document has it.
         is_quoted: bool,
     },
 }
 
 impl Part {
-    /// Whether documents are found by it; what is no part of itself only makes some better.
+    /// Whether documents are found with this part. Any other part only improves their rank.
     #[must_use]
     pub const fn finds(&self) -> bool {
         !matches!(self, Self::Sequence { is_quoted: false, .. })
@@ -58,7 +58,7 @@ impl Part {
         matches!(self, Self::Sequence { is_quoted: true, .. })
     }
 
-    /// Whether longer words stand for it too.
+    /// Whether longer words match it too.
     #[must_use]
     pub const fn may_be_longer(&self) -> bool {
         matches!(self, Self::Word { longer: Some(_), .. })
@@ -66,7 +66,7 @@ impl Part {
 }
 
 impl Lookup {
-    /// The parts of a query; none where it has neither letters nor digits.
+    /// Returns the parts of a query; none if it has neither letters nor digits.
     #[must_use]
     pub fn of(query: &str) -> Self {
         let query = Query::of(query);
@@ -82,61 +82,62 @@ impl Lookup {
     }
 }
 
-/// What other archives have of a query.
+/// The documents of other archives for a query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Elsewhere {
-    /// How many documents there are, more or less.
+    /// The approximate number of documents.
     pub documents: usize,
-    /// In how many each part of the [`Lookup`] is, more or less.
+    /// The approximate number of documents with each part of the [`Lookup`].
     pub counts: Vec<usize>,
-    /// The best by what they have of the parts, at most [`RANKED`].
+    /// The best documents by the parts that they have, at most [`RANKED`].
     pub found: Vec<Document>,
 }
 
 /// A document of another archive.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Document {
-    /// How well it fits by the first look; higher is better.
+    /// Its score in the first ranking; higher is better.
     pub first: f64,
-    /// For each part whether it has it, or a longer word.
+    /// For each part, whether the document has it or a longer word.
     pub has: Vec<bool>,
     /// Its terms.
     pub terms: Terms,
-    /// Those of the messages before it, the nearest first.
+    /// The terms of the messages before it, the nearest first.
     pub before: Vec<Terms>,
-    /// Those behind it.
+    /// The terms of the messages after it.
     pub after: Vec<Terms>,
 }
 
 /// The terms of a document, as [`crate::outbox::Words`] has them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Terms {
-    /// How many words.
+    /// The number of words.
     pub count: u32,
-    /// What the text is besides its words, as bits.
+    /// Properties of the text besides its words, as bits.
     pub marks: u8,
     /// How often each term occurs.
     pub terms: Vec<u8>,
 }
 
 impl Elsewhere {
-    /// Which of these parts any document there has.
+    /// Whether any document there has this part.
     pub(super) fn has_any(&self, part: usize) -> bool {
         self.counts.get(part).is_some_and(|count| *count > 0)
     }
 
-    /// Whether one that was found has all of these parts.
+    /// Whether any found document has all of these parts.
     pub(super) fn has_all(&self, parts: &[usize]) -> bool {
         self.found.iter().any(|document| document.has_all(parts))
     }
 
-    /// What those that have a part count for it.
+    /// Returns the found documents that have a part, each with this count of it.
     pub(super) fn having(&self, part: usize, counts: f64) -> HashMap<i64, f64> {
         let has = |(_, document): &(usize, &Document)| document.has.get(part).copied().unwrap_or(false);
         self.found.iter().enumerate().filter(has).map(|(at, _)| (id_of(at), counts)).collect()
     }
 
-    /// The documents that have all of these parts, for the ranking; the best first look is as good as `best`.
+    /// Returns the documents that have all of these parts as candidates. Their first scores are scaled so that the best
+    /// is `best`.
     pub(super) fn candidates(&self, best: f64, required: &[usize]) -> impl Iterator<Item = Candidate> {
         let own_best = self.found.iter().map(|document| document.first).fold(f64::MIN_POSITIVE, f64::max);
         let near = |terms: &[Terms]| terms.iter().map(|terms| (NOBODY, Rc::new(terms.decode()))).collect();
@@ -166,17 +167,17 @@ impl Terms {
 /// The id of no document.
 const NOBODY: i64 = 0;
 
-/// Documents of other archives have ids below those of all others.
+/// Returns the id of a document of another archive. Such ids are below those of all local documents.
 fn id_of(at: usize) -> i64 {
     i64::try_from(at).map_or(i64::MIN, |at| -1 - at)
 }
 
-/// The place of a document of another archive among what was found; `None` of an own one.
+/// Returns the index of a document of another archive among the found ones; `None` for a local one.
 pub(super) fn place_of(id: i64) -> Option<usize> {
     (id < 0).then(|| usize::try_from(-1 - id).ok()).flatten()
 }
 
-/// A hit whose text is elsewhere.
+/// Returns a hit whose text is in another archive.
 pub(super) fn hit(at: usize) -> Hit {
     Hit {
         source: Source::Elsewhere { at },

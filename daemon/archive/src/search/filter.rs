@@ -1,5 +1,5 @@
-//! What a document must be, besides having the words. It holds exactly: it is part of the search, not
-//! applied to its result.
+//! The conditions for a document besides having the words. They are exact: part of the search, not applied to its
+//! result.
 
 use rusqlite::Connection;
 use rusqlite::types::ToSql;
@@ -13,16 +13,16 @@ use crate::transcript::find_session_key;
 const OUTPUT: i64 = Kind::Output as i64;
 const MEMORY: i64 = Kind::Memory as i64;
 
-/// What a document must be, besides having the words.
+/// The conditions for a document besides having the words.
 pub(super) struct Filter<'a> {
-    /// In the words of FTS5, each to be combined by AND.
+    /// FTS5 expressions, to be combined with AND.
     scopes: Vec<String>,
     conditions: String,
     values: Vec<&'a dyn ToSql>,
 }
 
 impl<'a> Filter<'a> {
-    /// None when nothing can pass.
+    /// Returns the filter of a search; `None` if no document can pass it.
     pub(super) fn of(
         connection: &Connection,
         search: &'a Search<'a>,
@@ -54,8 +54,8 @@ impl<'a> Filter<'a> {
         Ok(Some(filter))
     }
 
-    /// Few documents are no messages: a token finds those fast. Messages are told
-    /// by their row.
+    /// Adds the conditions for the kinds. Returns false if no kind is wanted. Few documents are not messages, so their
+    /// token finds them fast. Messages are selected with their row.
     fn kinds(&mut self, kinds: Kinds) -> bool {
         let Kinds { messages, outputs, memory } = kinds;
         if messages {
@@ -78,22 +78,22 @@ impl<'a> Filter<'a> {
 
     fn and(&mut self, condition: &str, value: &'a dyn ToSql) {
         self.values.push(value);
-        // The first parameters are the words and the number of candidates.
+        // The first two parameters are the expression and the limit.
         let condition = format!(" AND {condition} ?{}", self.values.len() + 2);
         self.conditions.push_str(&condition);
     }
 
-    /// Whether there is a document for an expression.
+    /// Whether any document matches an expression.
     pub(super) fn has_any(&self, connection: &Connection, expression: &str) -> Result<bool, ArchiveError> {
         let (expression, from) = self.matching(expression);
-        // The second parameter is none of this query, but of the conditions behind it.
+        // This query does not need the second parameter, but the numbers of the later ones do.
         let query = format!("SELECT 1 FROM {from} AND ?2 IS NOT NULL LIMIT 1");
         let mut values: Vec<&dyn ToSql> = vec![&expression, &0];
         values.extend(&self.values);
         Ok(connection.prepare_cached(&query)?.exists(values.as_slice())?)
     }
 
-    /// The best documents that FTS5's `bm25` finds for an expression, with its score; higher is better.
+    /// Returns the best documents for an expression, with their score by FTS5's `bm25`; higher is better.
     pub(super) fn best(
         &self,
         connection: &Connection,
@@ -113,7 +113,7 @@ impl<'a> Filter<'a> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The whole expression for FTS5, and the part of a query that takes it as its first parameter.
+    /// Returns the whole expression for FTS5, and the part of a query that uses it as first parameter.
     fn matching(&self, expression: &str) -> (String, String) {
         let scopes: String = self.scopes.iter().map(|scope| format!(" AND {scope}")).collect();
         let join = if self.conditions.is_empty() { "" } else { " CROSS JOIN document ON document.id = word.rowid" };

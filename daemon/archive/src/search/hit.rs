@@ -1,4 +1,4 @@
-//! What a document of the index is, for whoever found it.
+//! Builds a hit from a document of the index.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -10,7 +10,7 @@ use crate::{ArchiveError, text_of};
 const OUTPUT: i64 = Kind::Output as i64;
 const MEMORY: i64 = Kind::Memory as i64;
 
-/// The document, with no score yet.
+/// Returns the document as a hit, without a score.
 pub(crate) fn of(connection: &Connection, id: i64) -> Result<Hit, ArchiveError> {
     let found = match kind_of(connection, id)? {
         Some(OUTPUT) => output_hit(connection, id)?,

@@ -1,4 +1,4 @@
-//! Documents whose vectors are like that of the query, and what they count beside words.
+//! Documents whose vectors are similar to that of the query, and how they are merged with the ranking by words.
 
 use std::collections::HashMap;
 
@@ -11,21 +11,22 @@ use crate::index::Kind;
 use crate::packed::{likeness, unit};
 use crate::transcript::find_session_key;
 
-/// Documents of each list that count.
+/// The maximum number of similar documents that count.
 const COUNTED: usize = 100;
 
-/// What is added to a rank before it is turned over: the constant of reciprocal rank fusion (Cormack, Clarke and
-/// Buettcher, 2009), which is 60 there, for lists that are worth the same. Here one knows the messages around
-/// too, and its first places must stay; 60 and 0.7 cost 9 of 100 first hits on the questions of `benches/relevance`.
+/// Added to a rank before its reciprocal is taken: the constant of reciprocal rank fusion (Cormack, Clarke and
+/// Buettcher, 2009), which is 60 there, for lists of equal worth. Here the list by words also knows the messages
+/// around, and its first places must stay. The values 60 and 0.7 cost 9 of 100 first hits on the questions of
+/// `benches/relevance`.
 const RANK: f64 = 5.0;
 
-/// What a rank by likeness is worth beside one by words; chosen there as well.
+/// The weight of a rank by similarity, relative to a rank by words; chosen on the same questions.
 const WORTH: f64 = 0.35;
 
-/// Of the likeness of the best, what another one must have.
+/// The minimum similarity, as a share of the best one.
 const LIKE_THE_BEST: f32 = 0.6;
 
-/// The documents that are most alike, the best first.
+/// Returns the most similar documents, the best first.
 pub(super) fn nearest(
     connection: &Connection,
     search: &Search<'_>,
@@ -85,8 +86,8 @@ fn kinds(search: &Search<'_>) -> String {
     format!(" AND document.kind IN ({})", wanted.collect::<Vec<_>>().join(","))
 }
 
-/// Both lists as one, by what their ranks are worth; the score is that. What only words found stays behind the
-/// first hundred in its order.
+/// Merges both lists. The score of a document is the sum of what its ranks are worth. Documents that only words found
+/// keep their order.
 pub(super) fn fused(by_words: &[(i64, f64)], by_likeness: &[i64]) -> Vec<(i64, f64)> {
     let worth = |rank: usize| 1.0 / (RANK + 1.0 + u32::try_from(rank).map_or(f64::INFINITY, f64::from));
     let mut scores: HashMap<i64, f64> = HashMap::new();

@@ -1,8 +1,8 @@
-//! Messages that are not in the index yet, as after a compression of a long list: a search reads them
-//! as they are, so that it need not wait until they are.
+//! Messages that are not in the index yet, as after a compression of a long list. A search reads their texts, so that
+//! it need not wait for the index.
 //!
-//! First their bytes are looked through for the beginnings of the query's words, which is as fast as
-//! they are read; only the best are cut into words.
+//! First their bytes are scanned for the beginnings of the query's words, which is as fast as reading them. Only the
+//! best are cut into words.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -19,58 +19,58 @@ use crate::query::{Query, Word};
 use crate::terms::{DocumentTerms, hash};
 use crate::{ArchiveError, Reader, token};
 
-/// Messages that are put into the index at once because they are so few: a search then finds what it
-/// will find later.
+/// Up to this many messages are indexed at once, because they are so few. A search then finds what later searches will
+/// find.
 const FEW: u64 = 100;
 
-/// Messages that are read as they are at most; more are put into the index first.
+/// The maximum number of messages that a search reads. If there are more, they are indexed first.
 const MOST: u64 = 8_000;
 
-/// Bytes of the messages that are read at most.
+/// The maximum number of bytes of messages that a search reads.
 const MOST_BYTES: u64 = 32 << 20;
 
-/// Messages that have some of the query and are ranked.
+/// The maximum number of matching messages that are ranked.
 const CUT: usize = 150;
 
-/// How many are cut into words to find so many.
+/// How many messages are cut into words to find that many.
 const TRIED: usize = 600;
 
-/// Occurrences of which more say no more.
+/// Occurrences above this number add nothing.
 const ENOUGH: u32 = 10;
 
-/// Chars of a stem's end that a text may have otherwise.
+/// Chars at the end of a stem that may differ in a text.
 const END: usize = 1;
 
 /// Chars of the shortest word whose end is left out.
 const SHORTENED: usize = 4;
 
-/// What was found outside of the index.
+/// The documents that were found outside of the index.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    /// Documents that have some of the query, each with its session.
+    /// Documents that match some of the query, each with its session.
     pub(super) found: Vec<(i64, Candidate)>,
-    /// Places of the query's words, and in how many messages they stand.
+    /// The number of messages with each word of the query, by the index of the word.
     pub(super) words: HashMap<usize, usize>,
 }
 
-/// A message with how much of the query its bytes have.
+/// A message, and how much of the query its bytes have.
 struct Seen {
     id: i64,
     session: i64,
     has: Has,
 }
 
-/// What of a query stands in a message.
+/// The words of a query that a message has.
 #[derive(Debug, Default, Clone, Copy)]
 struct Has {
     /// A bit for each word.
     words: u64,
-    /// Occurrences of them.
+    /// How often they occur in total.
     count: u32,
 }
 
 impl Pending {
-    /// Looks through the messages behind the index that the search is for.
+    /// Scans the messages that are not indexed and that pass the search's filters.
     pub(super) fn of(
         connection: &Connection,
         search: &Search<'_>,
@@ -101,7 +101,7 @@ impl Pending {
     }
 }
 
-/// A message, cut into words.
+/// Returns a message, cut into words.
 fn candidate(connection: &Connection, id: i64) -> Result<Candidate, ArchiveError> {
     let mut query = connection.prepare_cached("SELECT body FROM message WHERE id = ?1")?;
     let tokens = query.query_row([id], |row| Ok(token::tokens(&searched(row.get_ref(0)?.as_str()?))))?;
@@ -109,7 +109,7 @@ fn candidate(connection: &Connection, id: i64) -> Result<Candidate, ArchiveError
     Ok(Candidate { id, terms, first: 0.0, before: Vec::new(), after: Vec::new() })
 }
 
-/// Reads the messages that the index has not, and counts in each what stands there of the patterns.
+/// Reads the messages that are not indexed, and counts the patterns in each.
 fn look_through(
     connection: &Connection,
     search: &Search<'_>,
@@ -157,20 +157,19 @@ fn look_through(
     Ok(seen)
 }
 
-/// Whether a query's words can be found without the index: what is quoted, and what one char begins,
-/// can't.
+/// Whether a query's words can be found without the index. Quoted parts and single chars can't.
 fn can_be_read(query: &Query) -> bool {
     query.quoted.is_empty() && query.chars.is_empty()
 }
 
 impl Reader {
-    /// Whether messages are to be put into the index before a search for this query: those that a
-    /// search does not read as they are.
+    /// Whether messages must be indexed before a search for this query, because the search does not read their texts.
     ///
     /// # Errors
     /// A failure of the database.
     pub fn must_index(&self, query: &str) -> Result<bool, ArchiveError> {
-        // Of a column itself, and not of a view's, the length is known without the text.
+        // SQLite knows the length of a table's own column without reading the text. For a view's column it reads the
+        // text.
         let newer = format!(
             "SELECT count(*), coalesce(sum(bytes), 0) FROM (
                  SELECT octet_length(body) + coalesce(octet_length(text), 0) AS bytes
@@ -187,16 +186,15 @@ impl Reader {
     }
 }
 
-/// What is looked for in the bytes of a message.
+/// The patterns to find in the bytes of a message.
 struct Patterns {
     beginnings: AhoCorasick,
-    /// The word that each of them is the beginning of.
+    /// The index of the word that each pattern belongs to.
     words: Vec<u32>,
 }
 
 impl Patterns {
-    /// The beginnings of the words that a query looks for, and of their stems, so that other forms of them
-    /// begin so too.
+    /// Returns the beginnings of the query's words and of their stems, so that other forms of the words match too.
     fn of(query: &Query) -> Option<Self> {
         let of_word = |(at, word): (u32, &Word)| -> Vec<(u32, String)> {
             let short = |form: &str| match (word.open, form.chars().count()) {
@@ -210,7 +208,7 @@ impl Patterns {
         (!words.is_empty()).then_some(Self { beginnings, words })
     }
 
-    /// What stands in a body. What is written with accents or as escapes is made plain first.
+    /// Returns the matches in a body. A body with accents or escapes is normalised first.
     fn in_body(&self, body: &str) -> Has {
         if body.is_ascii() && memmem::find(body.as_bytes(), b"\\u").is_none() {
             self.in_text(body)
@@ -228,8 +226,8 @@ impl Patterns {
     }
 }
 
-/// Whether a word, or a part of one that is written likeThis, begins at a place of a text, which may be
-/// JSON: there an escape ends with a letter.
+/// Whether a word, or a part of one that is written likeThis, begins at a position of a text. The text may be JSON, in
+/// which an escape ends with a letter.
 fn begins_a_word(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     let before = |count: usize| at.checked_sub(count).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');

@@ -1,69 +1,68 @@
-//! How well a document answers a query.
+//! Scores how well a document answers a query.
 //!
-//! Pure. A document is ranked by BM25 (Robertson and Zaragoza, 2009) over its own terms; a term that it
-//! lacks counts in part where one of the messages around it has it, those before it more than
-//! those behind it: an answer stands behind its question, and what a talk is about was said at
-//! its beginning. The weights were chosen on the questions of `benches/relevance`, where little
-//! changes when they are half or twice as large.
+//! Pure: does no I/O. The base is BM25 (Robertson and Zaragoza, 2009) over a document's own terms. A term that the
+//! document lacks counts in part if one of the messages around it has it. Messages before it count more than those
+//! after it: an answer follows its question, and a conversation states its subject at the beginning. The weights were
+//! chosen on the questions of `benches/relevance`. Little changes there when they are half or twice as large.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::terms::DocumentTerms;
 
-/// How soon a repeated term says nothing more.
+/// How soon repetitions of a term add nothing more.
 const K1: f64 = 0.9;
 
-/// How much a long text is held against its terms.
+/// How much a long text reduces the weight of its terms.
 const B: f64 = 0.3;
 
-/// What a term counts that is not here but so many messages before, the nearest first.
+/// The weight of a term that is not here but in one of the messages before, the nearest first.
 pub(super) const BEFORE: [f64; 6] = [0.7, 0.5, 0.4, 0.3, 0.25, 0.2];
 
-/// The same behind.
+/// The same for the messages after.
 pub(super) const AFTER: [f64; 3] = [0.3, 0.2, 0.15];
 
-/// Of that, what a term counts that is here too.
+/// The share of that weight for a term that is here too.
 const AGAIN: f64 = 0.3;
 
-/// What a document that has all terms gains on one that has none.
+/// The bonus of a document that has all terms, relative to one that has none.
 const COVERAGE: f64 = 0.5;
 
-/// What a question loses: it is seldom the answer.
+/// The penalty of a question: it is seldom the answer.
 const ASKS: f64 = 0.1;
 
-/// What a text gains that says a time, where one is asked for.
+/// The bonus of a text that states a time, if the query asks for one.
 const DATED: f64 = 0.15;
 
-/// What the first rank gains, which knows the exact forms of words.
+/// The bonus of the first ranking, which knows the exact forms of words.
 pub(super) const EXACT: f64 = 0.05;
 
-/// What words that follow each other as they do in the query are worth, beside what they are worth
-/// alone.
+/// The worth of words that follow each other as in the query, in addition to the worth of each word.
 pub(super) const SEQUENCE: f64 = 0.5;
 
-/// Something that a document may have.
+/// A part of a query that a document may have.
 #[derive(Debug)]
 pub(super) struct Wanted {
-    /// What having it is worth.
+    /// The worth of having it.
     pub(super) worth: f64,
     pub(super) having: Having,
-    /// Messages around may have it too, and not having it is a gap.
+    /// Whether it counts if messages around have it, and whether lacking it is a gap.
     pub(super) is_term: bool,
-    /// Documents of other archives that have it, or a longer word, whatever their terms say: what that counts.
+    /// Documents of other archives that have it, or a longer word, with its count there. Their own terms are not needed
+    /// for it.
     pub(super) elsewhere: HashMap<i64, f64>,
 }
 
-/// How it is known which documents have it.
+/// The test of which documents have it.
 #[derive(Debug)]
 pub(super) enum Having {
-    /// By the hashes of terms, each with what it counts of a whole occurrence.
+    /// The hashes of its terms, each with its share of a whole occurrence.
     Terms(Vec<(u32, f64)>),
-    /// These have it; of very many the newest.
+    /// The documents that have it; if they are very many, only the newest.
     Documents(HashSet<i64>),
 }
 
 impl Wanted {
-    /// How often a document has it.
+    /// Returns how often a document has it.
     fn count(&self, id: i64, terms: &DocumentTerms) -> f64 {
         let own: f64 = match &self.having {
             Having::Terms(hashes) => hashes.iter().map(|(hash, weight)| terms.count(*hash) * weight).sum(),
@@ -73,39 +72,39 @@ impl Wanted {
     }
 }
 
-/// What it says about a document that it has what `with` of `all` have.
+/// Returns the weight of a term that `with` of `all` documents have: the inverse document frequency.
 #[must_use]
 pub fn rarity(all: usize, with: usize) -> f64 {
     let [all, with] = [all.max(with), with].map(|count| f64::from(u32::try_from(count).unwrap_or(u32::MAX)));
     (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
 }
 
-/// A document that has some of the query.
+/// A document that has parts of the query.
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub(super) id: i64,
     pub(super) terms: DocumentTerms,
-    /// By the first rank.
+    /// Its score in the first ranking.
     pub(super) first: f64,
     /// The messages before it, the nearest first.
     pub(super) before: Vec<(i64, std::rc::Rc<DocumentTerms>)>,
-    /// Those behind it.
+    /// The messages after it.
     pub(super) after: Vec<(i64, std::rc::Rc<DocumentTerms>)>,
 }
 
-/// A query, and what is known of the documents that answer it.
+/// A query, and statistics of the documents that answer it.
 #[derive(Debug)]
 pub(super) struct Ranking<'a> {
     pub(super) wanted: &'a [Wanted],
     pub(super) asks_when: bool,
-    /// Words of a document on average.
+    /// The average number of words of a document.
     pub(super) words: f64,
-    /// The best of the first rank.
+    /// The best score of the first ranking.
     pub(super) best: f64,
 }
 
 impl Ranking<'_> {
-    /// What a candidate is worth.
+    /// Returns the score of a candidate.
     pub(super) fn score(&self, candidate: &Candidate) -> f64 {
         let (mut score, mut has, mut all) = (0.0, 0.0, 0.0);
         for wanted in self.wanted {
@@ -126,14 +125,14 @@ impl Ranking<'_> {
             * (1.0 + DATED * f64::from(u8::from(self.asks_when && marks.dated)))
     }
 
-    /// BM25's weight of a term that occurs so often in so many words.
+    /// Returns BM25's weight of a term that occurs `count` times in `words` words.
     fn weight(&self, count: f64, words: u32) -> f64 {
         let length = f64::from(words) / self.words.max(1.0);
         count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length))
     }
 }
 
-/// What it counts that the messages around have it: as much as the best one of them.
+/// Returns the weight of the best message around that has it.
 fn around(wanted: &Wanted, candidate: &Candidate) -> f64 {
     let sides = [(&candidate.before, &BEFORE[..]), (&candidate.after, &AFTER[..])];
     let near = sides.into_iter().flat_map(|(messages, weights)| messages.iter().zip(weights));

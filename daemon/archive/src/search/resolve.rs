@@ -1,4 +1,4 @@
-//! From what was typed to what the index has of it.
+//! Maps the words of a query to the words of the index.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,41 +13,41 @@ use crate::language::Language;
 use crate::query::{Query, Word};
 use crate::terms::hash;
 
-/// What a longer word counts that only begins with the one that was typed.
+/// The weight of a longer word that begins with the typed one.
 const LONGER: f64 = 0.5;
 
-/// What a word counts that the typed one may be a slip of.
+/// The weight of a word of which the typed one may be a typo.
 const SLIP: f64 = 0.8;
 
-/// Words of a query that are taken for slips at most: each costs a look through the vocabulary.
+/// The maximum number of words of a query that are treated as typos. Each costs a scan of the vocabulary.
 const MOST_CORRECTED: usize = 4;
 
-/// Documents that are counted; with so many, a word says next to nothing.
+/// The maximum number of documents that are counted. A word in that many says next to nothing.
 const COUNTED: usize = 200_000;
 
-/// Documents of a sequence, or of one char, that are known one by one.
+/// The maximum number of documents of a sequence, or of one char, that are listed one by one.
 const KNOWN: usize = 20_000;
 
-/// What a query is answered from.
+/// The sources that answer a query.
 pub(super) struct Index<'a> {
     pub(super) connection: &'a Connection,
-    /// How many there are in all, those of before included.
+    /// An upper bound of the number of documents here and in other archives. It includes removed documents.
     pub(super) documents: usize,
-    /// Messages that are not in the index yet and have a word of the query, by its place.
+    /// The number of messages that are not indexed yet, for each word of the query that they have, by its index.
     pub(super) pending: &'a HashMap<usize, usize>,
-    /// What its words of Latin letters may be in.
+    /// The languages that its words in Latin letters may be in.
     pub(super) languages: &'a [Language],
-    /// What other archives have of the query.
+    /// The documents of other archives for the query.
     pub(super) elsewhere: Option<&'a Elsewhere>,
 }
 
 impl Index<'_> {
-    /// How many documents of other archives have a part of the query.
+    /// Returns how many documents of other archives have a part of the query.
     fn elsewhere(&self, part: usize) -> usize {
         self.elsewhere.and_then(|elsewhere| elsewhere.counts.get(part)).copied().unwrap_or(0)
     }
 
-    /// What those have of a part that are candidates.
+    /// Returns the candidates of other archives that have a part, each with this count of it.
     fn having(&self, part: usize, counts: f64) -> HashMap<i64, f64> {
         self.elsewhere.map(|elsewhere| elsewhere.having(part, counts)).unwrap_or_default()
     }
@@ -57,17 +57,17 @@ impl Index<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Resolved {
     pub(super) wanted: Vec<Wanted>,
-    /// The words of FTS5 for each part that finds documents, and in how many it is.
+    /// The FTS5 expression of each part that finds documents, and how many it finds.
     pub(super) parts: Vec<(String, usize)>,
-    /// Words that were taken in the place of typed ones.
+    /// Words that replaced typed ones.
     pub(super) instead: Vec<String>,
-    /// Words that were taken for slips.
+    /// How many words were treated as typos.
     corrected: usize,
 }
 
 impl Resolved {
-    /// Asks the index for every word of a query; `enough` are so many documents that longer words
-    /// need not be looked for. `quoted` is what was quoted, in the words of FTS5.
+    /// Looks up every word of a query in the index. Longer words are looked up only if at most `enough` documents have
+    /// the word. `quoted` are the quoted parts as FTS5 expressions.
     pub(super) fn of(
         index: &Index<'_>,
         (query, quoted): (&Query, &[String]),
@@ -86,7 +86,8 @@ impl Resolved {
         Ok(resolved)
     }
 
-    /// What stands in a text or doesn't, whatever its terms are. A part that is no term finds nothing by itself.
+    /// Resolves a part that a text either has or does not have, whatever its terms are. A part that is no term finds
+    /// nothing by itself.
     fn exact(
         &mut self,
         index: &Index<'_>,
@@ -139,13 +140,13 @@ impl Resolved {
     }
 }
 
-/// Tokens that must follow each other, in the words of FTS5.
+/// Returns the FTS5 expression for tokens that must follow each other.
 pub(super) fn sequence(tokens: &[String]) -> String {
     format!("words : \"{}\"", tokens.join(" "))
 }
 
-/// Any of these forms, in the words of FTS5. Tokens consist of letters, digits and marks, so that
-/// nothing in the quotes can end them.
+/// Returns the FTS5 expression for any of these forms. Tokens consist of letters, digits and marks, so no token can end
+/// the quotes.
 fn any(forms: &[String]) -> String {
     let quoted: Vec<String> = forms.iter().map(|form| format!("\"{form}\"")).collect();
     format!("({})", quoted.join(" OR "))
@@ -157,7 +158,7 @@ fn count(connection: &Connection, expression: &str) -> Result<usize, ArchiveErro
     Ok(query.query_row(rusqlite::params![expression, narrow(COUNTED)], |row| row.get(0))?)
 }
 
-/// The documents of an expression, the newest first where they are too many.
+/// Returns the documents of an expression, the newest if they are too many.
 fn documents(connection: &Connection, expression: &str) -> Result<HashSet<i64>, ArchiveError> {
     let query = "SELECT rowid FROM word WHERE word MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
     let mut query = connection.prepare_cached(query)?;

@@ -176,7 +176,7 @@ fn filters_hold_exactly_also_where_thousands_match() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// No text is syntax.
+    /// Every text is a valid query.
     #[test]
     fn any_query_is_safe(query in any::<String>(), syntax in "[\"*():^{}+ ANDORNEAR§a数-]{0,40}") {
         let (_folder, mut archive) = archive();

@@ -1,5 +1,5 @@
-//! Words that the index has in the place of one that it has not, or hardly: longer ones that begin
-//! with it, and those that it may be a slip of.
+//! Finds words of the index that replace a word which the index does not have, or hardly has: longer ones that begin
+//! with it, and those of which it may be a typo.
 
 use std::cmp::Reverse;
 
@@ -10,25 +10,25 @@ use crate::ArchiveError;
 use crate::browse::narrow;
 use crate::query::Word;
 
-/// Longer words that are looked at.
+/// The maximum number of longer words that are examined.
 const LONGER: usize = 200;
 
-/// Longer words that one word stands for at most.
+/// The maximum number of longer words that replace one word.
 const MOST_LONGER: usize = 12;
 
-/// Chars of the shortest word that may be a slip.
+/// Chars of the shortest word that may be a typo.
 const SHORTEST_SLIP: usize = 4;
 
-/// Chars from which on two edits may be one.
+/// Chars from which on a typo may have two edits.
 const LONG: usize = 8;
 
-/// Words of one beginning that are looked at for a slip.
+/// The maximum number of words with the same first letter that are examined for a typo.
 const LOOKED_AT: usize = 50_000;
 
-/// Words that one slip stands for at most.
+/// The maximum number of words that replace one typo.
 const MOST_SLIPS: usize = 3;
 
-/// The words of the index that begin with a word and are longer, the most common first.
+/// Returns the words of the index that begin with a word and are longer, the most common first.
 pub(super) fn longer(connection: &Connection, word: &Word) -> Result<Vec<String>, ArchiveError> {
     let mut found = between(connection, &word.token, &format!("{}\u{10ffff}", word.token), LONGER)?;
     found.retain(|(term, _)| !word.forms().any(|form| form == term));
@@ -36,8 +36,8 @@ pub(super) fn longer(connection: &Connection, word: &Word) -> Result<Vec<String>
     Ok(found.into_iter().take(MOST_LONGER).map(|(term, _)| term).collect())
 }
 
-/// The words of the index that a word may be a slip of: one letter left out, added, another one, or two
-/// that changed places; two such in a word of [`LONG`] chars and more. The nearest ones only.
+/// Returns the words of the index of which a word may be a typo. One edit leaves out, adds or changes a letter, or
+/// swaps two neighbours. A word of [`LONG`] chars and more may have two edits. Only the nearest words are returned.
 pub(super) fn slips(connection: &Connection, word: &Word) -> Result<Vec<String>, ArchiveError> {
     let token = word.token.as_str();
     let chars = token.chars().count();
@@ -45,7 +45,7 @@ pub(super) fn slips(connection: &Connection, word: &Word) -> Result<Vec<String>,
         return Ok(Vec::new());
     }
     let most = if chars >= LONG { 2 } else { 1 };
-    // Behind the first letter digits sort before letters: ids, of which there may be very many.
+    // As second char, digits sort before letters. The range skips them: they are ids, of which there may be very many.
     let (first, end): (String, String) =
         token.chars().take(1).map(|char| (format!("{char}a"), format!("{char}\u{10ffff}"))).unzip();
     let mut found = between(connection, &first, &end, LOOKED_AT)?;
@@ -63,7 +63,7 @@ pub(super) fn slips(connection: &Connection, word: &Word) -> Result<Vec<String>,
     Ok(nearest.take(MOST_SLIPS).map(|(.., term)| term).collect())
 }
 
-/// The words that one edit of the first letter leads to.
+/// Returns the words that differ by one edit of the first letter.
 fn with_another_beginning(connection: &Connection, token: &str) -> Result<Vec<(String, i64)>, ArchiveError> {
     let mut letters = token.chars();
     let (Some(first), Some(second)) = (letters.next(), letters.next()) else { return Ok(Vec::new()) };
@@ -84,7 +84,7 @@ fn with_another_beginning(connection: &Connection, token: &str) -> Result<Vec<(S
     Ok(found)
 }
 
-/// The words of the index from one text to another, and in how many documents they are.
+/// Returns the words of the index in a range, and in how many documents each is.
 fn between(connection: &Connection, from: &str, to: &str, limit: usize) -> Result<Vec<(String, i64)>, ArchiveError> {
     let mut query =
         connection.prepare_cached("SELECT term, doc FROM vocabulary WHERE term >= ?1 AND term < ?2 LIMIT ?3")?;

@@ -94,7 +94,7 @@ fn data_is_no_words() {
 }
 
 proptest! {
-    /// No token has anything in it that ends a phrase or parts a token.
+    /// No token has a char that ends a phrase or splits a token.
     #[test]
     fn tokens_are_whole(text in any::<String>()) {
         let Tokens { words, stems, pieces, .. } = tokens(&text);
@@ -104,14 +104,14 @@ proptest! {
         prop_assert!(!words.contains("  ") && !words.starts_with(' ') && !words.ends_with(' '));
     }
 
-    /// Tokens of tokens are the same, where words have spaces between them.
+    /// The tokens of tokens are the same, in scripts with spaces between words.
     #[test]
     fn spaced_tokens_stay(text in "[a-zA-ZäÖßéñÇøΣςλЖё0-9_ .ｆＷ-]{0,60}") {
         let words = tokens(&text).words;
         prop_assert_eq!(&tokens(&words).words, &words);
     }
 
-    /// Runs are in order, and are what the text has at their place.
+    /// Runs are in order, and equal the text at their position.
     #[test]
     fn runs_are_parts_of_the_text(text in any::<String>()) {
         let normalised = normalise(&text);

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::testing::{archive, session};
 
-/// Position, messages, what comes of it, how many there are then.
+/// The columns are position, messages, result, and how many messages there are then.
 #[test]
 fn what_is_there_is_accepted_once_and_nothing_else_takes_its_place() {
     let (_folder, mut archive) = archive();
@@ -69,8 +69,7 @@ fn the_newest_call_of_an_id_tells_what_its_result_is() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever is sent, the transcript is the list of a model that only knows
-    /// positions.
+    /// Whatever is appended, the transcript equals the list of a model that only knows positions.
     #[test]
     fn appends_are_as_a_plain_list(batches in prop::collection::vec((0..12_u64, prop::collection::vec("[ab]", 0..4)), 1..20)) {
         let (_folder, mut archive) = archive();
@@ -141,7 +140,7 @@ fn what_is_taken_over_counts_once() {
     assert!(matches!(answers[..], [Ok(Appended::Next(2)), Err(ArchiveError::NoSession { .. })]));
     assert_eq!((archive.reader().epoch().unwrap(), archive.reader().place("s").unwrap()), (next, (0, 2)));
     assert_eq!(archive.reader().session("s").unwrap().unwrap().started_at, session("s").started_at);
-    // Whoever was killed between the change and the end of the log tries it again.
+    // A process that was killed between the transaction and the end of the log imports it again.
     let (last, answers) = archive.take_over(&[first]).unwrap();
     assert!(matches!(answers[..], [Ok(Appended::Next(2))]));
     assert_eq!((last, archive.reader().transcript("s").unwrap()), (epoch + 2, vec!["a".into(), "b".into()]));

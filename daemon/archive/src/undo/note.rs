@@ -1,4 +1,4 @@
-//! What is noted with a compression, so that it can be undone.
+//! Notes the data with which a compression can be undone.
 
 use std::collections::HashMap;
 
@@ -10,8 +10,8 @@ use crate::ArchiveError;
 use crate::removed::{After, Removal};
 use crate::transcript::{session_key, wide};
 
-/// Notes how the list before a compression can be made again. The messages must be in their places
-/// by now, and the engine's memory still be the one of before.
+/// Notes how the list before a compression can be restored. The messages must be at their new positions already, and
+/// the engine memory must still be the earlier one.
 pub(crate) fn note(
     transaction: &Transaction<'_>,
     removal: &Removal<'_>,
@@ -20,7 +20,8 @@ pub(crate) fn note(
     let key = session_key(transaction, removal.session)?;
     let in_list =
         rows(transaction, "SELECT position, id FROM message_row WHERE session = ?1 AND compression IS NULL", key)?;
-    // Where rows that nobody spoke of left at the place of another one, the later one is that of the list.
+    // If a row that the caller did not mention left at the same position as another row, the later row is that of the
+    // list.
     let removed = rows(
         transaction,
         "SELECT position, max(id) FROM message_row WHERE compression = ?1 GROUP BY position",

@@ -1,13 +1,13 @@
-//! How a list is made of messages that are kept and of messages of another list, in short.
+//! A short text form of a list: the stored rows, and the messages of another list, that it consists of.
 
 use std::fmt::Write;
 
-/// Where one message of a list is.
+/// The source of one message of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// In the row of this id.
+    /// The row of this id.
     Row(i64),
-    /// At this place of the list that came after.
+    /// The message at this position of the list after the compression.
     After(u64),
 }
 
@@ -20,7 +20,7 @@ impl Source {
     }
 }
 
-/// The sources as text: `12+5` are five rows from id 12 on, `a3+2` two messages from place 3 on.
+/// Encodes the sources as text: `12+5` are five rows from id 12 on, `a3+2` two messages from position 3 on.
 pub(crate) fn write(sources: impl Iterator<Item = Source>) -> String {
     let mut text = String::new();
     let mut run: Option<(Source, u64)> = None;
@@ -47,8 +47,7 @@ fn write_run(text: &mut String, run: Option<(Source, u64)>) {
     debug_assert!(written.is_ok(), "a string takes everything");
 }
 
-/// The sources of a text that [`write`] made, unless there are more than `most` of them; `None` for
-/// any other text.
+/// Decodes a text that [`write`] made. Returns `None` for any other text, and for more than `most` sources.
 pub(crate) fn read(text: &str, most: u64) -> Option<Vec<Source>> {
     let mut sources = Vec::new();
     let mut left = most;

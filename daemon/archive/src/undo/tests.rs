@@ -7,14 +7,14 @@ use crate::compression::Beside;
 use crate::removed::Removal;
 use crate::testing::{archive, session};
 
-/// A compression of a list: `kept` says which of its messages stay, and a handoff comes at `at`.
+/// A compression of a list: `kept` are the indexes of the messages that stay, and a handoff is inserted at `at`.
 struct Cut<'a> {
     list: &'a [String],
     kept: &'a [usize],
     at: usize,
     handle: &'a str,
     generation: u64,
-    /// Whether the session has its messages.
+    /// Whether the messages are in the session's transcript.
     appended: bool,
 }
 
@@ -186,7 +186,7 @@ proptest! {
         let mut generation = 0;
         let mut said = 0;
         let mut appended = appended;
-        // The lists on the way back, and how long the list that came of each was.
+        // The lists on the way back, each with the length of the list that its compression made.
         let mut before: Vec<(Vec<String>, usize)> = Vec::new();
         for step in steps {
             match step {

@@ -11,20 +11,20 @@ use crate::engine::EngineRow;
 use crate::normal::normal_message;
 use crate::transcript::{find_session_key, generation_of, wide};
 
-/// Most messages of a list; no list that came over the wire has as many.
+/// The maximum number of messages in a list; no list that came over the wire has as many.
 const MESSAGES: u64 = 1 << 24;
 
-/// A message of the list that comes back.
+/// A message of the restored list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place<'a> {
-    /// The row of this id has it.
+    /// It is in the row of this id.
     Row(i64),
     /// Only the caller has it, at this place of its list.
     Given(usize, &'a str),
 }
 
 impl<'a> Place<'a> {
-    /// The text that only the caller has.
+    /// Returns the text, if only the caller has it.
     pub(super) const fn given(self) -> Option<&'a str> {
         match self {
             Self::Row(_) => None,
@@ -32,7 +32,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Tells it from each other one.
+    /// Returns a key that differs for every place.
     const fn key(&self) -> (bool, i64, usize) {
         match *self {
             Self::Row(id) => (true, id, 0),
@@ -41,12 +41,12 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Where the way back leads.
+/// The end of the way back.
 #[derive(Debug)]
 pub(super) struct Back<'a> {
-    /// The number that stands for the session.
+    /// The number that represents the session in rows.
     pub key: i64,
-    /// Its generation by now.
+    /// Its current generation.
     pub current: u64,
     /// The generation whose list it is.
     pub restored: u64,
@@ -54,15 +54,15 @@ pub(super) struct Back<'a> {
     pub handles: Vec<String>,
     /// The whole list.
     pub list: Vec<Place<'a>>,
-    /// How many of it were said since.
+    /// How many of its messages were added since.
     pub since: u64,
-    /// What of the current list is not in it, by position there.
+    /// Messages of the current list that are not in it, by position there.
     pub left: Vec<(u64, Place<'a>)>,
-    /// What the engine remembered.
+    /// The engine memory of that time.
     pub engine: Option<EngineRow>,
 }
 
-/// Walks back.
+/// Walks back to the wanted generation.
 pub(super) fn walk<'a>(connection: &Connection, undo: &Undo<'a>) -> Result<Result<Back<'a>, NoUndo>, ArchiveError> {
     let current = generation_of(connection, undo.session)?;
     let Some(key) = find_session_key(connection, undo.session)? else { return Ok(Err(NoUndo::Nothing)) };
@@ -99,7 +99,8 @@ fn was_undone(wanted: u64, before: u64) -> NoUndo {
     NoUndo::NotThere { wanted, words: format!("it was undone, and the way back goes to {before} past it") }
 }
 
-/// The caller's list, by the transcript's rows as far as it has them; `None` if there is neither.
+/// Returns the caller's list, as rows of the transcript if it begins with them. Without a caller's list, returns the
+/// transcript; `None` if there is neither.
 fn current_list<'a>(
     connection: &Connection,
     key: i64,
@@ -119,7 +120,7 @@ fn current_list<'a>(
             None => true,
         };
         if !is_same {
-            // Another list than the transcript: what it has, only the caller has.
+            // The list differs from the transcript, so only the caller has its messages.
             return Ok(given.map(|given| (0..).zip(given).map(|(at, text)| Place::Given(at, text)).collect()));
         }
         list.push(Place::Row(row.get(0)?));
@@ -128,7 +129,7 @@ fn current_list<'a>(
     Ok((given.is_some() || !list.is_empty()).then_some(list))
 }
 
-/// What was noted with a compression.
+/// The data that was noted with a compression.
 struct Noted {
     pieces: String,
     length: u64,
@@ -137,12 +138,12 @@ struct Noted {
 }
 
 impl Back<'_> {
-    /// The generation that an undo makes.
+    /// Returns the generation that an undo makes.
     pub(super) const fn next(&self) -> u64 {
         self.current.saturating_add(1)
     }
 
-    /// Goes one compression back, or past those that an undo went past before.
+    /// Goes back by one compression. At an undo, goes back to the generation that it restored.
     fn step(&mut self, connection: &Connection, session: &str) -> Result<Result<(), NoUndo>, ArchiveError> {
         let found: Option<(String, Option<u64>)> = connection
             .prepare_cached("SELECT handle, back_to FROM compression WHERE session = ?1 AND generation = ?2")?
@@ -165,7 +166,8 @@ impl Back<'_> {
         let Some((after, since)) = self.list.split_at_checked(length) else { return Ok(Err(other)) };
         let texts = after.iter().map(|place| bodies.text(*place)).collect::<Result<Vec<String>, _>>()?;
         let all = || texts.iter().map(String::as_str);
-        // Earlier versions noted it with the fields that begin with `_`, and until version 15 of the archive byte for byte.
+        // Earlier versions noted a digest that includes the fields that begin with `_`, and until version 15 of the
+        // archive one of the exact bytes.
         if ![message_digest(all()), normal_digest(all()), digest(all())].contains(&noted.sha256) {
             return Ok(Err(other));
         }

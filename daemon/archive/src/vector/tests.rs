@@ -47,7 +47,7 @@ fn what_is_alike_is_found_without_a_word_of_it() {
     }
     archive.remove_session("t").unwrap();
     assert_eq!(archive.reader().count_vectors().unwrap(), (2, 2));
-    // Another number of dimensions, or another embedder, can't be compared with these.
+    // Vectors with another number of dimensions, or of another embedder, can't be compared with these.
     let anew = archive.keep_vectors(Some(2), &[(1, Packed::of(&[1.0, 0.0]))]).unwrap();
     assert_eq!(anew, KeptVectors::Anew);
     assert_eq!(archive.reader().count_vectors().unwrap().0, 1);

@@ -5,7 +5,7 @@ use crate::Archive;
 use crate::outbox::{Words, words_of};
 use crate::testing::{archive, said, session};
 
-/// What a database answers that has these messages, one session.
+/// Returns the answer of a database with these messages, all of one session.
 fn asked(texts: &[&str], query: &str) -> Elsewhere {
     let words: Vec<Words> = texts.iter().map(|text| words_of(&said("user", text)).unwrap_or_default()).collect();
     let parts = Lookup::of(query).parts;
@@ -22,7 +22,8 @@ fn asked(texts: &[&str], query: &str) -> Elsewhere {
         }
     };
     let counts = parts.iter().map(|part| words.iter().filter(|words| has(words, part)).count()).collect();
-    // As a database does it: only what has all that is quoted and there, or, where nothing has, what has anything.
+    // As a database does it: documents with all quoted parts that occur or, if no document has them all, documents with
+    // any part.
     let occurs = |part: &&Part| words.iter().any(|words| has(words, part));
     let quoted: Vec<&Part> = parts.iter().filter(|part| part.is_quoted()).filter(occurs).collect();
     let has_all = |words: &&Words| quoted.iter().all(|part| has(words, part));
@@ -50,11 +51,11 @@ fn told(archive: &mut Archive, name: &str, texts: &[&str]) {
     while archive.index_pending(100).unwrap() > 0 {}
 }
 
-/// The places of the hits in both lists, those of the own one first.
+/// Returns the indexes of the hits in both lists, those of the local list first.
 fn found(archive: &Archive, search: &Search<'_>, own: usize, theirs: &[&str], query: &str) -> Vec<usize> {
     let Found { hits, .. } = archive.reader().search(search).unwrap();
     let all = asked(theirs, query);
-    // What was found there is named by its place among those.
+    // A hit of another archive is named by its index among the found documents.
     let parts = all.found.iter().map(|document| &document.terms).collect::<Vec<_>>();
     let place = |at: usize| {
         theirs.iter().position(|text| !asked(&[text], query).found.is_empty() && terms_of(text) == *parts[at])
@@ -120,7 +121,7 @@ fn what_is_found_in_two_archives_is_what_is_found_in_one() {
         let score = |archive: &Archive, search: &Search<'_>| {
             archive.reader().search(search).unwrap().hits.first().map_or(1.0, |hit| hit.score)
         };
-        // But for the first look, which each has of its own.
+        // Except for the first ranking, which each archive has on its own scale.
         let ratio = score(&own, &both) / score(&all, &one);
         assert!((ratio - 1.0).abs() < EXACT, "{query}: {ratio}");
         let both = found(&own, &both, OWN.len(), THEIRS, query);
