@@ -1,7 +1,7 @@
-//! What outputs cost: searching, paging, keeping, many tiny ones, a start.
+//! Measures outputs: searching, paging, keeping, many tiny ones, a start.
 //!
-//! `cargo bench -p herma-spill` prints one line for each figure, with its limit where it
-//! has one. All files are in a temporary folder.
+//! `cargo bench -p herma-spill` prints one line for each figure, with its limit if it has one. All files are in a
+//! temporary folder.
 
 #![expect(clippy::print_stdout, reason = "the figures are the purpose")]
 #![expect(clippy::unwrap_used, reason = "a measure may stop at the first surprise")]
@@ -18,13 +18,13 @@ use herma_spill::page::Part;
 use herma_spill::search::{Needle, Query, Scope};
 use herma_spill::{Budgets, Content, Facts, Outputs, Size};
 
-/// Each short measure is taken so many times; the median counts.
+/// How often each short measurement is repeated; the median counts.
 const ROUNDS: usize = 9;
 
 /// Bytes that are searched.
 const SEARCHED: usize = 256 << 20;
 
-/// Tiny outputs.
+/// The number of tiny outputs.
 const MANY: usize = 100_000;
 
 const TEMPORARY: Temporary = Temporary { prefix: ".bench_", suffix: ".tmp" };
@@ -118,7 +118,7 @@ fn keeping(root: &Path) {
         let mut admitting = Vec::new();
         let ratio = median(|| {
             round += 1;
-            // Each text has a length of its own, as outputs have.
+            // Each text has a different length, as outputs have.
             let text = format!("{}{base}", "-".repeat(round));
             let path = beside.join(format!("{megabytes}-{round}"));
             let plain = seconds(|| {

@@ -1,4 +1,4 @@
-//! One tool result on its way into a conversation.
+//! Admits one tool result to a conversation.
 
 use herma_disk::DiskError;
 
@@ -12,9 +12,9 @@ use crate::preview::{block, truncation};
 /// A result that was admitted.
 #[derive(Debug)]
 pub struct Admitted {
-    /// What goes into the conversation instead of it; `None` when it stays.
+    /// The content that replaces it in the conversation; `None` if it stays.
     pub content: Option<Content>,
-    /// What became of the full text.
+    /// Where the full text is.
     pub fate: Fate,
     /// Chars of the full text.
     pub chars: u64,
@@ -24,19 +24,19 @@ pub struct Admitted {
     pub sha256: String,
 }
 
-/// What became of the full text.
+/// Where the full text is.
 #[derive(Debug)]
 pub enum Fate {
     /// It stays in the conversation.
     Stays,
     /// It is on disk.
     Spilled(Kept),
-    /// It could not be kept; the conversation has its beginning.
+    /// It could not be saved; the conversation has its beginning.
     Lost(DiskError),
 }
 
-/// Admits a result: it stays when it fits or was given out before, else spilled. `now` is
-/// in Unix seconds.
+/// Admits a result. It stays if it fits, or if it was returned to an agent before; otherwise it is spilled. `now` is in
+/// Unix seconds.
 #[must_use]
 pub fn admit(
     outputs: &Outputs,
@@ -50,7 +50,7 @@ pub fn admit(
     spilled.unwrap_or_else(|| Admitted::of(Facts::of(&content.text()), None, Fate::Stays))
 }
 
-/// Spills a result; `None` when it was given out before, and is not the same call again.
+/// Spills a result. Returns `None` if it was returned to an agent before, and is not the same call again.
 pub(crate) fn spill(
     outputs: &Outputs,
     origin: &Origin<'_>,

@@ -1,20 +1,20 @@
-//! How long a tool result may be before it is spilled.
+//! The maximum lengths of tool results before they are spilled.
 
 use std::collections::BTreeMap;
 
-/// The tool whose results are never spilled: it is how a model reads what was.
+/// The tool whose results are never spilled: a model reads spilled outputs with it.
 const PINNED: &str = "read_file";
 
-/// Tools that give out what was spilled or archived: their results are never spilled
-/// again, not for a turn's sake either.
+/// Tools that return spilled or archived content. Their results are never spilled again, not even to fit a turn's
+/// budget.
 const READING: [&str; 7] =
     ["output_read", "output_search", "recall_search", "recall_expand", "recall_describe", "recall_state", "recall_ask"];
 
-/// Tools that bring a limit of their own.
+/// Tools that have a limit of their own.
 const REGISTERED: [&str; 7] =
     ["terminal", "search_files", "write_file", "patch", "web_search", "web_extract", "execute_code"];
 
-/// What the names of tools of an MCP server begin with.
+/// The prefix of the names of tools of an MCP server.
 const MCP_PREFIX: &str = "mcp_";
 
 /// A size in chars, or none.
@@ -39,9 +39,9 @@ pub struct Budgets {
     pub preview_tail_size: usize,
     /// For one result of a tool of an MCP server.
     pub mcp_result_size: usize,
-    /// For one result of a tool that brings a limit of its own.
+    /// For one result of a tool that has a limit of its own.
     pub registered_size: usize,
-    /// By tool.
+    /// For one result of a certain tool.
     pub tool_overrides: BTreeMap<String, Size>,
 }
 
@@ -60,9 +60,9 @@ impl Default for Budgets {
 }
 
 impl Budgets {
-    /// The budgets for a model whose window has `window` tokens: one result may
-    /// fill 15 % of it and a turn 30 %, at four chars a token, but never less
-    /// than 8,000 and 16,000 chars. What has no limit stays without one.
+    /// Returns the budgets for a model with a window of `window` tokens. One result may fill 15 % of it and a turn 30
+    /// %, at four chars per token, but never less than 8,000 and 16,000 chars. A budget without a limit stays without
+    /// one.
     #[must_use]
     pub fn scaled(mut self, window: u64) -> Self {
         let share = |percent: u64| {
@@ -81,7 +81,7 @@ impl Budgets {
         self
     }
 
-    /// How long a result of this tool may be.
+    /// Returns the maximum length of a result of this tool.
     #[must_use]
     pub fn threshold(&self, tool: &str) -> Size {
         if tool == PINNED || is_reading(tool) {
@@ -100,14 +100,14 @@ impl Budgets {
     }
 }
 
-/// Whether a tool gives out what was spilled or archived.
+/// Whether a tool returns spilled or archived content.
 #[must_use]
 pub fn is_reading(tool: &str) -> bool {
     READING.contains(&tool)
 }
 
 impl Size {
-    /// Whether a text of so many chars is too long.
+    /// Whether a text of `chars` chars is too long.
     #[must_use]
     pub const fn is_exceeded_by(self, chars: usize) -> bool {
         match self {

@@ -1,7 +1,7 @@
-//! What is known of every output: in memory, and in a file that is appended to.
+//! The catalog of all outputs, in memory and in an append-only file.
 //!
-//! The file is not synced: the outputs are, and it can be made again from them. Where it
-//! can't be read or written, outputs are kept and read all the same.
+//! The file is not synced. The outputs are, and the catalog can be rebuilt from them. If the file can't be read or
+//! written, outputs are still kept and read.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,30 +22,30 @@ pub(crate) mod row;
 use known::Known;
 use row::{Begun, Row, Unread};
 
-/// Longest line in bytes; a longer one is damaged.
+/// The maximum length of a line, in bytes; a longer one is damaged.
 const LINE: usize = 64 << 10;
 
-/// Lines beyond twice those that are needed before the file is written anew.
+/// How many lines the file may have beyond twice the needed ones before it is rewritten.
 const SLACK: usize = 500;
 
-/// Bytes of the rows that wait while the file can't be appended to; beyond that they are
-/// dropped, and the file is written anew when it can be.
+/// Bytes of the rows that wait while the file can't be appended to. Above that they are dropped, and the file is
+/// rewritten as soon as possible.
 const PENDING: usize = 256 << 10;
 
-/// What the first byte of a line becomes that is not to be believed.
+/// The byte that replaces the first byte of an invalid line.
 const DENIED: &[u8] = b"#";
 
-/// Notices that are held until somebody takes them.
+/// The maximum number of notices that wait to be read.
 const NOTICES: usize = 64;
 
 const TEMPORARY: Temporary = Temporary { prefix: ".outputs_", suffix: ".tmp" };
 
-/// What is known of an output.
+/// The catalog's record of an output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Names it.
+    /// The handle of the output.
     pub handle: Handle,
-    /// The session that it belongs to; the folder's name when it was found there.
+    /// The session that it belongs to; the folder's name if it was found there.
     pub session: Arc<str>,
     /// The session's profile; empty when unknown.
     pub profile: Arc<str>,
@@ -63,32 +63,32 @@ pub struct Record {
     pub bytes: u64,
     /// SHA-256 of the text.
     pub sha256: [u8; 32],
-    /// When it was kept, in Unix seconds.
+    /// When it was saved, in Unix seconds.
     pub created_at: f64,
-    /// Whether it is still there.
+    /// Whether it still exists.
     pub state: State,
 }
 
 impl Record {
-    /// The folder below the root that its file is in, or was.
+    /// Returns the folder below the root that its file is in, or was in.
     #[must_use]
     pub fn folder(&self) -> &str {
         self.file.split('/').next().unwrap_or_default()
     }
 
-    /// Nothing is known of it but that it was found in this folder; another session may be
-    /// called as the folder is.
+    /// Whether nothing else is known of it than that it was found in this folder. Another session may have the folder's
+    /// name.
     pub(crate) fn is_found_in(&self, folder: &str) -> bool {
         self.profile.is_empty() && self.tool.is_empty() && *self.session == *folder && self.folder() == folder
     }
 }
 
-/// Whether an output is still there.
+/// Whether an output still exists.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum State {
-    /// It is.
+    /// It exists.
     Kept,
-    /// It is not.
+    /// It no longer exists.
     Expired {
         /// Since when, in Unix seconds.
         at: f64,
@@ -97,15 +97,15 @@ pub enum State {
     },
 }
 
-/// Why an output is not there any more.
+/// The reason why an output no longer exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reason {
-    /// It was old.
+    /// It was too old.
     Ttl,
-    /// All together were too large.
+    /// All outputs together were too large.
     Quota,
-    /// Somebody removed it.
+    /// A caller removed it.
     Removed,
 }
 
@@ -119,7 +119,7 @@ impl std::fmt::Display for Reason {
     }
 }
 
-/// Lines that wait, and which of them, by its place, says that a file is begun.
+/// Lines that wait, and the offsets of the `begin` lines among them.
 #[derive(Debug, Default)]
 struct Pending {
     lines: Vec<u8>,
@@ -134,30 +134,29 @@ pub(crate) struct Catalog {
     /// `None` for one that is in memory only.
     path: Option<PathBuf>,
     appender: Option<Appender>,
-    /// The file could be read, so it may be written anew.
+    /// Whether the file could be read, and so may be rewritten.
     was_read: bool,
     /// Rows that could not be appended yet.
     pending: Pending,
-    /// The file lacks rows that are not pending either.
+    /// Whether the file lacks rows that are not pending either.
     lacks_rows: bool,
-    /// Files that are being made now, and where in the catalog's file that is said.
+    /// Files that are being written now, each with the offset of its `begin` line in the catalog's file.
     live: HashMap<Handle, (Begun, Option<u64>)>,
-    /// What was read may lack rows: a line was damaged or of a kind that is not known, or
-    /// the file could not be read to its end. Then a file that was only begun by what the
-    /// catalog says may be an output all the same.
+    /// Whether the rows that were read may be incomplete: a line was damaged or of an unknown kind, or the file could
+    /// not be read to its end. Then a file may be an output even if the catalog says that it was only begun.
     pub(crate) is_doubtful: bool,
-    /// Lines are damaged, and none is of a newer version: writing the file anew loses nothing.
+    /// Whether lines are damaged and none is of a newer version. Rewriting the file loses nothing then.
     is_damaged: bool,
     lines: usize,
-    /// When the last collection of an earlier daemon was, in Unix seconds.
+    /// When an earlier daemon last collected outputs, in Unix seconds.
     pub(crate) last_seen: Option<f64>,
-    /// Seconds that earlier daemons ran while the clock was in doubt, up to that time.
+    /// Seconds that earlier daemons ran with a doubtful clock, up to that time.
     doubted_before: f64,
     notices: Vec<String>,
 }
 
 impl Catalog {
-    /// Reads the file. Lines that are damaged are skipped, with a notice.
+    /// Reads the file. Damaged lines are skipped, with a notice.
     pub(crate) fn open(path: &Path) -> Self {
         let mut catalog = Self { path: Some(path.to_owned()), ..Self::default() };
         let (mut damaged, mut unknown) = (0, 0);
@@ -175,7 +174,7 @@ impl Catalog {
                     }
                 };
                 damaged += usize::from(!is_taken);
-                // A file whose row was torn while it was begun was not made yet.
+                // If the row of a begun file was torn, the file was not written yet.
                 catalog.is_doubtful |= !is_taken && !row::is_torn_begin(line);
             }),
         });
@@ -197,24 +196,24 @@ impl Catalog {
         catalog
     }
 
-    /// Writes down that a file is about to be made.
+    /// Notes that a file is about to be written.
     pub(crate) fn begin(&mut self, begun: &Begun) {
         self.live.insert(Handle::of(&begun.file), (begun.clone(), None));
         self.append(&Row::Begin(begun.clone()));
     }
 
-    /// The file that was begun is made, or it is not.
+    /// Notes that a begun file is written, or that writing it failed.
     pub(crate) fn end(&mut self, handle: Handle) {
         self.live.remove(&handle);
     }
 
-    /// Appends a row to the file, and those that wait before it. A failure is only noticed:
-    /// the file stays as it is, and the row waits.
+    /// Appends a row to the file, after the rows that wait. A failure only causes a notice: the file stays unchanged,
+    /// and the row waits.
     pub(crate) fn append(&mut self, row: &Row) {
         self.append_all(std::slice::from_ref(row));
     }
 
-    /// The same with several rows, which are written at once.
+    /// Appends several rows in one write.
     pub(crate) fn append_all(&mut self, rows: &[Row]) {
         let Some(path) = self.path.clone().filter(|_| !rows.is_empty()) else { return };
         let was_whole = self.pending.count == 0 && !self.lacks_rows;
@@ -264,20 +263,20 @@ impl Catalog {
         Ok(())
     }
 
-    /// Makes the line void that says that a file was begun, for that it is kept could not
-    /// be written behind it: the next daemon would take it for one that nobody was told of.
+    /// Invalidates the line that says that a file was begun, because the row that it is kept could not be appended
+    /// after it. Otherwise the next daemon would take the output for one whose handle was never returned.
     fn deny_begin(&mut self, handle: Handle) {
         let (Some((_, Some(offset))), Some(appender)) = (self.live.get(&handle), &mut self.appender) else { return };
         if appender.overwrite(*offset, DENIED).is_err() {
-            // What is left of the line raises the same doubt.
+            // The rest of the line raises the same doubt.
             drop(appender.cut(*offset + 1));
             (self.appender, self.lacks_rows) = (None, true);
         }
         self.is_damaged = true;
     }
 
-    /// Forgets what expired long ago, and writes the file anew when it is much longer
-    /// than what it says, or says something else.
+    /// Forgets outputs that expired long ago. Rewrites the file if it is much longer than needed, or differs from the
+    /// records.
     pub(crate) fn tidy(&mut self, now: f64) {
         self.known.prune(now);
         let Some(path) = self.path.clone() else { return };
@@ -290,8 +289,8 @@ impl Catalog {
         }
     }
 
-    /// Writes the file anew, so that what was forgotten is not in it any more. A failure is
-    /// noticed, and made good by the next row.
+    /// Rewrites the file, so that forgotten outputs are no longer in it. A failure causes a notice, and the next row
+    /// tries again.
     pub(crate) fn purge(&mut self) {
         let Some(path) = self.path.clone() else { return };
         if let Err(error) = self.rewrite(&path) {
@@ -302,7 +301,7 @@ impl Catalog {
 
     fn rewrite(&mut self, path: &Path) -> Result<(), DiskError> {
         if !self.was_read {
-            // What could not be read is not overwritten.
+            // A file that could not be read is not overwritten.
             return Ok(());
         }
         let (mut lines, mut length, mut places) = (0, 0, Vec::new());
@@ -334,12 +333,12 @@ impl Catalog {
         Ok(())
     }
 
-    /// The clocks as they are to be believed, by what earlier daemons wrote down.
+    /// Returns the clocks, corrected with the doubtful time that earlier daemons noted.
     pub(crate) fn believed(&self, clock: Clock) -> Clock {
         clock.after_doubt(self.doubted_before)
     }
 
-    /// Writes down that outputs were collected.
+    /// Notes that outputs were collected.
     pub(crate) fn seen(&mut self, clock: Clock) {
         let doubted = if clock.is_doubtful() { self.doubted_before + clock.monotonic_since_start } else { 0.0 };
         let at = clock.seen();
@@ -347,7 +346,7 @@ impl Catalog {
         self.append(&Row::Seen { at, doubted });
     }
 
-    /// Something the log should tell.
+    /// Adds a notice for the log.
     pub(crate) fn notice(&mut self, words: String) {
         if self.notices.len() < NOTICES {
             self.notices.push(words);
@@ -358,7 +357,7 @@ impl Catalog {
         std::mem::take(&mut self.notices)
     }
 
-    /// Removes what a killed daemon left beside the file.
+    /// Removes temporary files that a killed daemon left next to the file.
     pub(crate) fn sweep(&self) -> Result<(), DiskError> {
         let Some(folder) = self.path.as_deref().and_then(Path::parent) else { return Ok(()) };
         let age = std::time::Duration::from_mins(1);

@@ -15,7 +15,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Its text: the parts that are text, joined by newlines.
+    /// Returns its text: the text parts, joined with newlines.
     #[must_use]
     pub fn text(&self) -> std::borrow::Cow<'_, str> {
         match self {
@@ -24,8 +24,7 @@ impl Content {
         }
     }
 
-    /// Chars that count against a budget: those of its text, without what joins
-    /// the parts.
+    /// Returns how many chars count against a budget: those of its text, without the newlines that join the parts.
     #[must_use]
     pub fn chars(&self) -> usize {
         match self {
@@ -34,8 +33,8 @@ impl Content {
         }
     }
 
-    /// Whether it has more chars than `size` allows. A long text is not counted for it: no char has
-    /// more than four bytes.
+    /// Whether it has more chars than `size` allows. A long text is not counted, because no char has more than four
+    /// bytes.
     #[must_use]
     pub fn exceeds(&self, size: Size) -> bool {
         match (self, size) {
@@ -44,14 +43,14 @@ impl Content {
         }
     }
 
-    /// It was spilled before.
+    /// Whether it was spilled before.
     #[must_use]
     pub fn is_spilled(&self) -> bool {
         self.text().contains(OPENING_TAG)
     }
 
-    /// The same content with `text` in the place of all its text. Parts that are no text
-    /// stay where they are; the text comes where the first one was, in a part of its type.
+    /// Returns the content with `text` in place of all its text. Other parts stay where they are. The text goes where
+    /// the first text part was, in a part of the same type.
     #[must_use]
     pub fn with_text(&self, text: String) -> Self {
         match self {
@@ -71,7 +70,7 @@ impl Content {
 /// Types of the parts that are text.
 const TEXT_TYPES: [&str; 3] = ["text", "input_text", "output_text"];
 
-/// The text of a part: a bare string, or the `text` of an object of such a type.
+/// Returns the text of a part: a bare string, or the `text` of an object with one of these types or none.
 fn text_of(part: &str) -> Option<String> {
     match serde_json::from_str(part) {
         Ok(Value::String(text)) => Some(text),
@@ -87,7 +86,7 @@ fn text_of(part: &str) -> Option<String> {
     }
 }
 
-/// A part of text with another text.
+/// Returns a text part with another text.
 fn part_with(part: &str, text: String) -> String {
     match serde_json::from_str(part) {
         Ok(Value::Object(mut object)) => {

@@ -1,48 +1,48 @@
-//! Why an output can't be given.
+//! The errors of reading and searching outputs.
 
 use herma_disk::DiskError;
 
 use crate::catalog::Reason;
 use crate::handle::Handle;
 
-/// Why an output can't be given or searched.
+/// The error for an output that can't be returned or searched.
 #[derive(Debug, thiserror::Error)]
 pub enum SpillError {
-    /// There is none of that handle or path.
+    /// There is no output of that handle or path.
     #[error("there is no output {0:?}")]
     NotFound(String),
-    /// There was one.
+    /// The output existed, and expired.
     #[error("the output {handle} expired on {} ({reason}): it had {bytes} bytes, sha256 {}", date(*at), base16ct::lower::encode_string(sha256))]
     Expired {
-        /// Names it.
+        /// The handle of the output.
         handle: Handle,
         /// When it expired, in Unix seconds.
         at: f64,
-        /// How long it was, in bytes.
+        /// The length of its text, in bytes.
         bytes: u64,
         /// SHA-256 of its text.
         sha256: [u8; 32],
         /// Why it expired.
         reason: Reason,
     },
-    /// The path leads somewhere else.
+    /// The path leads out of the folder of the outputs.
     #[error("{0:?} is not the path of an output")]
     Outside(String),
-    /// It is no JSON, so it can't be shown as such.
+    /// The output is no JSON, so it can't be shown as such.
     #[error("the output is not JSON: {0}")]
     NotJson(String),
     /// The file is not text, from this byte on.
     #[error("the output {path:?} is not UTF-8 at byte {byte}")]
     NotText {
-        /// Which file.
+        /// The file.
         path: std::path::PathBuf,
-        /// Offset of the first byte that is none, from 0.
+        /// Offset of the first byte that is no text, from 0.
         byte: u64,
     },
-    /// What is searched for is no pattern, in the words of whoever read it.
+    /// The query is no valid pattern, in the words of the parser.
     #[error("the query can't be searched for: {0}")]
     Pattern(String),
-    /// Whoever asked does not want the answer any more.
+    /// The caller cancelled the search.
     #[error("the search was cancelled")]
     Cancelled,
     /// A file operation failed.
@@ -50,7 +50,7 @@ pub enum SpillError {
     Disk(#[from] DiskError),
 }
 
-/// The UTC date of a time in Unix seconds, as `2026-01-31`.
+/// Returns the UTC date of a time in Unix seconds, as `2026-01-31`.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "days that no calendar has are cut to one that it has")]
 pub fn date(at: f64) -> String {
@@ -67,7 +67,7 @@ pub fn date(at: f64) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// What is repeated of a text from outside.
+/// Returns the part of a caller's text that an error repeats.
 pub(crate) fn shorten(text: &str) -> String {
     text.chars().take(200).collect()
 }

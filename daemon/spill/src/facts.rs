@@ -1,9 +1,9 @@
-//! What is counted of a text: chars, lines, content.
+//! Counts the chars and lines of a text, and hashes it.
 
 use memchr::memchr_iter;
 use sha2::{Digest, Sha256};
 
-/// What is known of a text.
+/// The counts and the hash of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     /// Chars.
@@ -15,7 +15,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Counts and hashes a text, piece by piece while each is in the cache.
+    /// Counts and hashes a text, one piece at a time while the piece is in the CPU cache.
     #[must_use]
     pub fn of(text: &str) -> Self {
         let (mut chars, mut newlines, mut hash) = (0, 0, Sha256::new());
@@ -29,28 +29,28 @@ impl Facts {
     }
 }
 
-/// Newlines in some bytes.
+/// Returns how many newlines some bytes have.
 #[must_use]
 pub fn count_newlines(bytes: &[u8]) -> u64 {
     wide(memchr_iter(b'\n', bytes).count())
 }
 
-/// Chars that begin in some bytes of UTF-8.
+/// Returns how many chars begin in some bytes of UTF-8.
 #[must_use]
 pub fn count_chars(bytes: &[u8]) -> u64 {
-    // Sums of a byte each, so that the loop runs over whole vectors.
+    // Each sum fits in a byte, so that the loop is vectorized.
     let starts = |bytes: &[u8]| {
         wide(usize::from(bytes.iter().fold(0_u8, |sum, byte| sum.wrapping_add(u8::from(byte.cast_signed() >= -0x40)))))
     };
     bytes.chunks(255).map(starts).sum()
 }
 
-/// A length as it is written down.
+/// Converts a length to its stored type.
 pub(crate) fn wide(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-/// A written length as one of this machine.
+/// Converts a stored length to that of this machine.
 pub(crate) fn narrow(length: u64) -> usize {
     usize::try_from(length).unwrap_or(usize::MAX)
 }

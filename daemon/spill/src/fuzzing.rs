@@ -1,10 +1,10 @@
-//! What must hold for every input of the private parts. Only with the feature `fuzzing`.
+//! Properties that must hold for every input of the private parts. Only with the feature `fuzzing`.
 #![allow(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a panic is the finding")]
 
 use crate::catalog::known::Known;
 use crate::catalog::row;
 
-/// The lines of a catalog: what is known after them is known after the rows that are written for it.
+/// Applies the lines of a catalog. The rows that are written for the resulting records produce the same records again.
 pub fn catalog(lines: &[Vec<u8>]) {
     let mut known = Known::default();
     for line in lines {

@@ -1,11 +1,11 @@
-//! Where a text may be cut without splitting what is seen as one character.
+//! Finds where a text may be cut without splitting a grapheme cluster.
 
 use unicode_segmentation::GraphemeCursor;
 
-/// Bytes to either side of a place that are looked at: a longer cluster is cut.
+/// Bytes to either side of a position that are examined; a longer cluster is cut.
 const REACH: usize = 256;
 
-/// The last border at or before `at`, which is between two chars.
+/// Returns the last border at or before `at`, which is between two chars.
 #[must_use]
 pub fn border_before(text: &str, at: usize) -> usize {
     let (from, part) = around(text, at);
@@ -19,7 +19,7 @@ pub fn border_before(text: &str, at: usize) -> usize {
     }
 }
 
-/// The first border at or behind `at`, which is between two chars.
+/// Returns the first border at or after `at`, which is between two chars.
 #[must_use]
 pub fn border_behind(text: &str, at: usize) -> usize {
     let (from, part) = around(text, at);

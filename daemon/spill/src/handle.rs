@@ -1,4 +1,4 @@
-//! What names an output: `out_` and twenty hex digits, made of where its file is.
+//! The names of outputs: `out_` and twenty hex digits, derived from the path of the output's file.
 
 use std::fmt;
 
@@ -6,15 +6,15 @@ use sha2::{Digest, Sha256};
 
 const PREFIX: &str = "out_";
 
-/// Bytes of a handle; twice as many hex digits.
+/// Bytes of a handle, which has twice as many hex digits.
 const LENGTH: usize = 10;
 
-/// Names an output. Equal files have equal handles, after a restart too.
+/// The name of an output. Equal files have equal handles, after a restart too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Handle([u8; LENGTH]);
 
 impl Handle {
-    /// The handle of the output whose file is `<folder>/<name>` below the root.
+    /// Returns the handle of the output whose file is `<folder>/<name>` below the root.
     #[must_use]
     pub fn of(file: &str) -> Self {
         let mut bytes = [0; LENGTH];
@@ -22,7 +22,7 @@ impl Handle {
         Self(bytes)
     }
 
-    /// Reads a handle; `None` when it is none.
+    /// Parses a handle; `None` if the text is none.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut bytes = [0; LENGTH];
@@ -31,7 +31,7 @@ impl Handle {
     }
 }
 
-/// A handle that may name a line (`out_…:120`), and that line, from 1.
+/// Splits a handle that may name a line (`out_…:120`) into the handle and the line, from 1.
 #[must_use]
 pub fn split_line(handle: &str) -> (&str, Option<usize>) {
     match handle.split_once(':').map(|(handle, line)| (handle, line.parse())) {

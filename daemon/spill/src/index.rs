@@ -1,11 +1,11 @@
-//! Where in a long text its chars and lines are: a checkpoint every 64 KiB.
+//! Positions of chars and lines in a long text: a checkpoint every 64 KiB.
 
 use crate::facts::{count_chars, count_newlines, narrow, wide};
 
-/// Bytes from one checkpoint to the next, about: a checkpoint is where a char begins.
+/// The approximate distance of checkpoints in bytes; each is where a char begins.
 const STEP: usize = 64 << 10;
 
-/// What the file of an index begins with; the last byte is the version.
+/// The first bytes of an index file; the last of them is the version.
 const MAGIC: [u8; 8] = *b"outidx\0\x01";
 
 /// Bytes of a stamp.
@@ -20,7 +20,7 @@ const POINT: usize = 24;
 /// Bytes of the checksum at the end.
 const CRC: usize = 4;
 
-/// A place in a text, and what is before it.
+/// A position in a text, and what precedes it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Checkpoint {
     /// Its offset in bytes.
@@ -38,12 +38,12 @@ pub struct Index {
     points: Vec<Checkpoint>,
     /// The end of the text.
     end: Checkpoint,
-    /// The text ends with a line that has no newline.
+    /// Whether the last line of the text has no newline.
     is_open: bool,
 }
 
 impl Index {
-    /// The index of a text.
+    /// Builds the index of a text.
     #[must_use]
     pub fn of(text: &str) -> Self {
         let mut builder = Builder::default();
@@ -51,38 +51,37 @@ impl Index {
         builder.finish()
     }
 
-    /// Bytes of the text.
+    /// Returns the bytes of the text.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.end.byte
     }
 
-    /// Chars of the text.
+    /// Returns the chars of the text.
     #[must_use]
     pub const fn chars(&self) -> u64 {
         self.end.chars
     }
 
-    /// Lines of the text; a final newline starts no further one.
+    /// Returns the lines of the text. A final newline starts no further one.
     #[must_use]
     pub fn lines(&self) -> u64 {
         self.end.newlines + u64::from(self.is_open)
     }
 
-    /// Newlines of the text.
+    /// Returns the newlines of the text.
     pub(crate) const fn newlines(&self) -> u64 {
         self.end.newlines
     }
 
-    /// The last checkpoint of which `key` is at most `value`, and the byte at which the
-    /// next one is.
+    /// Returns the last checkpoint whose `key` is at most `value`, and the byte of the next one.
     pub(crate) fn before(&self, value: u64, key: impl Fn(&Checkpoint) -> u64) -> (Checkpoint, u64) {
         let after = self.points.partition_point(|point| key(point) <= value).max(1);
         let next = self.points.get(after).map_or(self.end.byte, |point| point.byte);
         (self.points[after - 1], next)
     }
 
-    /// As the bytes of a file that belongs to the text with this stamp.
+    /// Encodes the index as a file that belongs to the text with this stamp.
     #[must_use]
     pub fn to_bytes(&self, stamp: &[u8; STAMP]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD + self.points.len() * POINT + CRC);
@@ -101,8 +100,7 @@ impl Index {
         bytes
     }
 
-    /// Reads what [`Index::to_bytes`] gave; `None` when it is damaged, of another version
-    /// or belongs to another text.
+    /// Decodes the result of [`Index::to_bytes`]; `None` if it is damaged, of another version or of another text.
     #[must_use]
     pub fn from_bytes(bytes: &[u8], stamp: &[u8; STAMP]) -> Option<Self> {
         let (body, crc) = bytes.split_last_chunk::<CRC>()?;
@@ -127,14 +125,14 @@ impl Index {
         })
     }
 
-    /// Longest file of an index of a text with so many bytes.
+    /// Returns the maximum length of the index file of a text with `bytes` bytes.
     #[must_use]
     pub fn longest(bytes: u64) -> u64 {
         wide(HEAD + CRC + POINT * 2) + bytes / wide(STEP - 4) * wide(POINT)
     }
 }
 
-/// Makes an index of a text that comes in pieces.
+/// Builds an index of a text that arrives in pieces.
 #[derive(Debug)]
 pub struct Builder {
     points: Vec<Checkpoint>,
@@ -149,7 +147,7 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Takes the next piece, which may end within a char.
+    /// Adds the next piece, which may end within a char.
     pub fn add(&mut self, mut piece: &[u8]) {
         while let Some(last) = piece.last() {
             let wanted = wide(self.points.len()) * wide(STEP);
@@ -169,7 +167,7 @@ impl Builder {
         }
     }
 
-    /// The index of all pieces.
+    /// Returns the index of all pieces.
     #[must_use]
     pub fn finish(self) -> Index {
         Index { points: self.points, end: self.end, is_open: self.last != b'\n' }

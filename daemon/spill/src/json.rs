@@ -1,18 +1,17 @@
-//! JSON in lines and indented, token by token: numbers, keys and escapes stay as they are.
+//! Indents JSON, token by token: numbers, keys and escapes stay unchanged.
 
 use herma_json::value_end;
 use serde::de::IgnoredAny;
 
 use crate::SpillError;
 
-/// Deepest nesting that is shown: what a line is indented by stays short.
+/// The maximum nesting that is shown, which limits the indentation of a line.
 const DEPTH: usize = 128;
 
-/// Indents a JSON text by two spaces a level.
+/// Indents a JSON text by two spaces per level.
 ///
 /// # Errors
-/// [`SpillError::NotJson`], with the position, for a text that is none or is nested too
-/// deeply.
+/// [`SpillError::NotJson`], with the position, if the text is no JSON or is nested too deeply.
 pub fn pretty(text: &str) -> Result<String, SpillError> {
     serde_json::from_str::<IgnoredAny>(text).map_err(|error| SpillError::NotJson(error.to_string()))?;
     let bytes = text.as_bytes();

@@ -1,17 +1,17 @@
-//! Tool outputs that are too large for a model's context: what is too large,
-//! what stays in the conversation, where the full text goes and how it is read.
+//! Tool outputs that are too large for a model's context: which ones are too large, which part stays in the
+//! conversation, where the full text is saved and how it is read.
 //!
 //! * [`budget`]: how long a result may be; pure.
-//! * [`preview`]: what stays in the conversation; pure.
+//! * [`preview`]: the part that stays in the conversation; pure.
 //! * [`grapheme`]: where a text may be cut; pure.
 //! * [`content`]: a result as a string or a list of parts; pure.
-//! * [`name`] and [`handle`]: ids from outside become safe file names and handles; pure.
-//! * [`facts`] and [`index`]: what is counted of a text, and where in it; pure.
+//! * [`name`] and [`handle`]: turn foreign ids into safe file names and handles; pure.
+//! * [`facts`] and [`index`]: counts of a text, and positions in it; pure.
 //! * [`page`]: a part of a text and where the next begins; pure.
-//! * [`json`]: JSON in lines and indented; pure.
-//! * [`search`]: what can be looked for, and what is found.
-//! * [`retention`]: which outputs are to go; pure.
-//! * [`catalog`]: what is known of every output, in a file of rows.
+//! * [`json`]: indented JSON; pure.
+//! * [`search`]: queries, and their results.
+//! * [`retention`]: which outputs to remove; pure.
+//! * [`catalog`]: the records of all outputs, in a file of rows.
 //! * [`outputs`]: the folder with the full texts.
 //! * [`admit`] and [`turn`]: one result, and all results of a turn.
 

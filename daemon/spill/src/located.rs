@@ -1,4 +1,4 @@
-//! A text on disk of which only the parts are read that are needed.
+//! A text on disk, of which only the needed parts are read.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::facts::{count_chars, count_newlines, narrow, wide};
 use crate::index::{Checkpoint, Index};
 use crate::page::{MOST, Next, Page, Part};
 
-/// A file of text and its index.
+/// A text file and its index.
 #[derive(Debug)]
 pub(crate) struct Located {
     file: Regular,
@@ -24,12 +24,12 @@ impl Located {
         Self { file, index, block: RefCell::new((u64::MAX, Vec::new())) }
     }
 
-    /// The index of the text.
+    /// Returns the index of the text.
     pub(crate) fn index(&self) -> &Index {
         &self.index
     }
 
-    /// A part of the text, which begins and ends between two chars.
+    /// Returns a part of the text, which begins and ends between two chars.
     pub(crate) fn text(&self, from: u64, to: u64) -> Result<String, SpillError> {
         let bytes = self.file.range(from, narrow(to.saturating_sub(from)))?;
         String::from_utf8(bytes).map_err(|error| SpillError::NotText {
@@ -38,33 +38,33 @@ impl Located {
         })
     }
 
-    /// Bytes of the file.
+    /// Returns the bytes of the file.
     pub(crate) const fn length(&self) -> u64 {
         self.file.length()
     }
 
-    /// Fills the buffer from an offset on; says how many bytes there were.
+    /// Fills the buffer from an offset on. Returns how many bytes there were.
     pub(crate) fn fill(&self, from: u64, buffer: &mut [u8]) -> Result<usize, SpillError> {
         Ok(self.file.fill(from, buffer)?)
     }
 
-    /// Where the char behind the one at an offset begins.
+    /// Returns where the char after the one at an offset begins.
     pub(crate) fn next_char(&self, byte: u64) -> Result<u64, SpillError> {
         let bytes = self.file.range(byte, 4)?;
         Ok(byte + wide(1 + bytes.iter().skip(1).take_while(|byte| **byte & 0xC0 == 0x80).count()))
     }
 
-    /// The file is no text from this byte on.
+    /// Returns the error for a file that is no text from this byte on.
     pub(crate) fn not_text(&self, byte: u64) -> SpillError {
         SpillError::NotText { path: self.file.path().to_owned(), byte }
     }
 
-    /// Bytes of a part of the text.
+    /// Returns the bytes of a part of the text.
     pub(crate) fn bytes(&self, from: u64, to: u64) -> Result<Vec<u8>, SpillError> {
         Ok(self.file.range(from, narrow(to.saturating_sub(from)))?)
     }
 
-    /// Runs `find` over the bytes from a checkpoint to the next one.
+    /// Calls `find` with the bytes from a checkpoint to the next one.
     fn within<T>(&self, from: u64, to: u64, find: impl FnOnce(&[u8]) -> T) -> Result<T, SpillError> {
         let mut block = self.block.borrow_mut();
         if block.0 != from {
@@ -73,7 +73,7 @@ impl Located {
         Ok(find(&block.1))
     }
 
-    /// Offset in bytes at which line `line` (from 0) begins; the end when there are fewer.
+    /// Returns the offset in bytes at which line `line` (from 0) begins; the end if there are fewer.
     pub(crate) fn byte_of_line(&self, line: u64) -> Result<u64, SpillError> {
         if line == 0 {
             return Ok(0);
@@ -81,7 +81,7 @@ impl Located {
         if line > self.index.newlines() {
             return Ok(self.index.bytes());
         }
-        // Behind the newline with this number, which counts from 0.
+        // The line begins after the newline of this number, which counts from 0.
         let newline = line - 1;
         let (point, next) = self.index.before(newline, |point| point.newlines);
         let nth = narrow(newline - point.newlines);
@@ -89,7 +89,7 @@ impl Located {
         Ok(found.map_or(next, |at| point.byte + wide(at) + 1))
     }
 
-    /// Offset in bytes at which char `char` (from 0) begins; the end when there are fewer.
+    /// Returns the offset in bytes at which char `char` (from 0) begins; the end if there are fewer.
     pub(crate) fn byte_of_char(&self, char: u64) -> Result<u64, SpillError> {
         if char >= self.index.chars() {
             return Ok(self.index.bytes());
@@ -102,7 +102,7 @@ impl Located {
         Ok(found.map_or(next, |at| point.byte + wide(at)))
     }
 
-    /// What is before an offset in bytes.
+    /// Returns how many chars and newlines are before an offset in bytes.
     pub(crate) fn place(&self, byte: u64) -> Result<Checkpoint, SpillError> {
         let (point, next) = self.index.before(byte, |point| point.byte);
         self.within(point.byte, next, |bytes| {

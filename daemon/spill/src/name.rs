@@ -1,16 +1,15 @@
-//! Ids from outside never become paths as they are.
+//! File names for foreign ids, which are never used as paths unchanged.
 
 use sha2::{Digest, Sha256};
 
-/// Longest id in chars that is used unchanged.
+/// The maximum length in chars of an id that is used unchanged.
 const LONGEST: usize = 128;
 
 /// Chars of a readable slug.
 const SLUG: usize = 40;
 
-/// A file or folder name for an id. Ids of ASCII letters, digits, `.`, `_` and
-/// `-` up to 128 chars stay unchanged (but for `.` and `..`); of any other a slug
-/// and a hash are made, so that different ids have different names.
+/// Returns a file or folder name for an id. Ids of ASCII letters, digits, `.`, `_` and `-` up to 128 chars stay
+/// unchanged, except `.` and `..`. Any other id becomes a slug and a hash, so that different ids have different names.
 #[must_use]
 pub fn safe(id: &str) -> String {
     let plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
@@ -22,7 +21,7 @@ pub fn safe(id: &str) -> String {
     format!("{slug}-{}", &hex(id.as_bytes())[..16])
 }
 
-/// Hex SHA-256.
+/// Returns the SHA-256 in hex.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     base16ct::lower::encode_string(&Sha256::digest(bytes))

@@ -1,6 +1,6 @@
 //! The folder with the full texts: `<root>/<session>/<id>.txt`.
 //!
-//! A handle is made of the two names, so that it leads to its file without the catalog too.
+//! A handle is derived from the two names, so that it leads to its file without the catalog too.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,18 +26,18 @@ pub use keep::{Kept, Origin};
 pub use read::View;
 pub use sweep::Swept;
 
-/// Largest output that is read back, in bytes.
+/// The maximum length of an output that is read back, in bytes.
 const FILE_LIMIT: u64 = 1 << 30;
 
 const TEMPORARY: Temporary = Temporary { prefix: ".out_", suffix: ".tmp" };
 
-/// What the file of an output ends with.
+/// The suffix of the file of an output.
 const SUFFIX: &str = ".txt";
 
-/// What the file of an output's index ends with, after the output's name.
+/// The suffix of the file of an output's index, after the output's name.
 const INDEX_SUFFIX: &str = ".txt.idx";
 
-/// Spilled outputs on disk. Any thread may use it.
+/// Spilled outputs on disk, for use by any thread.
 #[derive(Debug)]
 pub struct Outputs {
     root: PathBuf,
@@ -51,15 +51,14 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// The outputs below `root`, which need not exist yet; what is known of them is in
-    /// memory only.
+    /// Returns the outputs below `root`, which need not exist yet. The catalog is in memory only.
     #[must_use]
     pub fn new(root: PathBuf) -> Self {
         Self::with(root, Catalog::default())
     }
 
-    /// The outputs below `root`, with what is known of them in a file. Only the holder of
-    /// the home's lock may call this; [`Outputs::sweep`] is to follow.
+    /// Returns the outputs below `root`, with the catalog in a file. Only the holder of the home's lock may call this.
+    /// [`Outputs::sweep`] must follow.
     #[must_use]
     pub fn open(root: PathBuf, catalog: &Path) -> Self {
         Self::with(root, Catalog::open(catalog))
@@ -77,8 +76,8 @@ impl Outputs {
         }
     }
 
-    /// Lets a sweep or a collection that is going on, and any later one, end before its next
-    /// file: the daemon is about to stop. Outputs are kept and read all the same.
+    /// Makes a running sweep or collection, and any later one, end before its next file, because the daemon is about to
+    /// stop. Outputs are still kept and read.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
@@ -87,14 +86,14 @@ impl Outputs {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Number and bytes of the outputs that are kept; identical ones take their bytes once.
+    /// Returns the number of kept outputs, and their bytes. Identical outputs count their bytes once.
     #[must_use]
     pub fn usage(&self) -> (u64, u64) {
         self.catalog().known.usage()
     }
 
-    /// What is known of the outputs of a session, or of all, the newest first. Those that
-    /// were found in the session's folder are its outputs too.
+    /// Returns the records of the outputs of a session, or of all, the newest first. A session has also the outputs
+    /// that were found in its folder.
     #[must_use]
     pub fn list(&self, session: Option<&str>, limit: usize) -> Vec<Record> {
         let folder = session.map(name::safe);
@@ -104,43 +103,43 @@ impl Outputs {
         })
     }
 
-    /// What is known of the newest outputs that `is_asked` takes, the newest first. It must
-    /// ask nothing of these outputs, for nobody else can meanwhile.
+    /// Returns the newest records that `is_asked` accepts, the newest first. `is_asked` must not use these outputs,
+    /// because they are locked meanwhile.
     #[must_use]
     pub fn list_where(&self, limit: usize, is_asked: impl Fn(&Record) -> bool) -> Vec<Record> {
         self.catalog().known.newest(limit, is_asked)
     }
 
-    /// What is known of an output.
+    /// Returns the record of an output.
     #[must_use]
     pub fn record(&self, handle: Handle) -> Option<Record> {
         self.catalog().known.get(handle).cloned()
     }
 
-    /// Where the file of an output is, or was.
+    /// Returns where the file of an output is, or was.
     #[must_use]
     pub fn path(&self, record: &Record) -> PathBuf {
         self.root.join(&*record.file)
     }
 
-    /// When the last collection of an earlier daemon was, in Unix seconds.
+    /// Returns when an earlier daemon last collected outputs, in Unix seconds.
     #[must_use]
     pub fn last_seen(&self) -> Option<f64> {
         self.catalog().last_seen
     }
 
-    /// What the log should tell, since this was asked last.
+    /// Returns the notices for the log since the last call.
     #[must_use]
     pub fn take_notices(&self) -> Vec<String> {
         self.catalog().take_notices()
     }
 
-    /// Remembers a text that is given to an agent: it is not spilled when it comes back.
+    /// Remembers a text that is returned to an agent, so that it is not spilled when it comes back.
     pub fn gave(&self, text: &str) {
         self.readings.gave(text);
     }
 
-    /// Whether a content is what was given out before.
+    /// Whether a content was returned to an agent before.
     #[must_use]
     pub fn is_reading(&self, content: &str) -> bool {
         self.readings.is_reading(content)
@@ -150,12 +149,12 @@ impl Outputs {
         self.catalog.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All kept outputs, as they are now.
+    /// Returns the records of all outputs that are kept now.
     fn kept(&self) -> Vec<Record> {
         self.catalog().known.records().filter(|record| record.state == State::Kept).cloned().collect()
     }
 
-    /// Removes the file of an output and of its index. Says how many bytes that frees.
+    /// Removes the file of an output and that of its index. Returns how many bytes that frees.
     fn remove_file(&self, file: &str) -> Result<u64, DiskError> {
         let path = self.root.join(file);
         let freed = herma_disk::file::remove_name(&path)?;

@@ -2,33 +2,33 @@
 
 use crate::preview::lines;
 
-/// Lines of a page when nothing else is asked for.
+/// The default number of lines of a page.
 pub const LINES: usize = 200;
 
-/// Chars of a page by chars when nothing else is asked for.
+/// The default number of chars of a page by chars.
 pub const CHARS: usize = 20_000;
 
-/// Chars of any page at most: what is longer goes on in the next one.
+/// The maximum number of chars of any page; the rest continues on the next one.
 pub const MOST: usize = 1_000_000;
 
-/// Which part is wanted.
+/// The part that is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// Lines from `line`, which counts from 1.
+    /// Lines from `line` (from 1) on.
     Lines {
-        /// The first.
+        /// The first line.
         line: usize,
-        /// How many.
+        /// How many lines.
         lines: usize,
     },
-    /// Chars from `offset`, which counts from 0.
+    /// Chars from `offset` (from 0) on.
     Chars {
-        /// The first.
+        /// The first char.
         offset: usize,
-        /// How many.
+        /// How many chars.
         limit: usize,
     },
-    /// That many last lines.
+    /// The last lines, this many.
     Tail(usize),
 }
 
@@ -54,7 +54,7 @@ pub struct Page {
     pub total_chars: usize,
 }
 
-/// Cuts a page out of a text. A page past the end is empty.
+/// Returns a page of a text. A page past the end is empty.
 #[must_use]
 pub fn page(text: &str, part: Part) -> Page {
     let (total_lines, total_chars) = (lines(text), text.chars().count());
@@ -81,15 +81,14 @@ pub fn page(text: &str, part: Part) -> Page {
     Page { text: text.to_owned(), next, total_lines, total_chars }
 }
 
-/// As many chars of a page by lines as fit, if not all do; it goes on by chars.
+/// Cuts a page by lines that has too many chars, and continues by chars. Returns `None` if all chars fit.
 fn bounded<'a>(text: &str, from: usize, part: &'a str) -> Option<(&'a str, Option<Next>)> {
     let (cut, _) = part.char_indices().nth(MOST)?;
     let offset = text[..from].chars().count() + MOST;
     Some((&part[..cut], Some(Next::Offset(offset))))
 }
 
-/// Byte offset at which line `index` (from 0) begins; the end when there are
-/// fewer.
+/// Returns the byte offset at which line `index` (from 0) begins; the end if there are fewer.
 fn line_start(text: &str, index: usize) -> usize {
     match index.checked_sub(1) {
         None => 0,

@@ -1,18 +1,18 @@
-//! Which files are being made or removed right now, so that nobody else does.
+//! Locks for the files that are being written or removed right now.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::handle::Handle;
 
-/// The files that somebody works on, by their folder's name.
+/// The locked files, with the names of their folders.
 #[derive(Debug, Default)]
 pub(crate) struct PathLocks {
     held: Mutex<HashMap<Handle, String>>,
     freed: Condvar,
 }
 
-/// A file that nobody else makes or removes until this is dropped.
+/// A file that no other thread writes or removes until this is dropped.
 #[derive(Debug)]
 #[must_use = "the lock ends when this is dropped"]
 pub(crate) struct PathLock<'a> {
@@ -21,7 +21,7 @@ pub(crate) struct PathLock<'a> {
 }
 
 impl PathLocks {
-    /// Waits until nobody works on the file, then path_locks it.
+    /// Waits until no other thread works on the file, then locks it.
     pub(crate) fn wait(&self, handle: Handle, folder: &str) -> PathLock<'_> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         while held.contains_key(&handle) {
@@ -31,7 +31,7 @@ impl PathLocks {
         PathLock { path_locks: self, handle }
     }
 
-    /// Locks the file, if nobody works on it.
+    /// Locks the file, if no other thread works on it.
     pub(crate) fn now(&self, handle: Handle, folder: &str) -> Option<PathLock<'_>> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.contains_key(&handle) {
@@ -41,15 +41,14 @@ impl PathLocks {
         Some(PathLock { path_locks: self, handle })
     }
 
-    /// Does something while nobody works on a file of this folder, nor begins to; `None` where
-    /// somebody does.
+    /// Runs `work` while no thread works on a file of this folder, or begins to. Returns `None` if one does.
     pub(crate) fn while_free<T>(&self, folder: &str, work: impl FnOnce() -> T) -> Option<T> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let is_busy = held.values().any(|held| held == folder);
         (!is_busy).then(work)
     }
 
-    /// Whether somebody works on a file of this folder.
+    /// Whether a thread works on a file of this folder.
     pub(crate) fn is_busy(&self, folder: &str) -> bool {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).values().any(|held| held == folder)
     }

@@ -1,11 +1,11 @@
-//! What stays in the conversation of a result that was spilled, or could not be.
+//! The text that stays in the conversation for a result that was spilled, or that could not be saved.
 
 use std::fmt::Display;
 
 use crate::facts::{Facts, narrow};
 use crate::grapheme::{border_before, border_behind};
 
-/// What a block begins with; a result that has it was spilled before.
+/// The beginning of a block. A result that contains it was spilled before.
 pub const OPENING_TAG: &str = "<persisted-output>";
 
 const CLOSING_TAG: &str = "</persisted-output>";
@@ -15,12 +15,11 @@ const CLOSING_TAG: &str = "</persisted-output>";
 pub struct Preview<'a> {
     /// The text, or its first lines.
     pub head: &'a str,
-    /// There is more.
+    /// Whether there is more text.
     pub has_more: bool,
 }
 
-/// The first `max` chars of a text, cut after its last line end where that keeps
-/// more than half of them.
+/// Returns the first `max` chars of a text, cut after its last line end if that keeps more than half of them.
 #[must_use]
 pub fn preview(text: &str, max: usize) -> Preview<'_> {
     let Some((cut, _)) = text.char_indices().nth(max) else {
@@ -34,15 +33,15 @@ pub fn preview(text: &str, max: usize) -> Preview<'_> {
     Preview { head, has_more: true }
 }
 
-/// As [`preview`], but a head that would end within a grapheme cluster ends before it.
+/// Returns what [`preview`] does, but a head that would end within a grapheme cluster ends before it.
 #[must_use]
 pub fn preview_whole(text: &str, max: usize) -> Preview<'_> {
     let Preview { head, has_more } = preview(text, max);
     Preview { head: &text[..border_before(text, head.len())], has_more }
 }
 
-/// The last `max` chars of what a preview leaves out, or somewhat fewer where they would
-/// begin within a grapheme cluster; `None` when that is nothing.
+/// Returns the last `max` chars that a preview leaves out, or somewhat fewer if they would begin within a grapheme
+/// cluster. Returns `None` if there are none.
 #[must_use]
 pub fn tail<'a>(text: &'a str, preview: &Preview<'_>, max: usize) -> Option<&'a str> {
     let rest = &text[preview.head.len()..];
@@ -51,13 +50,13 @@ pub fn tail<'a>(text: &'a str, preview: &Preview<'_>, max: usize) -> Option<&'a 
     Some(&rest[from..]).filter(|tail| !tail.is_empty())
 }
 
-/// Lines of a text; a final newline starts no further one.
+/// Returns the lines of a text. A final newline starts no further one.
 #[must_use]
 pub fn lines(text: &str) -> usize {
     memchr::memchr_iter(b'\n', text.as_bytes()).count() + usize::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
-/// What stands in the conversation for a text that was spilled to `path`.
+/// Returns the block that replaces a text that was spilled to `path` in the conversation.
 #[must_use]
 pub fn block(text: &str, facts: &Facts, path: &impl Display, size: usize, tail_size: usize) -> String {
     let chars = narrow(facts.chars);
@@ -82,7 +81,7 @@ pub fn block(text: &str, facts: &Facts, path: &impl Display, size: usize, tail_s
     block
 }
 
-/// What stands in the conversation for a text that could not be kept.
+/// Returns the text that replaces a text that could not be saved in the conversation.
 #[must_use]
 pub fn truncation(text: &str, chars: usize, size: usize) -> String {
     format!(
@@ -104,7 +103,7 @@ fn thousands(number: usize) -> String {
     grouped
 }
 
-/// Chars in units of 1,024, as the block's format has it: not bytes.
+/// Formats chars in units of 1,024, as the block's format requires: not bytes.
 #[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
 fn kilobytes(chars: usize) -> String {
     let kilobytes = chars as f64 / 1024.0;

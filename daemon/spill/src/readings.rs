@@ -1,4 +1,4 @@
-//! Texts that were given out: they are not spilled when they come back.
+//! Texts that were returned to an agent. They are not spilled when they come back.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -7,16 +7,16 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-/// How many texts are remembered; the oldest is forgotten first.
+/// The maximum number of remembered texts; the oldest is forgotten first.
 const TEXTS: usize = 4_096;
 
-/// Bytes that the JSON of an answer may have beside each text that was given out; with
-/// more it is something else that quotes the text.
+/// Bytes that the JSON of an answer may have in addition to each returned text. With more, it is another content that
+/// quotes the text.
 const BESIDE: usize = 1_024;
 
 type Fingerprint = [u8; 32];
 
-/// Fingerprints of the texts that were given out last.
+/// Fingerprints of the texts that were returned last.
 #[derive(Debug, Default)]
 pub(crate) struct Readings {
     state: Mutex<State>,
@@ -26,11 +26,11 @@ pub(crate) struct Readings {
 struct State {
     order: VecDeque<(usize, Fingerprint)>,
     known: HashSet<Fingerprint>,
-    /// How many have so many bytes: a text of no known length needs no hash.
+    /// The number of known texts of each length in bytes: a text of another length need not be hashed.
     lengths: HashMap<usize, usize>,
 }
 
-/// A tool result that is the JSON of an answer.
+/// A tool result that is the JSON of an answer of herma.
 #[derive(Deserialize)]
 struct Answer<'a> {
     #[serde(borrow, default)]
@@ -41,7 +41,7 @@ struct Answer<'a> {
     matches: Option<Vec<Item<'a>>>,
 }
 
-/// One text of an answer, and what comes with it.
+/// One text of an answer, and the fields that come with it.
 #[derive(Deserialize)]
 struct Item<'a> {
     #[serde(borrow)]
@@ -55,7 +55,7 @@ struct Item<'a> {
 }
 
 impl Item<'_> {
-    /// Bytes of what belongs to the text.
+    /// Returns the bytes that belong to the text.
     fn length(&self) -> usize {
         let beside = [self.message, self.before, self.after].into_iter().flatten();
         BESIDE + self.text.get().len() + beside.map(|value| value.get().len()).sum::<usize>()
@@ -63,7 +63,7 @@ impl Item<'_> {
 }
 
 impl Readings {
-    /// Remembers a text that was given out.
+    /// Remembers a text that was returned to an agent.
     pub(crate) fn gave(&self, text: &str) {
         let fingerprint: Fingerprint = Sha256::digest(text).into();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,8 +85,7 @@ impl Readings {
         }
     }
 
-    /// Whether a content is a text that was given out, or the JSON of an answer whose
-    /// texts were.
+    /// Whether a content is a text that was returned, or the JSON of an answer whose texts were.
     pub(crate) fn is_reading(&self, content: &str) -> bool {
         if self.state.lock().unwrap_or_else(PoisonError::into_inner).order.is_empty() {
             return false;

@@ -1,4 +1,4 @@
-//! Which outputs are to go; pure.
+//! Plans which outputs to remove; pure.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use crate::catalog::Reason;
 pub use crate::clock::Clock;
 use crate::handle::Handle;
 
-/// An output that may go.
+/// An output that may be removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facts<'a> {
-    /// Names it.
+    /// The handle of the output.
     pub handle: Handle,
     /// The session that it belongs to.
     pub session: &'a str,
@@ -17,25 +17,25 @@ pub struct Facts<'a> {
     pub bytes: u64,
     /// SHA-256 of its text.
     pub content: [u8; 32],
-    /// When it was kept, in Unix seconds.
+    /// When it was saved, in Unix seconds.
     pub created_at: f64,
 }
 
-/// What is known of a session.
+/// The state of a session.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SessionState {
-    /// It is going on.
+    /// It is open.
     Open,
     /// It has ended.
     Closed {
         /// When, in Unix seconds.
         ended_at: f64,
     },
-    /// Nothing.
+    /// It is unknown.
     Unknown,
 }
 
-/// How long and how much is kept.
+/// Limits of age and size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Retention {
     /// Seconds that an output is kept; infinite for ever, 0 for no longer than its session.
@@ -44,12 +44,15 @@ pub struct Retention {
     pub quota_bytes: u64,
 }
 
-/// Which outputs are to go, and why; in the order in which they go.
+/// Returns which outputs to remove, and why, in the order of removal.
 ///
-/// By age: those of closed sessions once the time to live has passed since they were kept
-/// and their session ended, and those of unknown sessions once it has passed since they
-/// were kept. Then, while the rest is over the quota: those of closed sessions, of unknown
-/// ones, of open ones, the oldest first, but never the newest of all.
+/// By age:
+///
+/// - Outputs of closed sessions, once the time to live has passed since they were saved and since their session ended.
+/// - Outputs of unknown sessions, once it has passed since they were saved.
+///
+/// Then, while the rest exceeds the quota: outputs of closed sessions, of unknown ones, of open ones, the oldest first,
+/// but never the newest of all.
 #[must_use]
 pub fn plan(
     outputs: &[Facts<'_>],

@@ -1,64 +1,64 @@
-//! Looking for a text or a pattern in outputs.
+//! Queries for a text or a pattern in outputs, and their results.
 
 use crate::handle::Handle;
 
 pub(crate) mod needle;
 pub(crate) mod shown;
 
-/// Rows when nothing else is asked for.
+/// The default number of rows.
 pub const ROWS: usize = 50;
 
-/// Rows at most.
+/// The maximum number of rows.
 pub const MOST_ROWS: usize = 1_000;
 
-/// Lines before and after a row at most.
+/// The maximum number of lines before and after a row.
 pub const MOST_CONTEXT: usize = 20;
 
-/// Longest query, in chars.
+/// The maximum length of a query, in chars.
 pub const LONGEST: usize = 1_000;
 
-/// What is looked for.
+/// The text or pattern to find.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Needle {
     /// This text, letter for letter.
     Literal(String),
-    /// This pattern, line by line: `^` and `$` are the ends of a line. A line of more than
-    /// 1 MiB is looked at in pieces of that size, which overlap by 64 KiB.
+    /// This pattern, line by line: `^` and `$` are the ends of a line. A line of more than 1 MiB is searched in pieces
+    /// of that size, which overlap by 64 KiB.
     Regex(String),
 }
 
-/// Where it is looked for.
+/// The outputs to search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// In this output.
+    /// This output.
     Handle(String),
-    /// In all outputs of this session.
+    /// All outputs of this session.
     Session(String),
-    /// In all outputs.
+    /// All outputs.
     All,
 }
 
 /// A search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// What is looked for.
+    /// The text or pattern to find.
     pub needle: Needle,
-    /// Where.
+    /// The outputs to search.
     pub scope: Scope,
-    /// Lines to give before and after each row, up to [`MOST_CONTEXT`].
+    /// Lines to return before and after each row, up to [`MOST_CONTEXT`].
     pub context: usize,
-    /// Rows to give, up to [`MOST_ROWS`].
+    /// Rows to return, up to [`MOST_ROWS`].
     pub limit: usize,
 }
 
-/// A line in which it was found.
+/// A line with a hit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
     /// The output.
     pub handle: Handle,
     /// The line, from 1.
     pub line: u64,
-    /// The line without its end, or the part of it round the hit.
+    /// The line without its end, or the part of it around the hit.
     pub text: String,
     /// The lines before.
     pub before: Vec<String>,
@@ -70,17 +70,17 @@ pub struct Match {
     pub start: usize,
     /// Chars of `text` up to the end of the hit.
     pub end: usize,
-    /// `text` is a part of its line only.
+    /// Whether `text` is only a part of its line.
     pub cut: bool,
 }
 
-/// What was found: the newest output first, then by line.
+/// The result of a search: the newest output first, then by line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
     /// The rows. Further hits in a line that a row shows have no row of their own.
     pub matches: Vec<Match>,
-    /// There are more.
+    /// Whether there are more.
     pub more: bool,
-    /// Bytes of the outputs that were looked at.
+    /// Bytes of the outputs that were searched.
     pub searched_bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! All tool results of one turn within their budget.
+//! Fits all tool results of one turn into the turn's budget.
 
 use crate::admit::{Admitted, Origin, spill};
 use crate::budget::{Budgets, is_reading};
@@ -16,18 +16,17 @@ pub struct TurnResult {
     pub content: Content,
 }
 
-/// What a turn came to.
+/// The result of fitting a turn.
 #[derive(Debug, Default)]
 pub struct Settled {
     /// Position and new content of the results that changed.
     pub replacements: Vec<(usize, Admitted)>,
-    /// Chars of all results after that.
+    /// Chars of all results after the replacements.
     pub total: usize,
 }
 
-/// Spills results, the largest first, until all of them together fit. Results
-/// that were spilled or given out before stay, but their chars count. The id and the tool
-/// of `of` are not looked at; `now` is in Unix seconds.
+/// Spills results, the largest first, until all of them together fit. Results that were spilled or returned to an agent
+/// before stay, but their chars count. The id and the tool of `of` are ignored; `now` is in Unix seconds.
 #[must_use]
 pub fn settle(outputs: &Outputs, of: &Origin<'_>, results: &[TurnResult], budgets: &Budgets, now: f64) -> Settled {
     let sizes: Vec<usize> = results.iter().map(|result| result.content.chars()).collect();

@@ -1,4 +1,4 @@
-//! What is known of the outputs, in memory.
+//! The records of the outputs, in memory.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
@@ -8,38 +8,37 @@ use super::row::{Begun, Kept, Row};
 use super::{Reason, Record, State};
 use crate::handle::Handle;
 
-/// Longest an expired output is known, in seconds.
+/// How long an expired output is remembered, in seconds.
 const TOMBSTONE_AGE: f64 = 90.0 * 86_400.0;
 
-/// How many expired outputs are known at most; the oldest go first.
+/// The maximum number of expired outputs that are remembered; the oldest are dropped first.
 const TOMBSTONES: usize = 10_000;
 
-/// All records, and which of them have the same content.
+/// All records, with an index of equal contents.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     records: HashMap<Handle, Numbered>,
     /// Kept outputs by SHA-256 and number.
     contents: BTreeMap<([u8; 32], u64), Handle>,
-    /// The number of the next record: the later one came, the larger its number.
+    /// The number of the next record: later records have larger ones.
     next: u64,
-    /// How many kept outputs have so many bytes.
+    /// The number of kept outputs of each length in bytes.
     lengths: HashMap<u64, usize>,
     names: HashSet<Arc<str>>,
-    /// Files that an earlier daemon began, and of which nothing else is known; by the handle
-    /// that they would have.
+    /// Files that an earlier daemon began, and of which nothing else is known, by the handle that they would have.
     pub(crate) begun: HashMap<Handle, Begun>,
-    /// The time of the system in which the last daemon started.
+    /// The boot of the system in which the last daemon started.
     pub(crate) boot: Option<String>,
     /// The newest time of a collection, in Unix seconds.
     pub(crate) last_seen: Option<f64>,
-    /// Seconds that daemons have run while the clock was in doubt, up to that time.
+    /// Seconds that daemons have run with a doubtful clock, up to that time.
     pub(crate) doubted: f64,
     /// Bytes of the kept outputs, each content once.
     bytes: u64,
     kept: usize,
 }
 
-/// A record, and when it came among the others.
+/// A record and its number in the order of arrival.
 #[derive(Debug)]
 struct Numbered {
     record: Record,
@@ -47,7 +46,7 @@ struct Numbered {
 }
 
 impl Known {
-    /// Takes in what a line says; false when it says nothing that can be.
+    /// Applies the row of a line. Returns false if the row is invalid.
     pub(crate) fn apply(&mut self, row: Row) -> bool {
         match row {
             Row::Opened { boot } => self.boot = Some(boot),
@@ -92,7 +91,7 @@ impl Known {
         })
     }
 
-    /// One copy of a name that many records have.
+    /// Returns the shared copy of a name that many records have.
     pub(crate) fn shared(&mut self, name: &str) -> Arc<str> {
         if let Some(name) = self.names.get(name) {
             return Arc::clone(name);
@@ -102,7 +101,7 @@ impl Known {
         name
     }
 
-    /// Takes a record in the place of any earlier one.
+    /// Adds a record, in place of an earlier one with its handle.
     pub(crate) fn put(&mut self, record: Record) {
         self.begun.remove(&record.handle);
         self.forget(record.handle);
@@ -114,7 +113,7 @@ impl Known {
         self.records.insert(record.handle, Numbered { record, number });
     }
 
-    /// A kept record becomes an expired one, which is given back; any other stays.
+    /// Marks a kept record as expired and returns it; any other record stays.
     pub(crate) fn expire(&mut self, handle: Handle, at: f64, reason: Reason) -> Option<Record> {
         let Numbered { record, number } =
             self.records.get_mut(&handle).filter(|numbered| numbered.record.state == State::Kept)?;
@@ -168,9 +167,9 @@ impl Known {
         self.records.values().map(|numbered| &numbered.record)
     }
 
-    /// The newest records that `is_asked` takes, the newest first; only those are copied.
+    /// Returns the newest records that `is_asked` accepts, the newest first. Only those are copied.
     pub(crate) fn newest(&self, limit: usize, is_asked: impl Fn(&Record) -> bool) -> Vec<Record> {
-        // The oldest of those that are held is on top.
+        // The oldest of the selected records is on top.
         let mut held = BinaryHeap::new();
         for record in self.records().filter(|record| is_asked(record)) {
             if held.len() < limit {
@@ -184,23 +183,23 @@ impl Known {
         held.into_sorted_vec().into_iter().map(|Older(record)| record.clone()).collect()
     }
 
-    /// Kept outputs with this content, the one that came last first.
+    /// Returns the kept outputs with this content, the one that was added last first.
     pub(crate) fn with_content(&self, sha256: &[u8; 32]) -> impl Iterator<Item = &Record> {
         let same = self.contents.range((*sha256, 0)..=(*sha256, u64::MAX));
         same.rev().filter_map(|(_, handle)| self.get(*handle))
     }
 
-    /// Whether any kept output has so many bytes.
+    /// Whether any kept output has `bytes` bytes.
     pub(crate) fn has_length(&self, bytes: u64) -> bool {
         self.lengths.contains_key(&bytes)
     }
 
-    /// Kept outputs and their bytes, each content once.
+    /// Returns the number of kept outputs and their bytes, each content once.
     pub(crate) fn usage(&self) -> (u64, u64) {
         (crate::facts::wide(self.kept), self.bytes)
     }
 
-    /// Forgets what expired long ago.
+    /// Forgets outputs that expired long ago.
     pub(crate) fn prune(&mut self, now: f64) {
         let mut tombstones: Vec<(f64, Handle)> = self
             .records()
@@ -218,12 +217,12 @@ impl Known {
         self.names.retain(|name| Arc::strong_count(name) > 1);
     }
 
-    /// How many lines say all of this.
+    /// Returns how many lines are needed for all of this.
     pub(crate) fn rows_needed(&self) -> usize {
         2 + self.begun.len() + 2 * self.records.len() - self.kept
     }
 
-    /// The rows that say all of this.
+    /// Returns the rows for all of this.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Row> + '_ {
         let boot = self.boot.iter().map(|boot| Row::Opened { boot: boot.clone() });
         let seen = self.last_seen.iter().map(|at| Row::Seen { at: *at, doubted: self.doubted });
@@ -240,7 +239,7 @@ impl Known {
     }
 }
 
-/// A record that is the greater, the older it is.
+/// A record that compares as greater, the older it is.
 struct Older<'a>(&'a Record);
 
 impl Ord for Older<'_> {
@@ -263,7 +262,7 @@ impl PartialEq for Older<'_> {
 
 impl Eq for Older<'_> {}
 
-/// The row of a kept output.
+/// Returns the row of a kept output.
 pub(crate) fn row_of(record: &Record) -> Kept {
     Kept {
         begun: Begun {

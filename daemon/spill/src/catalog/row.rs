@@ -1,7 +1,7 @@
-//! The lines of the catalog: JSON with a checksum over the bytes of what they say.
+//! The lines of the catalog: JSON with a checksum of the bytes of its body.
 //!
-//! `{"crc":"0a1b2c3d","kept":{…}}`: the checksum is CRC-32 (IEEE 802.3), in lower-case
-//! hex, of the object behind the second colon.
+//! `{"crc":"0a1b2c3d","kept":{…}}`: the checksum is CRC-32 (IEEE 802.3), in lowercase hex, of the object after the
+//! second colon.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub(crate) struct Begun {
     pub(crate) file: String,
 }
 
-/// A file that is whole and durable.
+/// A file that is complete and durable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Kept {
     #[serde(flatten)]
@@ -32,26 +32,26 @@ pub(crate) struct Kept {
     pub(crate) chars: u64,
     pub(crate) lines: u64,
     pub(crate) bytes: u64,
-    /// Hex.
+    /// SHA-256 of the text, in hex.
     pub(crate) sha256: String,
     pub(crate) created_at: f64,
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Row {
-    /// A daemon started, at this time of the system.
+    /// A daemon started, in this boot of the system.
     Opened { boot: String },
-    /// A file is about to be made.
+    /// A file is about to be written.
     Begin(Begun),
-    /// A file is there.
+    /// A file is complete.
     Kept(Kept),
     /// A file is gone.
     Expired { handle: String, at: f64, reason: Reason },
-    /// Nothing is known of an output any more.
+    /// An output is forgotten.
     Forgotten { handle: String },
-    /// Outputs were collected at this time. The clock was in doubt then, and daemons had run
-    /// for so many seconds while it was, or it was not, and this is 0.
+    /// Outputs were collected at this time. `doubted` is how many seconds daemons had run with a doubtful clock; 0 if
+    /// the clock was not in doubt.
     Seen { at: f64, doubted: f64 },
 }
 
@@ -101,7 +101,7 @@ fn line(kind: &str, body: &impl Serialize, out: &mut Vec<u8>) {
     out.extend_from_slice(format!(r#"","{kind}":"#).as_bytes());
     let from = out.len();
     if serde_json::to_writer(&mut *out, body).is_err() {
-        // No body of a row can fail; a line without one is none.
+        // No body of a row can fail. A line without a body is left out.
         return out.truncate(start);
     }
     let crc = format!("{:08x}", crc32fast::hash(&out[from..]));
@@ -109,16 +109,16 @@ fn line(kind: &str, body: &impl Serialize, out: &mut Vec<u8>) {
     out.extend_from_slice(b"}\n");
 }
 
-/// Why a line says nothing.
+/// The reason why a line has no row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unread {
-    /// It is not what was written.
+    /// It differs from the line that was written.
     Damaged,
-    /// It is whole, but of a kind that is not known: a newer version wrote it.
+    /// It is complete, but of an unknown kind: a newer version wrote it.
     Unknown,
 }
 
-/// What a whole line says, newline included or not.
+/// Parses a complete line, with or without its newline.
 pub(crate) fn read(line: &[u8]) -> Result<Row, Unread> {
     let (kind, body) = whole(line).ok_or(Unread::Damaged)?;
     let row = row(kind, body).ok_or(Unread::Unknown)?;
@@ -134,13 +134,13 @@ fn is_inside(file: &str) -> bool {
     file.split_once('/').is_some_and(|(folder, name)| is_name(folder) && is_name(name))
 }
 
-/// Whether a line without an end is the beginning of one that says that a file is begun.
+/// Whether a line without an end is the beginning of a `begin` line.
 pub(crate) fn is_torn_begin(line: &[u8]) -> bool {
     let rest = line.strip_prefix(CRC.as_bytes()).and_then(|rest| rest.split_at_checked(DIGITS));
     rest.is_some_and(|(_, rest)| rest.starts_with(br#"","begin":"#)) && !line.ends_with(b"\n")
 }
 
-/// Kind and body of a line that is as it was written.
+/// Returns the kind and the body of an undamaged line.
 fn whole(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let (crc, rest) = line.strip_prefix(CRC.as_bytes())?.split_at_checked(DIGITS)?;

@@ -9,8 +9,8 @@ fn begun(id: &str) -> Begun {
     Begun { handle: Handle::of(&file).to_string(), session, profile, tool, id: text(id), file }
 }
 
-/// Written anew while a file was made, the catalog did not say that it was begun: after a
-/// kill it was taken in although nobody was told of it.
+/// When the catalog was rewritten while a file was being written, it lost the row that the file was begun. After a kill
+/// the file was adopted although its handle was never returned.
 #[test]
 fn what_is_begun_is_still_said_after_the_file_was_written_anew() {
     let folder = tempfile::tempdir().unwrap();
@@ -24,7 +24,7 @@ fn what_is_begun_is_still_said_after_the_file_was_written_anew() {
         catalog.tidy(0.0);
         let again = Catalog::open(&path);
         assert_eq!(again.known.begun.into_values().collect::<Vec<_>>(), [begun("live")]);
-        // The line can still be made void.
+        // The line can still be invalidated.
         let (_, place) = &catalog.live[&Handle::of("s/live.txt")];
         let line = std::fs::read(&path).unwrap().split_off(usize::try_from(place.unwrap()).unwrap());
         assert_eq!(row::read(&line), Ok(Row::Begin(begun("live"))));

@@ -1,4 +1,4 @@
-//! Removing outputs: those that are to go, one of them, or all of a session.
+//! Removes outputs: those that a retention plan names, a single one, or all of a session.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,16 +17,16 @@ use crate::handle::{Handle, split_line};
 use crate::name;
 use crate::retention::{self, Clock, Retention, SessionState};
 
-/// Age after which a temporary file is one that somebody left.
+/// The age from which a temporary file counts as a leftover.
 const LEFTOVER: Duration = Duration::from_mins(1);
 
-/// Files of a session that are removed before that is written down.
+/// The maximum number of a session's files that are removed before the catalog notes it.
 const AT_ONCE: usize = 256;
 
-/// An output that is not there any more.
+/// An output that no longer exists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expired {
-    /// Names it.
+    /// The handle of the output.
     pub handle: Handle,
     /// The session that it belonged to.
     pub session: String,
@@ -46,36 +46,36 @@ pub struct Expired {
     pub at: f64,
 }
 
-/// An output that somebody removed.
+/// An output that a caller removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gone {
     /// Bytes of its text.
     pub bytes: u64,
-    /// What it was, where that was known.
+    /// The output, if it had a record.
     pub expired: Option<Expired>,
 }
 
-/// What a collection came to.
+/// The result of a collection.
 #[derive(Debug, Default)]
 pub struct Collected {
-    /// What went, or would go.
+    /// The outputs that were removed, or would be.
     pub expired: Vec<Expired>,
-    /// Outputs that are kept.
+    /// The number of outputs that are kept.
     pub files_left: u64,
     /// Their bytes, each content once.
     pub bytes_left: u64,
-    /// Bytes that were freed on the disk; in a dry run as the catalog counts them.
+    /// Bytes that were freed on the disk; in a dry run the bytes that the catalog counts.
     pub freed_bytes: u64,
     /// Files that could not be removed; the next collection tries again.
     pub failures: Vec<DiskError>,
 }
 
 impl Outputs {
-    /// Removes what is to go by [`retention::plan`], and what was left over; session folders
-    /// that are empty then go too. A dry run only tells what would.
+    /// Removes the outputs of a [`retention::plan`], leftovers, and the session folders that are empty then. A dry run
+    /// only reports what it would remove.
     ///
     /// # Errors
-    /// A root that can't be listed.
+    /// The root can't be listed.
     pub fn collect(
         &self,
         sessions: impl Fn(&str) -> SessionState,
@@ -111,7 +111,7 @@ impl Outputs {
                 break;
             }
             let Some(record) = self.record(handle) else { continue };
-            // One that is busy is just being kept again.
+            // A busy one is just being kept again.
             let Some(_lock) = self.path_locks.now(handle, record.folder()) else { continue };
             let Some((expired, freed)) = self.expire(handle, at, reason) else { continue };
             collected.expired.push(expired);
@@ -146,8 +146,8 @@ impl Outputs {
         collected.freed_bytes = before - collected.bytes_left;
     }
 
-    /// Marks a kept output as expired, then removes its file; `None` when it is none. Only
-    /// who holds its lock may call this.
+    /// Marks a kept output as expired, then removes its file. Returns `None` if it is not kept. Only the holder of its
+    /// lock may call this.
     fn expire(&self, handle: Handle, at: f64, reason: Reason) -> Option<(Expired, Result<u64, DiskError>)> {
         let record = {
             let mut catalog = self.catalog();
@@ -159,11 +159,11 @@ impl Outputs {
         Some((expired(&record, at, reason), freed))
     }
 
-    /// Removes an output; it is known as expired from then on. Says how many bytes its text
-    /// had. `now` is in Unix seconds.
+    /// Removes an output, which is then remembered as expired. Returns how many bytes its text had. `now` is in Unix
+    /// seconds.
     ///
     /// # Errors
-    /// No such output, one that expired before, or a file that can't be removed.
+    /// There is no such output, it expired before, or its file can't be removed.
     pub fn remove(&self, handle: &str, now: f64) -> Result<Gone, SpillError> {
         let not_found = || SpillError::NotFound(shorten(handle));
         let parsed = Handle::parse(split_line(handle).0).ok_or_else(not_found)?;
@@ -187,7 +187,7 @@ impl Outputs {
                 freed?;
                 Ok(Gone { bytes: expired.bytes, expired: Some(expired) })
             }
-            // Nothing is known of it yet.
+            // It has no record yet.
             None => {
                 self.remove_file(&file)?;
                 Ok(Gone { bytes: length, expired: None })
@@ -195,8 +195,8 @@ impl Outputs {
         }
     }
 
-    /// Removes the folder of a session if it is empty and nobody is about to make a file
-    /// there; who does so at this very moment makes it again.
+    /// Removes the folder of a session if it is empty and no thread is about to write a file there. A thread that does
+    /// so at this moment creates the folder again.
     pub(super) fn remove_folder(&self, folder: &str) -> Result<(), DiskError> {
         let remove = || {
             self.durable.lock().unwrap_or_else(PoisonError::into_inner).remove(folder);
@@ -205,12 +205,11 @@ impl Outputs {
         self.path_locks.while_free(folder, remove).unwrap_or(Ok(()))
     }
 
-    /// Removes all outputs of a session, and forgets that they were there: also those that
-    /// were only found in its folder, whose session is known by the folder's name alone. Says
-    /// which they were: those that nothing was known of as bytes only.
+    /// Removes and forgets all outputs of a session, including those that were only found in its folder, whose session
+    /// is known from the folder's name alone. Returns the removed outputs; those without a record only have their
+    /// bytes.
     ///
-    /// # Errors
-    /// A file that can't be removed; those before it are gone.
+    /// A file can't be removed; those before it are gone.
     pub fn remove_session(&self, session: &str, now: f64) -> Result<Vec<Gone>, DiskError> {
         let folder = name::safe(session);
         let records: Vec<Record> = self.list(Some(session), usize::MAX);
@@ -236,15 +235,15 @@ impl Outputs {
         }
         self.durable.lock().unwrap_or_else(PoisonError::into_inner).remove(&folder);
         folder::remove_empty(&below)?;
-        // The session's id and those of its calls may tell something too.
+        // The ids of the session and of its calls may be confidential too.
         self.catalog().purge();
         Ok(gone)
     }
 }
 
 impl Outputs {
-    /// Removes some of the records' files, and gives those that are left. Nobody else makes one of
-    /// these files before it is written down that they are gone. Indexes in the folder `below` stay.
+    /// Removes some of the records' files, and returns the records that are left. No other thread writes one of these
+    /// files until the catalog notes that they are gone. Indexes in the folder `below` stay.
     fn remove_some<'a>(
         &self,
         records: &'a [Record],
@@ -255,7 +254,7 @@ impl Outputs {
         let mut locks = Vec::new();
         let mut failure = None;
         for record in records.iter().take(AT_ONCE) {
-            // Who waits holds nothing that somebody else may wait for.
+            // A thread that waits for a lock must hold no other lock, to avoid a deadlock.
             let lock = if locks.is_empty() {
                 Some(self.path_locks.wait(record.handle, record.folder()))
             } else {

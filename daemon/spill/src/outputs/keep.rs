@@ -1,4 +1,4 @@
-//! Keeping a text: whole and durable before it is said to be there.
+//! Keeps a text. It is complete and durable before a caller gets its handle.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
@@ -17,19 +17,19 @@ use crate::handle::Handle;
 use crate::index::{Builder, Index};
 use crate::name;
 
-/// Texts of so many bytes and more are counted, hashed and indexed while they are written.
+/// Bytes from which a text is counted, hashed and indexed while it is written.
 const BESIDE: usize = 256 << 10;
 
-/// Bytes that are measured at once.
+/// Bytes that are measured in one piece.
 const PIECE: usize = 64 << 10;
 
-/// Outputs with the same content of which one is given a further name, at most tried.
+/// The maximum number of outputs with the same content that are tried as the target of a hard link.
 const CANDIDATES: usize = 3;
 
-/// Longest name that is remembered, in chars.
+/// The maximum length of a name that is remembered, in chars.
 const NAME: usize = 1_024;
 
-/// Where a result comes from.
+/// The source of a result.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin<'a> {
     /// The session.
@@ -45,22 +45,22 @@ pub struct Origin<'a> {
 /// A text that is on disk now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// Names it.
+    /// Its handle.
     pub handle: Handle,
-    /// Where it is.
+    /// The path of its file.
     pub path: PathBuf,
 }
 
-/// What was found out about a text in one pass.
+/// The measurements of a text from one pass.
 #[derive(Debug, Clone)]
 struct Measured {
     facts: Facts,
-    /// Its index, where somebody made it.
+    /// Its index, if it was built.
     index: Option<Arc<Index>>,
 }
 
 impl Measured {
-    /// Counts, hashes and indexes a text, piece by piece while each is in the cache.
+    /// Counts, hashes and indexes a text, one piece at a time while the piece is in the CPU cache.
     fn of(text: &str) -> Self {
         let (mut builder, mut hash) = (Builder::default(), Sha256::new());
         for piece in text.as_bytes().chunks(PIECE) {
@@ -74,21 +74,21 @@ impl Measured {
 }
 
 impl Outputs {
-    /// Keeps a text, whole and durable, before this returns. The same text under the same
-    /// id is kept once; another text under the same id gets a name of its own; identical
-    /// texts under different ids take their room once. `now` is in Unix seconds.
+    /// Keeps a text; it is complete and durable when this returns. The same text with the same id is kept once. Another
+    /// text with the same id gets a different name. Identical texts with different ids take their space once. `now` is
+    /// in Unix seconds.
     ///
     /// # Errors
-    /// Whatever step failed; nothing is kept then.
+    /// Any step failed; nothing is kept then.
     pub fn keep(&self, origin: &Origin<'_>, text: &str, facts: &Facts, now: f64) -> Result<Kept, DiskError> {
         self.keep_as(origin, text, now, &mut || Measured { facts: *facts, index: None })
     }
 
-    /// Keeps a text that another host has by this handle, under the name that leads to it; `None` where the handle is
-    /// not one of this origin and text. The name is made here, of nothing but these.
+    /// Keeps a text that another host has under this handle, under the name that leads to the handle. Returns `None` if
+    /// the handle does not belong to this origin and text. The name is derived from these alone.
     ///
     /// # Errors
-    /// Whatever step failed; nothing is kept then.
+    /// Any step failed; nothing is kept then.
     pub fn keep_as_elsewhere(
         &self,
         handle: Handle,
@@ -104,7 +104,7 @@ impl Outputs {
         Ok((kept.handle == handle).then_some(kept))
     }
 
-    /// Whether this very text is kept under this session and id.
+    /// Whether exactly this text is kept with this session and id.
     pub(crate) fn is_kept_as(&self, origin: &Origin<'_>, text: &str) -> bool {
         let (session, id, hash) = (name::safe(origin.session), name::safe(origin.id), name::hex(text.as_bytes()));
         let names = [format!("{id}{SUFFIX}"), format!("{id}-{}{SUFFIX}", &hash[..8]), format!("{id}-{hash}{SUFFIX}")];
@@ -146,7 +146,7 @@ impl Outputs {
         self.keep_from(0, origin, text, now, measured)
     }
 
-    /// Keeps a text under the first name from this one on that no other text has.
+    /// Keeps a text under the first name from `first` on that no other text has.
     fn keep_from(
         &self,
         first: usize,
@@ -168,7 +168,7 @@ impl Outputs {
             let file = format!("{session}/{name}");
             let (handle, path) = (Handle::of(&file), self.root.join(&file));
             let _lock = self.path_locks.wait(handle, &session);
-            // Behind the lock, for a folder without locks may be removed at any time.
+            // Inside the lock, because a folder without locks may be removed at any time.
             self.make_folder(&session)?;
             let is_there = match Regular::open(&path)? {
                 Some(there) => {
@@ -212,7 +212,7 @@ impl Outputs {
         Err(DiskError { operation: "create", path: self.root.join(session), source })
     }
 
-    /// Makes the session's folder; that it is there is durable when this returns.
+    /// Creates the session's folder. Its name is durable when this returns.
     fn make_folder(&self, session: &str) -> Result<(), DiskError> {
         if self.durable.lock().unwrap_or_else(PoisonError::into_inner).contains(session) {
             return Ok(());
@@ -224,7 +224,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// Creates the file; as a further name of one with the same content, where there is one.
+    /// Creates the file, as a hard link to a file with the same content if there is one.
     fn make_file(
         &self,
         path: &Path,
@@ -233,14 +233,14 @@ impl Outputs {
         measured: &mut dyn FnMut() -> Measured,
     ) -> Result<Created, DiskError> {
         let has_length = self.catalog().known.has_length(wide(text.len()));
-        // A long one is written while it is measured: what is as long as another is seldom the same.
+        // A long text is written while it is measured, because another text of its length seldom equals it.
         let early = (has_length && text.len() >= BESIDE).then(|| self.write_new(path, session, text));
         if has_length {
             let sha256 = measured().facts.sha256;
             let same: Vec<PathBuf> =
                 self.catalog().known.with_content(&sha256).take(CANDIDATES).map(|record| self.path(record)).collect();
             for candidate in same {
-                // One that can't be read or linked is no reason not to write the text.
+                // A candidate that can't be read or linked does not keep the text from being written.
                 if let Ok(Some(file)) = Regular::open(&candidate)
                     && file.holds(text.as_bytes()).unwrap_or(false)
                     && let Ok(created) = file.link_as(path)
@@ -264,7 +264,7 @@ impl Outputs {
         }
     }
 
-    /// Takes an output into the catalog.
+    /// Adds an output to the catalog.
     pub(super) fn put_record(&self, begun: &Begun, facts: Facts, bytes: u64, created_at: f64) {
         let mut catalog = self.catalog();
         let [session, profile, tool] =

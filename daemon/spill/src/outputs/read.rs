@@ -1,4 +1,4 @@
-//! Reading outputs: whole, or only the part of one that is asked for.
+//! Reads outputs: whole, or only a part of one.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Component, Path, PathBuf};
@@ -18,30 +18,30 @@ use crate::located::Located;
 use crate::page::{Page, Part, page};
 use crate::{json, name};
 
-/// Texts of fewer bytes have no file for their index: reading them is as fast.
+/// Bytes from which a text has an index. Reading a shorter one is as fast.
 const INDEXED: u64 = 256 << 10;
 
-/// Bytes of the shortest output whose index is written to disk with it; for a shorter one
-/// the first page that is read after a restart does that in no time.
+/// Bytes from which the index of an output is written to disk. For a shorter one, the first read after a restart builds
+/// it in no time.
 const INDEX_KEPT: u64 = 4 << 20;
 
-/// Indexes that are held in memory at most.
+/// The maximum number of indexes that are held in memory.
 const INDEXES: usize = 64;
 
-/// Bytes that are read at once.
+/// Bytes of one read.
 const BLOCK: usize = 1 << 20;
 
-/// How a text is shown.
+/// The form in which a text is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum View {
-    /// As it is.
+    /// Unchanged.
     #[default]
     Raw,
-    /// As JSON in lines and indented.
+    /// As indented JSON.
     Json,
 }
 
-/// The indexes that were used last.
+/// The most recently added indexes.
 #[derive(Debug, Default)]
 pub(super) struct Indexes {
     held: HashMap<PathBuf, (Stamp, Arc<Index>)>,
@@ -72,40 +72,39 @@ impl Indexes {
 }
 
 impl Outputs {
-    /// The whole text of an output. A line that the handle names is passed over.
+    /// Returns the whole text of an output. A line in the handle is ignored.
     ///
     /// # Errors
-    /// No such output, one that expired, or one that can't be read.
+    /// There is no such output, it expired, or it can't be read.
     pub fn read(&self, handle: &str) -> Result<String, SpillError> {
         whole(&self.find(handle)?)
     }
 
-    /// The whole text of the output at a path.
+    /// Returns the whole text of the output at a path.
     ///
     /// # Errors
-    /// A path outside the folder, no such file, or one that can't be read.
+    /// The path is outside the folder, there is no such file, or it can't be read.
     pub fn read_path(&self, path: &str) -> Result<String, SpillError> {
         whole(&self.find_path(path)?)
     }
 
-    /// A part of an output. Its text is remembered as given out.
+    /// Returns a part of an output, and remembers its text as returned to an agent.
     ///
     /// # Errors
-    /// As [`Outputs::read`], and for [`View::Json`] a text that is no JSON.
+    /// As [`Outputs::read`], and for [`View::Json`] if the text is no JSON.
     pub fn page(&self, handle: &str, part: Part, view: View) -> Result<Page, SpillError> {
         self.page_of(self.find(handle)?, part, view)
     }
 
-    /// A part of the output at a path. Its text is remembered as given out.
+    /// Returns a part of the output at a path, and remembers its text as returned to an agent.
     ///
     /// # Errors
-    /// As [`Outputs::read_path`], and for [`View::Json`] a text that is no JSON.
+    /// As [`Outputs::read_path`], and for [`View::Json`] if the text is no JSON.
     pub fn page_path(&self, path: &str, part: Part, view: View) -> Result<Page, SpillError> {
         self.page_of(self.find_path(path)?, part, view)
     }
 
-    /// A part of an output that no agent is given as it is: it is not remembered as given
-    /// out.
+    /// Returns a part of an output that no agent gets unchanged. Its text is not remembered as returned.
     ///
     /// # Errors
     /// As [`Outputs::read`].
@@ -126,7 +125,7 @@ impl Outputs {
         if file.length() < INDEXED { Ok(page(&whole(&file)?, part)) } else { self.located(file)?.page(part) }
     }
 
-    /// An open file with its index.
+    /// Returns an open file with its index.
     pub(super) fn located(&self, file: Regular) -> Result<Located, SpillError> {
         let index = self.index(&file)?;
         Ok(Located::new(file, index))
@@ -148,7 +147,7 @@ impl Outputs {
                 let index = Arc::new(build(file)?);
                 // A file that was changed a moment ago may change again unnoticed.
                 if stamp.is_settled(std::time::SystemTime::now()) {
-                    // Without a disk to write to it is built again.
+                    // If the disk can't be written, the index is built again next time.
                     drop(cache::put(&index_path(path), &index.to_bytes(&stamp.to_bytes()), TEMPORARY));
                 }
                 index
@@ -158,7 +157,7 @@ impl Outputs {
         Ok(index)
     }
 
-    /// Makes the index of a text that was just kept, where it is worth it.
+    /// Builds the index of a text that was just kept, if it is long enough.
     pub(super) fn make_index(&self, path: &Path, text: &str, made: Option<Arc<Index>>) {
         if wide(text.len()) < INDEXED {
             return;
@@ -166,13 +165,13 @@ impl Outputs {
         let Ok(Some(stamp)) = Stamp::now(path) else { return };
         let index = made.unwrap_or_else(|| Arc::new(Index::of(text)));
         if wide(text.len()) >= INDEX_KEPT {
-            // Whoever reads it builds it then.
+            // If this fails, the next reader builds it.
             drop(cache::put(&index_path(path), &index.to_bytes(&stamp.to_bytes()), TEMPORARY));
         }
         self.indexes.lock().unwrap_or_else(PoisonError::into_inner).put(path, stamp, index);
     }
 
-    /// The file of an output.
+    /// Opens the file of an output.
     pub(super) fn find(&self, asked: &str) -> Result<Regular, SpillError> {
         let (text, _) = split_line(asked);
         let not_found = || SpillError::NotFound(shorten(asked));
@@ -190,7 +189,7 @@ impl Outputs {
         self.open_inside(&path, asked)
     }
 
-    /// Looks through the folders for a file that the catalog doesn't know.
+    /// Searches the folders for a file that the catalog doesn't know.
     fn look_for(&self, handle: Handle) -> Result<Option<PathBuf>, DiskError> {
         for session in folder::names(&self.root)? {
             let below = self.root.join(&session);
@@ -231,7 +230,7 @@ impl Outputs {
         }
     }
 
-    /// Opens a file that must be below the root, links followed.
+    /// Opens a file that must be below the root after links are followed.
     pub(super) fn open_inside(&self, path: &Path, asked: &str) -> Result<Regular, SpillError> {
         let inside = match (file::real_path(&self.root)?, file::real_path(path)?) {
             (Some(root), Some(real)) => real.starts_with(root),
@@ -250,7 +249,7 @@ impl Outputs {
     }
 }
 
-/// Where the index of an output is.
+/// Returns the path of the index of an output.
 pub(super) fn index_path(path: &Path) -> PathBuf {
     path.with_extension(INDEX_SUFFIX.trim_start_matches('.'))
 }
@@ -263,7 +262,7 @@ fn whole(file: &Regular) -> Result<String, SpillError> {
     })
 }
 
-/// Reads a whole file block by block, as [`each_block`] does, to make its index.
+/// Reads a whole file block by block, as [`each_block`] does, to build its index.
 fn build(file: &Regular) -> Result<Index, SpillError> {
     let mut builder = Builder::default();
     each_block(file, |block| builder.add(block.as_bytes()))?;

@@ -1,4 +1,4 @@
-//! Searching through outputs.
+//! Searches through outputs.
 
 use herma_disk::Cause;
 
@@ -12,13 +12,11 @@ use crate::search::shown::row;
 use crate::search::{Found, MOST_CONTEXT, MOST_ROWS, Query, Scope};
 
 impl Outputs {
-    /// Looks for a text or a pattern. Outputs that vanish meanwhile are passed over, and so
-    /// are files that are no text unless one is asked for by its handle. The texts are
-    /// remembered as given out.
+    /// Searches for a text or a pattern. Outputs that vanish meanwhile are skipped. So are files that are no text,
+    /// unless the query names one with its handle. The texts are remembered as returned to an agent.
     ///
     /// # Errors
-    /// A query that can't be searched for, no such output, one that expired or can't be read, or
-    /// [`SpillError::Cancelled`].
+    /// The query is invalid; there is no such output, or it expired or can't be read; or [`SpillError::Cancelled`].
     pub fn search(&self, query: &Query, is_cancelled: &dyn Fn() -> bool) -> Result<Found, SpillError> {
         let ready = Ready::new(&query.needle)?;
         let mut found = Found::default();

@@ -1,4 +1,4 @@
-//! Brings the catalog and the folders together.
+//! Reconciles the catalog with the folders.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -18,43 +18,43 @@ use crate::facts::{Facts, count_chars, count_newlines};
 use crate::handle::Handle;
 use crate::name;
 
-/// What a sweep came to.
+/// The result of a sweep.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Temporary files, and indexes without their output, that were removed.
     pub leftovers: usize,
-    /// Outputs that a killed daemon had not answered for, and that were removed.
+    /// Outputs that were removed because a killed daemon never returned their handles.
     pub orphans: usize,
-    /// Files that nothing was known of, and that are outputs now.
+    /// Files without a record that are outputs now.
     pub adopted: usize,
-    /// Outputs whose file was gone.
+    /// Outputs that expired because their file was gone.
     pub gone: usize,
 }
 
-/// What becomes of files that are no outputs by what the catalog says.
+/// What to do with files that the catalog does not list as kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unanswered {
-    /// They go.
+    /// They are removed.
     Go,
-    /// Those that were begun are outputs; those that expired go.
+    /// Begun files are outputs; expired ones are removed.
     BegunAreOutputs,
-    /// All are outputs, for the catalog may lack what was said of them.
+    /// All are outputs, because the catalog may lack rows about them.
     AreOutputs,
 }
 
 impl Outputs {
-    /// Brings catalog and folders together after a start: removes what a killed daemon left,
-    /// takes in files that nothing is known of, and marks outputs whose file is gone as
-    /// expired. Only the holder of the home's lock may call this. `now` is in Unix seconds.
+    /// Reconciles the catalog with the folders after a start. Removes leftovers of a killed daemon, adopts files
+    /// without a record, and marks outputs whose file is gone as expired. Only the holder of the home's lock may call
+    /// this. `now` is in Unix seconds.
     ///
     /// # Errors
-    /// A root that can't be listed; what is wrong in a folder below it is a notice.
+    /// The root can't be listed. A problem in a folder below it causes a notice.
     pub fn sweep(&self, now: f64) -> Result<Swept, DiskError> {
         self.catalog().sweep()?;
         let boot = process::boot();
         let unanswered = {
             let catalog = self.catalog();
-            // After a power cut the catalog may lack what was said of a file that is there.
+            // After a power cut the catalog may lack rows about a file that is there.
             let is_same_boot = boot.is_some() && catalog.known.boot == boot;
             match (catalog.is_doubtful, is_same_boot) {
                 (true, _) => Unanswered::AreOutputs,
@@ -65,7 +65,7 @@ impl Outputs {
         let swept = self.reconcile(now, Duration::ZERO, unanswered)?;
         let mut catalog = self.catalog();
         if self.is_stopped() {
-            // What is begun by what the catalog says is left to the next start.
+            // Files that the catalog lists as begun are left to the next start.
             return Ok(swept);
         }
         catalog.known.begun.clear();
@@ -78,7 +78,7 @@ impl Outputs {
         Ok(swept)
     }
 
-    /// As [`Outputs::sweep`]; of temporary files only those that are older than `age` go.
+    /// Does what [`Outputs::sweep`] does, but removes only temporary files that are older than `age`.
     pub(super) fn reconcile(&self, now: f64, age: Duration, unanswered: Unanswered) -> Result<Swept, DiskError> {
         let mut swept = Swept::default();
         let mut kept: HashMap<String, Vec<(Handle, String)>> = HashMap::new();
@@ -153,7 +153,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// Removes or adopts a file that is no kept output.
+    /// Removes or adopts a file that is not a kept output.
     fn reconcile_file(
         &self,
         folder: &str,
@@ -180,7 +180,7 @@ impl Outputs {
             (_, Unanswered::AreOutputs) => false,
             (Some(_), Unanswered::Go) => true,
             (Some(_), Unanswered::BegunAreOutputs) => false,
-            // One that expired and is there: its removal failed.
+            // An expired output whose file is still there: its removal failed.
             (None, _) => is_expired,
         };
         if goes {
@@ -195,7 +195,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// Takes a file in as an output; one that can't be is only noticed.
+    /// Adopts a file as an output. If it can't be one, there is only a notice.
     fn adopt(&self, begun: &Begun, path: &Path, now: f64) -> Result<bool, DiskError> {
         let file = match self.open_inside(path, &begun.file) {
             Ok(file) if file.length() <= FILE_LIMIT => file,
@@ -215,7 +215,7 @@ impl Outputs {
     }
 }
 
-/// What is known of a file that was only found.
+/// Returns the origin of a file that was only found.
 fn found(folder: &str, name: &str, handle: Handle) -> Begun {
     Begun {
         handle: handle.to_string(),

@@ -106,13 +106,13 @@ fn identical_texts_take_their_room_once_until_the_last_goes() {
     assert_eq!((collected.expired.len(), collected.freed_bytes, outputs.usage().0), (1, 300_000, 1));
     let collected = outputs.collect(|_| SessionState::Unknown, everything, clock, false).unwrap();
     assert_eq!((collected.freed_bytes, outputs.usage()), (300_000, (0, 0)));
-    // Nothing is left of a session whose outputs all went, and it can have new ones.
+    // Nothing is left of a session whose outputs were all removed, and it can have new ones.
     assert!(folder::names(&home.root()).unwrap().is_empty());
     let again = keep(&outputs, "t", "2", &text);
     assert_eq!(outputs.remove(&again.handle.to_string(), NOW).unwrap().bytes, 300_000);
     let (again, _) = home.open();
     assert_eq!(again.record(one.handle).unwrap().state, State::Expired { at: NOW, reason: Reason::Ttl });
-    // A file that was changed by hand is not taken for the same content.
+    // A file that was changed by hand does not count as the same content.
     let three = keep(&outputs, "s", "3", "abc");
     home.write("s/3.txt", "xyz");
     let four = keep(&outputs, "s", "4", "abc");

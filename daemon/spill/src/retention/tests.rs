@@ -64,8 +64,8 @@ fn a_clock_that_jumps_expires_nothing_by_age() {
     assert!((clock().seen() - NOW).abs() < 1e-3);
 }
 
-/// While the clock was in doubt the time that was seen only went as fast as the daemons
-/// ran, so that a machine that is off at night never left the doubt.
+/// While the clock was in doubt, the noted time only advanced while a daemon ran, so a machine that is off at night
+/// stayed in doubt for ever.
 #[test]
 fn the_doubt_ends_when_daemons_have_run_for_a_day_in_it() {
     let started_late = Clock { wall: NOW + 1e6, started_wall: NOW + 1e6 - 1_000.0, ..clock() };

@@ -1,4 +1,4 @@
-//! Finding the next hit in a file that is read block by block.
+//! Finds the next hit in a file that is read block by block.
 
 use memchr::memmem::Finder;
 use regex::{Regex, RegexBuilder};
@@ -8,19 +8,19 @@ use crate::SpillError;
 use crate::facts::{narrow, wide};
 use crate::located::Located;
 
-/// Bytes that are read at once, and the longest piece of a line that a pattern sees.
+/// Bytes of one read, and the maximum length of a piece of a line that a pattern sees.
 const BLOCK: u64 = 1 << 20;
 
-/// Bytes that two pieces of a line have in common.
+/// Overlap of two pieces of a line, in bytes.
 const OVERLAP: u64 = 64 << 10;
 
-/// Bytes of a char at most.
+/// The maximum length of a char in bytes.
 const CHAR: usize = 4;
 
-/// Memory that a pattern may take, in bytes.
+/// The maximum memory of a pattern, in bytes.
 const PATTERN: usize = 4 << 20;
 
-/// A needle that is ready to be looked for.
+/// A needle that is compiled for searching.
 #[derive(Debug)]
 pub(crate) enum Ready {
     Literal(Box<Finder<'static>>),
@@ -29,7 +29,7 @@ pub(crate) enum Ready {
 
 impl Ready {
     /// # Errors
-    /// [`SpillError::Pattern`] for a query that is empty, too long or no pattern.
+    /// [`SpillError::Pattern`] if the query is empty, too long or no pattern.
     pub(crate) fn new(needle: &Needle) -> Result<Self, SpillError> {
         let refuse = |words: String| Err(SpillError::Pattern(words));
         let (Needle::Literal(text) | Needle::Regex(text)) = needle;
@@ -50,16 +50,16 @@ impl Ready {
     }
 }
 
-/// Goes through a file from hit to hit.
+/// Searches a file from hit to hit.
 pub(crate) struct Hits<'a> {
     ready: &'a Ready,
     file: &'a Located,
     is_cancelled: &'a dyn Fn() -> bool,
-    /// Where the bytes in memory are, and they.
+    /// The offset of the bytes in memory, and the bytes.
     base: u64,
     block: String,
     bytes: Vec<u8>,
-    /// The file has nothing behind them.
+    /// Whether the file ends with them.
     is_at_end: bool,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Hits<'a> {
         Self { ready, file, is_cancelled, base: 0, block: String::new(), bytes: Vec::new(), is_at_end: false }
     }
 
-    /// The first hit that begins at `from` or later: its ends, in bytes.
+    /// Returns the first hit that begins at `from` or later, as its ends in bytes.
     pub(crate) fn next(&mut self, from: u64) -> Result<Option<(u64, u64)>, SpillError> {
         match self.ready {
             Ready::Literal(finder) => self.literal(finder, from),
@@ -106,16 +106,16 @@ impl<'a> Hits<'a> {
             if !self.holds(from) && !self.load_round(from)? {
                 return Ok(None);
             }
-            // The line, or the piece of one, that `from` is in.
+            // The line, or the piece of one, that contains `from`.
             let at = narrow(from - self.base);
             let begin = memchr::memrchr(b'\n', &self.block.as_bytes()[..at]).map_or(0, |newline| newline + 1);
             let newline = memchr::memchr(b'\n', &self.block.as_bytes()[at..]).map(|newline| at + newline);
             let is_last = newline.is_some() || self.is_at_end;
             let end = newline.unwrap_or(self.block.len());
-            // What begins near the end of a piece is left to the next one, which sees more.
+            // A hit that begins near the end of a piece is left to the next piece, which has more of the text.
             let piece_end = if is_last { usize::MAX } else { self.block.len() - narrow(OVERLAP) };
             if !is_last && begin > 0 {
-                // The line goes on behind the block: it is loaded from its beginning.
+                // The line continues after the block, so it is loaded from its beginning.
                 self.load(self.base + wide(begin))?;
                 continue;
             }
@@ -149,8 +149,8 @@ impl<'a> Hits<'a> {
         !self.block.is_empty() && from >= self.base && from < self.base + wide(self.block.len())
     }
 
-    /// Loads the text from the char before `from` on: a pattern sees that `from` is not
-    /// where a line begins. False at the end.
+    /// Loads the text from the char before `from` on, so that a pattern does not take `from` for the beginning of a
+    /// line. Returns false at the end.
     fn load_round(&mut self, from: u64) -> Result<bool, SpillError> {
         let mut before = [0; CHAR];
         let start = from.saturating_sub(wide(CHAR));
@@ -160,7 +160,7 @@ impl<'a> Hits<'a> {
         if from >= self.file.length() { self.load(from) } else { self.load(start + wide(cut)) }
     }
 
-    /// Loads the text from `from` on; false at the end.
+    /// Loads the text from `from` on. Returns false at the end.
     fn load(&mut self, from: u64) -> Result<bool, SpillError> {
         self.check()?;
         self.block.clear();
@@ -174,7 +174,7 @@ impl<'a> Hits<'a> {
         let bytes = &self.bytes[..filled];
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text,
-            // A char that the block cuts.
+            // The end of the block splits a char.
             Err(error) if error.error_len().is_none() && !self.is_at_end => {
                 std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
             }

@@ -1,4 +1,4 @@
-//! The row of a hit: its line, or a part of it, and the lines around.
+//! The row of a hit: its line, or a part of it, and the lines around it.
 
 use super::Match;
 use crate::SpillError;
@@ -7,10 +7,10 @@ use crate::grapheme::{border_before, border_behind};
 use crate::handle::Handle;
 use crate::located::Located;
 
-/// Longest line that is shown whole, in chars.
+/// The maximum length of a line that is shown whole, in chars.
 pub(crate) const SHOWN: usize = 2_000;
 
-/// Bytes to either side of a hit in which the ends of its line are looked for.
+/// Bytes to either side of a hit in which the ends of its line are searched.
 const REACH: u64 = 4 * (SHOWN as u64 + 64);
 
 /// A row, and the bytes of the file that it shows.
@@ -20,7 +20,7 @@ pub(crate) struct Row {
     pub(crate) to: u64,
 }
 
-/// Makes the row of a hit, which is given by its ends in bytes.
+/// Builds the row of a hit, which is given as its ends in bytes.
 pub(crate) fn row(file: &Located, handle: Handle, hit: (u64, u64), context: usize) -> Result<Row, SpillError> {
     let place = file.place(hit.0)?;
     let (from, text, at) = chunk(file, hit)?;
@@ -46,12 +46,12 @@ pub(crate) fn row(file: &Located, handle: Handle, hit: (u64, u64), context: usiz
         end: chars(first, hit_end),
         cut,
     };
-    // A whole line shows also what its end hides.
+    // A row with a whole line also covers its line end.
     let to = if cut { from + wide(last) } else { from + wide(end) + 1 };
     Ok(Row { found, from: from + wide(first), to })
 }
 
-/// Text round a hit, where it begins, and where in it the hit does.
+/// Returns the text around a hit, its offset in the file, and the offset of the hit in it.
 fn chunk(file: &Located, hit: (u64, u64)) -> Result<(u64, String, usize), SpillError> {
     let wanted = hit.0.saturating_sub(REACH);
     let bytes = file.bytes(wanted, (hit.1.min(hit.0 + REACH) + REACH).min(file.length()))?;
@@ -68,7 +68,7 @@ fn chunk(file: &Located, hit: (u64, u64)) -> Result<(u64, String, usize), SpillE
     Ok((from, text.to_owned(), text.floor_char_boundary(at)))
 }
 
-/// The part of a long line that is shown: the hit, and as much to either side.
+/// Returns the part of a long line that is shown: the hit, and equally much to either side.
 fn window(text: &str, begin: usize, end: usize, hit: (usize, usize)) -> (usize, usize) {
     let room = SHOWN.saturating_sub(text[hit.0..hit.1].chars().count());
     let back = |chars: usize| match chars {
@@ -77,7 +77,7 @@ fn window(text: &str, begin: usize, end: usize, hit: (usize, usize)) -> (usize, 
     };
     let before = count_chars(&text.as_bytes()[begin..hit.0]);
     let after = count_chars(&text.as_bytes()[hit.1..end]);
-    // Room that one side doesn't need is the other's.
+    // Space that one side doesn't need goes to the other.
     let half = wide(room) / 2;
     let before = before.min(half.max(wide(room).saturating_sub(after)));
     let first = back(crate::facts::narrow(before));
@@ -87,7 +87,7 @@ fn window(text: &str, begin: usize, end: usize, hit: (usize, usize)) -> (usize, 
     (first, last)
 }
 
-/// The lines from one to another, counted from 0, each up to the longest that is shown.
+/// Returns the lines in a range, counted from 0, each cut at the maximum length.
 fn around(file: &Located, from: u64, to: u64) -> Result<Vec<String>, SpillError> {
     let mut lines = Vec::new();
     for line in from..to.min(file.index().lines()) {

@@ -11,8 +11,7 @@ impl Home {
     }
 }
 
-/// A row that was damaged made an answered output look like one that was only begun, and
-/// the sweep removed it.
+/// A damaged row made an output whose handle was returned look as if it was only begun, and the sweep removed it.
 #[test]
 fn an_answered_output_stays_when_its_row_or_any_other_says_nothing() {
     let wrong = |line: &str| line.replacen(":{", ":{ ", 1);
@@ -31,7 +30,7 @@ fn an_answered_output_stays_when_its_row_or_any_other_says_nothing() {
                 return Some(if line.contains("\"kept\"") { change(line) } else { line.to_owned() });
             }
             begun_again.set(begun_again.get() + 1);
-            // Of the second one it is known that it expired, and nothing after that.
+            // The second one is known to be expired, and nothing after that is known.
             (begun_again.get() <= 3 || line.contains("\"expired\"")).then(|| line.to_owned())
         });
         let (outputs, swept) = home.open();
@@ -67,13 +66,13 @@ fn a_torn_begin_at_the_end_is_no_doubt_and_is_not_there_the_next_time() {
     assert!(home.open().0.take_notices().is_empty());
 }
 
-/// One row that could not be written emptied the whole catalog, and a kill then lost which
-/// tool an output was of and which had expired.
+/// One row that could not be written emptied the whole catalog. After a kill, it was unknown which tool an output was
+/// of and which ones had expired.
 #[test]
 fn while_the_catalog_can_not_grow_it_stays_and_no_answered_output_goes() {
     const LIMITED: &str = "HERMA_SPILL_TEST_LIMITED";
     if std::env::var_os(LIMITED).is_none() {
-        // No file of that process can have more than 2 or 4 KiB, as the shell counts.
+        // No file of that process can be longer than 2 or 4 KiB, depending on the shell's unit.
         let script = "trap '' XFSZ; ulimit -f 4; exec \"$0\" --exact \"$1\"";
         let name = "outputs::tests::damage::while_the_catalog_can_not_grow_it_stays_and_no_answered_output_goes";
         let mut limited = std::process::Command::new("sh");

@@ -1,4 +1,4 @@
-//! Outputs that go: by time, with their session, one by one.
+//! Removal of outputs: by age, with their session, one by one.
 
 use super::*;
 
@@ -23,8 +23,8 @@ fn a_machine_that_runs_some_hours_a_day_leaves_the_doubt_about_its_clock() {
     assert_eq!(days, [0, 0, 1]);
 }
 
-/// What was found in a folder after the catalog was lost had the folder's name for a
-/// session, which is not that of a session whose name is no plain one.
+/// Outputs that were found in a folder after the catalog was lost have the folder's name as their session. That is
+/// another name if the session's own name is not a safe file name.
 #[test]
 fn what_was_found_in_a_folder_belongs_to_its_session() {
     let home = Home::new();
@@ -65,7 +65,7 @@ fn the_newest_are_listed_first_and_only_as_many_as_asked_for() {
     assert_eq!(ids(outputs.list_where(2, |record| record.created_at < 5.0)), "43");
 }
 
-/// Removing an output that was just being kept answered that there is none.
+/// Removing an output that was just being kept returned that there is none.
 #[test]
 fn who_removes_an_output_waits_for_whoever_works_on_it() {
     let home = Home::new();
@@ -102,8 +102,8 @@ fn empty_folders_of_sessions_go() {
     keep(&outputs, "s", "1", "text");
 }
 
-/// A folder that a collection found empty was removed between the steps of making it, and the
-/// output that was being kept was not.
+/// A collection found a folder empty and removed it between the steps of creating it, so the output that was being kept
+/// was lost.
 #[test]
 fn an_output_is_kept_while_its_empty_folder_is_being_removed() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! Finding a text or a pattern in outputs.
+//! Searches for a text or a pattern in outputs.
 
 use herma_disk::append::Appender;
 use proptest::prelude::*;
@@ -85,8 +85,7 @@ fn a_long_line_is_shown_round_each_hit() {
     }
 }
 
-/// A hit whose end is near the end of a piece: the next search began within a char, or
-/// passed over what begins at its own place.
+/// If a hit ended near the end of a piece, the next search began within a char, or skipped a hit at its own start.
 #[test]
 fn in_a_line_of_several_pieces_no_hit_is_missed_and_none_is_within_a_char() {
     let home = Home::new();
@@ -94,7 +93,7 @@ fn in_a_line_of_several_pieces_no_hit_is_missed_and_none_is_within_a_char() {
     let block = (1 << 20) + 4;
     let pattern = regex::Regex::new("n.{4}e|é{20}$|^é|end").unwrap();
     for at in [block - (64 << 10), block - 700] {
-        // The needles end where a piece does, a little before or after it.
+        // The needles end where a piece does, or a little before or after it.
         let lead = format!("{}x", "é".repeat((at - 1) / 2 - 200));
         let text = format!("{lead}{}\u{20ac}{}\nend", "needle€".repeat(900), "é".repeat(800_000));
         let kept = keep(&outputs, "s", &at.to_string(), &text);
@@ -126,7 +125,7 @@ fn in_a_line_of_several_pieces_no_hit_is_missed_and_none_is_within_a_char() {
     }
 }
 
-/// A file that became shorter during a search let the same block be read for ever.
+/// A search never ended in a file that became shorter meanwhile, because it read the same block for ever.
 #[test]
 fn a_search_ends_in_a_file_that_becomes_shorter() {
     let home = Home::new();
