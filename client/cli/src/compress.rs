@@ -58,13 +58,13 @@ pub(super) struct Arguments {
     #[arg(long)]
     plan: bool,
     /// Show which messages would be removed, kept and added, and do nothing
-    #[arg(long, conflicts_with_all = ["plan", "summarizer", "force", "goes_on", "messages"])]
+    #[arg(long, conflicts_with_all = ["plan", "summarizer", "force", "continues", "messages"])]
     preview: bool,
     /// Print the new list as JSON; the report goes to standard error
     #[arg(long)]
     messages: bool,
     /// Restore the list from before the session's newest compression
-    #[arg(long, requires = "session", conflicts_with_all = ["focus", "detail", "range", "summarizer", "force", "goes_on", "context_length", "preview"])]
+    #[arg(long, requires = "session", conflicts_with_all = ["focus", "detail", "range", "summarizer", "force", "continues", "context_length", "preview"])]
     undo: bool,
     /// The generation of the list to restore; the one before the newest compression when left out
     #[arg(long, value_name = "N", requires = "undo")]

@@ -1,4 +1,4 @@
-//! Where the database is, and how it is known to be the right one.
+//! The address of the database, and how its server is authenticated.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,33 +13,33 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// How long sent bytes may stay unacknowledged before a connection counts as broken.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(5);
 
-/// Silence after which a connection is asked whether it is still there.
+/// Silence after which the connection is probed.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// Where the database is, with the password and what TLS trusts.
+/// The address of the database, with the password and the trusted certificates.
 #[derive(Clone)]
 pub struct Address {
     pub(crate) config: Config,
     pub(crate) tls: MakeRustlsConnect,
-    /// Whether the password may go over a line without TLS as it is, or as an MD5 digest.
+    /// Whether the password may be sent without TLS, in clear or as an MD5 digest.
     pub(crate) allows_clear: bool,
     words: String,
 }
 
 impl Address {
-    /// Reads `postgres://user@host:port/database?sslmode=require`. Where the host is another machine and
-    /// nothing is said of `sslmode`, TLS is required. With TLS the server's certificate is always checked, by
-    /// `ca` (PEM) or else by the `roots` of the system.
+    /// Parses `postgres://user@host:port/database?sslmode=require`. If the host is another machine and the URL has no
+    /// `sslmode`, TLS is required. With TLS the server's certificate is always checked, against `ca` (PEM) or else the
+    /// `roots` of the system.
     ///
     /// # Errors
-    /// What is wrong, without the password.
+    /// The problem in words, without the password.
     pub fn parse(
         url: &str,
         password: Option<&str>,
         ca: Option<&[u8]>,
         roots: Vec<CertificateDer<'static>>,
     ) -> Result<Self, String> {
-        // Its message may quote what it could not read.
+        // The error's message may quote the text that could not be parsed.
         let mut config: Config = url.parse().map_err(|_| format!("must be {FORM}"))?;
         if config.get_password().is_some() {
             return Err("must have no password in it; that goes into the variable that password_env names, or into \
@@ -62,13 +62,13 @@ impl Address {
         Ok(Self { config, tls, allows_clear: false, words })
     }
 
-    /// Lets the password go over a line without TLS as it is, or as an MD5 digest, if the server asks for that.
+    /// Allows the password to be sent without TLS, in clear or as an MD5 digest, if the server requests that.
     #[must_use]
     pub fn allow_clear(self, allows_clear: bool) -> Self {
         Self { allows_clear, ..self }
     }
 
-    /// Whether anybody on the way could read what is sent.
+    /// Whether the traffic can be read on the network.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.config.get_ssl_mode() != SslMode::Require
@@ -76,7 +76,7 @@ impl Address {
     }
 }
 
-/// Shown without the password: `user@host:port/database`.
+/// Displays the address without the password: `user@host:port/database`.
 impl fmt::Display for Address {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.words)

@@ -1,4 +1,4 @@
-//! One connection, with the statements that it knows.
+//! A connection with its prepared statements.
 
 mod dial;
 mod watched;
@@ -14,11 +14,11 @@ use crate::error::SharedError;
 use crate::schema;
 use crate::store_statements as statements;
 
-/// How long a lock of another change is waited for at one time: who waits longer asks again, and lets others use the
+/// The maximum wait for a lock of another change. A longer wait is retried, so that other requests can use the
 /// connection meanwhile.
 const LOCKED: Duration = Duration::from_secs(1);
 
-/// A connection that is ready for what stores ask of it.
+/// A connection that is ready for the requests of stores.
 pub(crate) struct Connection {
     pub(crate) client: Client,
     pub(crate) commit: Statement,
@@ -28,7 +28,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Connects, and looks whether the tables are the right ones.
+    /// Connects, and checks the version of the tables.
     pub(crate) async fn open(address: &Address, patience: Duration) -> Result<Self, SharedError> {
         let client = connect(address, patience).await?;
         schema::check(&client).await?;
@@ -50,10 +50,10 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// A bare connection. The server ends by itself what takes longer than anybody waits for it, and what a host
-/// that is gone left open. Statements are planned once: a plan of its own for each call takes as long as the call; and by the
-/// indexes, for a plan that was made for empty tables would go through all that came since. Nothing that is asked takes as
-/// long as compiling it.
+/// Opens a bare connection. The server itself ends statements that take longer than any caller waits, and transactions
+/// that a lost host left open. Statements are planned once, because a plan for each call takes as long as the call. The
+/// plans use the indexes, because a plan for empty tables would scan all rows that are added later. JIT is off, because
+/// no query takes as long as compiling it.
 pub(crate) async fn connect(address: &Address, patience: Duration) -> Result<Client, SharedError> {
     let refused = |error: tokio_postgres::Error| SharedError::of_question(&error);
     let (client, mut messages) = dial(address).await?;

@@ -1,4 +1,4 @@
-//! The connections, and how long anything on them may take.
+//! The connections, with time limits.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,21 +13,21 @@ use crate::error::SharedError;
 use crate::foreign::LeftOut;
 use crate::schema;
 
-/// Connections at one time at most, beside the one that listens: for stores, where somebody waits for each write, and for all
-/// else, so that no search and no long text keeps a write waiting.
+/// The maximum number of connections at a time, in addition to the one that listens. Stores have their own, because a
+/// caller waits for each write: no search and no long text delays a write.
 const FOR_STORES: usize = 2;
 const FOR_OTHERS: usize = 3;
 
-/// Whose share of the database it is, and who writes.
+/// The space in the database, and the host that writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
     /// The space: a team's part of a database.
     pub name: String,
-    /// This machine, by a name that stays.
+    /// The permanent name of this machine.
     pub host: String,
 }
 
-/// A database, a space in it and a few connections.
+/// A database with a space in it and a few connections.
 #[derive(Debug)]
 pub struct Database {
     pub(crate) address: Address,
@@ -36,11 +36,11 @@ pub struct Database {
     idle: Mutex<Vec<Connection>>,
     stores: Semaphore,
     others: Semaphore,
-    /// Rows that can't be taken.
+    /// Rows that can't be used.
     pub(crate) left_out: LeftOut,
 }
 
-/// A connection that is used by one; it goes back when nothing went wrong on it.
+/// A connection in use by one request. It returns to the pool if no error occurred on it.
 #[derive(Debug)]
 pub(crate) struct Taken<'a> {
     connection: Connection,
@@ -49,7 +49,7 @@ pub(crate) struct Taken<'a> {
 }
 
 impl Database {
-    /// Nothing is connected before something is asked. No single thing takes longer than `patience`.
+    /// Creates the database handle. It connects with the first request. No single request takes longer than `patience`.
     #[must_use]
     pub fn new(address: Address, space: Space, patience: Duration) -> Arc<Self> {
         let (stores, others) = (Semaphore::new(FOR_STORES), Semaphore::new(FOR_OTHERS));
@@ -57,29 +57,29 @@ impl Database {
         Arc::new(Self { address, space, patience, idle: Mutex::default(), stores, others, left_out })
     }
 
-    /// Where it is, without the password.
+    /// Returns the address, displayed without the password.
     #[must_use]
     pub const fn address(&self) -> &Address {
         &self.address
     }
 
-    /// The space, and the host that writes.
+    /// Returns the space, and the host that writes.
     #[must_use]
     pub const fn space(&self) -> &Space {
         &self.space
     }
 
-    /// What is wrong with the rows that were left out so far, as far as it is remembered.
+    /// Returns the problems of the rows that were left out so far, as far as they are remembered.
     #[must_use]
     pub fn left_out(&self) -> Vec<String> {
         self.left_out.all()
     }
 
-    /// Makes the tables or brings them up to date, as whoever `owner` is, and lets a role use the space. Gives
-    /// the version that was found; 0 for none.
+    /// Creates or migrates the tables, as the role `owner` if there is one, and lets a role use the space. Returns the
+    /// version that was found; 0 for none.
     ///
     /// # Errors
-    /// What the database says against it.
+    /// An error of the database.
     pub async fn init(&self, owner: Option<&Address>, role: Option<&str>) -> Result<i32, SharedError> {
         let address = owner.unwrap_or(&self.address);
         let work = async {
@@ -89,22 +89,22 @@ impl Database {
         self.in_time(work, SharedError::Unsettled).await
     }
 
-    /// How long one thing may take.
+    /// Returns the time limit of one request.
     pub(crate) const fn patience(&self) -> Duration {
         self.patience
     }
 
-    /// Lets the connections go that nobody uses.
+    /// Closes the idle connections.
     pub fn rest(&self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// A connection for what a store is asked.
+    /// Takes a connection for a request of a store.
     pub(crate) async fn take_for_store(&self) -> Result<Taken<'_>, SharedError> {
         self.take_of(&self.stores).await
     }
 
-    /// A connection for anything else.
+    /// Takes a connection for any other request.
     pub(crate) async fn take(&self) -> Result<Taken<'_>, SharedError> {
         self.take_of(&self.others).await
     }
@@ -126,7 +126,7 @@ impl Database {
         self.in_time(work, SharedError::Unreachable).await
     }
 
-    /// One change, of which it is known afterwards whether it was made.
+    /// Executes one change, after which it is known whether it was made.
     pub(crate) async fn change(&self, statement: &str, said: &[&(dyn ToSql + Sync)]) -> Result<u64, SharedError> {
         let taken = self.take().await?;
         let work = async {
@@ -138,7 +138,7 @@ impl Database {
         Ok(changed)
     }
 
-    /// What the database says to one question.
+    /// Returns the rows of one query.
     pub(crate) async fn ask(
         &self,
         statement: &str,
@@ -154,7 +154,7 @@ impl Database {
         Ok(rows)
     }
 
-    /// Does something within the time that anything may take; `late` is what is said when it took longer.
+    /// Runs `work` within the time limit of a request. `late` makes the error if it takes longer.
     pub(crate) async fn in_time<T>(
         &self,
         work: impl Future<Output = Result<T, SharedError>>,
@@ -178,7 +178,7 @@ impl<'a> Taken<'a> {
         &mut self.connection
     }
 
-    /// Puts the connection back for the next one.
+    /// Returns the connection to the pool.
     pub(crate) fn give_back(self) {
         let Self { connection, database, _place } = self;
         if !connection.client.is_closed() {

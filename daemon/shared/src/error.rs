@@ -1,34 +1,34 @@
-//! Why the database did not do what it was asked.
+//! The errors of the shared database.
 
 use std::error::Error;
 use std::io;
 
 use tokio_postgres::error::SqlState;
 
-/// Why the database did not do what it was asked. No password stands in any of these.
+/// An error of the shared database. None of these contains a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SharedError {
-    /// It can't be reached, or does not answer in time. Nothing was done.
+    /// The database can't be reached, or does not answer in time. Nothing was changed.
     #[error("the shared database can't be reached: {0}")]
     Unreachable(String),
-    /// The connection broke, or time ran out, after the change was sent: it may have been done.
+    /// The connection broke, or time ran out, after the change was sent. The change may have been made.
     #[error("the shared database went away while it worked on a change; whether it was done is not known yet: {0}")]
     Unsettled(String),
-    /// Another change holds what is wanted, or came between. Nothing was done, and all else goes on.
+    /// Another change holds the row, or came first. Nothing was changed, and other requests are not affected.
     #[error("another change of the same in the shared database is in the way: {0}")]
     Contended(String),
-    /// It has no tables of herma.
+    /// The database has no tables of herma.
     #[error("the shared database has no tables of herma yet; whoever owns it runs `herma shared init`")]
     NoTables,
-    /// Its tables are those of an earlier version.
+    /// The tables are of an earlier version.
     #[error(
         "the tables of the shared database have version {found}, and this version of herma needs {needed}; \
          whoever owns it runs `herma shared init`"
     )]
     OldTables {
-        /// What is there.
+        /// The version of the tables.
         found: i32,
-        /// What is needed.
+        /// The version that this herma needs.
         needed: i32,
     },
     /// Its tables have a version from before the first release.
@@ -37,31 +37,31 @@ pub enum SharedError {
          made them, drop the schema `herma`, run `herma shared init` and import the spaces"
     )]
     UnreleasedTables(i32),
-    /// Its tables are those of a later version.
+    /// The tables are of a later version.
     #[error(
         "the tables of the shared database have version {found}, and this version of herma knows them up to {known}; \
          it has to be brought up to date"
     )]
     NewTables {
-        /// What is there.
+        /// The version of the tables.
         found: i32,
-        /// What is known.
+        /// The newest version that this herma knows.
         known: i32,
     },
-    /// It lets nobody in by that role and password.
+    /// The database rejects that role and password.
     #[error(
         "the shared database does not let this host in ({0}): look at the role in `shared.url`, at `shared.password_env` and \
          `shared.password_file`, which are read when the daemon starts, and at pg_hba.conf"
     )]
     Rejected(String),
-    /// It asks for the password in a form that others could read or try out.
+    /// The server requests the password in a form that others could read or guess it from.
     #[error(
         "the shared database asks for the password in clear, or as an MD5 digest, on a line without TLS, and got none: have the role \
          log in by scram-sha-256, or the server speak TLS (`sslmode=require`); where the line is safe, \
          `shared.password_in_clear = true` allows it"
     )]
     PasswordInClear,
-    /// The role may not do it.
+    /// The role may not do that.
     #[error(
         "the role may not do that in the shared database ({0}); see docs/sharing.md for what it needs, and whether it is a member of the space"
     )]
@@ -76,22 +76,22 @@ pub enum SharedError {
         /// The store.
         target: String,
     },
-    /// The object store does not do what it was asked.
+    /// An error of the object store.
     #[error("the object store for outputs says: {0}")]
     NoObjects(String),
-    /// It said something else.
+    /// Any other error of the database.
     #[error("the shared database says: {0}")]
     Refused(String),
 }
 
 impl SharedError {
-    /// Whether it may go better by itself.
+    /// Whether a retry may succeed.
     #[must_use]
     pub const fn is_passing(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Unsettled(_) | Self::Contended(_))
     }
 
-    /// Of a connection that could not be made, or a question that changes nothing.
+    /// Converts the error of a connection that could not be opened, or of a query that changes nothing.
     pub(crate) fn of_question(error: &tokio_postgres::Error) -> Self {
         match Said::of(error) {
             Said::Nothing if asks_in_clear(error) => Self::PasswordInClear,
@@ -104,7 +104,7 @@ impl SharedError {
         }
     }
 
-    /// Of a change that was sent.
+    /// Converts the error of a change that was sent.
     pub(crate) fn of_change(error: &tokio_postgres::Error) -> Self {
         match Said::of(error) {
             Said::Nothing => Self::Unsettled(words(error)),
@@ -114,13 +114,13 @@ impl SharedError {
     }
 }
 
-/// The server asks for the password in clear, or for an MD5 digest of it, which is as good as that: who has it can try
-/// out passwords, and as a false server chooses what goes into it.
+/// The error for a server that requests the password in clear, or as an MD5 digest, which is as unsafe: its reader can
+/// try out passwords, and a false server chooses the salt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it asks for the password in clear, or as an MD5 digest, on a line without TLS")]
 pub(crate) struct AsksInClear;
 
-/// What the server itself said.
+/// The server's own part of an error.
 enum Said {
     Nothing,
     GoesAway(String),
@@ -132,9 +132,9 @@ impl Said {
         let Some(said) = error.as_db_error() else { return Self::Nothing };
         let (code, words) = (said.code(), said.message().to_owned());
         match code.code().get(..2) {
-            // The operator intervenes, the system fails, resources run out, a connection ends.
+            // The operator intervenes, the system fails, resources run out, or a connection ends.
             Some("57" | "58" | "53" | "08") => Self::GoesAway(words),
-            // Another change holds the row, or came first; the server took back what was begun.
+            // Another change holds the row, or came first. The server rolled the transaction back.
             _ if *code == SqlState::LOCK_NOT_AVAILABLE
                 || *code == SqlState::T_R_DEADLOCK_DETECTED
                 || *code == SqlState::T_R_SERIALIZATION_FAILURE =>
@@ -153,13 +153,13 @@ impl Said {
     }
 }
 
-/// Whether a connection was given up for what its server asked for.
+/// Whether a connection was refused because its server requests the password in clear.
 fn asks_in_clear(error: &tokio_postgres::Error) -> bool {
     let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
     cause.and_then(io::Error::get_ref).is_some_and(|inner| inner.is::<AsksInClear>())
 }
 
-/// An error and its causes, outermost first.
+/// Returns the messages of an error and its causes, outermost first.
 fn words(error: &dyn Error) -> String {
     let mut words = error.to_string();
     let mut cause = error.source();

@@ -1,57 +1,57 @@
-//! What is read from the database, which any member of the space may have written: held to the same as what comes over a
-//! wire. A row that can't be taken is left out and said, and keeps no other one back.
+//! Validates the rows of the database, which any member of the space may have written, like input from a network. An
+//! invalid row is left out and logged, and does not affect other rows.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::SharedError;
 
-/// The largest revision: a whole number that every JSON reader knows exactly.
+/// The largest revision: a whole number that every JSON reader represents exactly.
 pub const LARGEST_REVISION: u64 = (1 << 53) - 1;
 
-/// Chars of the name of a host, a session, an agent or a tool.
+/// The maximum length in chars of the name of a host, a session, an agent or a tool.
 const NAME: usize = 500;
 
-/// The last time that is one, in Unix seconds: the year 9999.
+/// The latest valid time, in Unix seconds: the year 9999.
 const LATEST: f64 = 253_402_300_799.0;
 
-/// Rows that are remembered as left out.
+/// The maximum number of left-out rows that are remembered.
 const REMEMBERED: usize = 20;
 
-/// A time in Unix seconds; the nearest one that is a time where it is none.
+/// Returns a time in Unix seconds. An invalid one becomes the nearest valid time; NaN becomes 0.
 pub(crate) fn seconds(time: f64) -> f64 {
     if time.is_nan() { 0.0 } else { time.clamp(0.0, LATEST) }
 }
 
-/// A name in one line.
+/// Returns a name in one line.
 pub(crate) fn name(name: String) -> String {
     let is_plain = name.len() <= NAME && !name.chars().any(char::is_control);
     if is_plain { name } else { name.chars().take(NAME).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect() }
 }
 
-/// A revision.
+/// Validates a revision.
 pub(crate) fn revision(number: i64) -> Result<u64, SharedError> {
     let revision = u64::try_from(number).ok().filter(|revision| *revision <= LARGEST_REVISION);
     revision.ok_or_else(|| SharedError::Refused(format!("a change has the revision {number}, which none can have")))
 }
 
-/// Entries of a store, as JSON; none where they are no list of texts, or too long to be read.
+/// Parses the entries of a store, as JSON. Returns `None` if they are no list of texts, or too long to be read.
 pub(crate) fn entries(json: Option<&str>) -> Option<Vec<String>> {
     serde_json::from_str(json?).ok()
 }
 
-/// The rows that were left out, each said in the log once.
+/// The rows that were left out. Each is logged once.
 #[derive(Debug, Default)]
 pub(crate) struct LeftOut(Mutex<BTreeSet<String>>);
 
 impl LeftOut {
-    /// Takes the rows that can be taken.
+    /// Returns the valid rows, and notes the errors of the others.
     pub(crate) fn sift<T>(&self, rows: impl Iterator<Item = Result<T, SharedError>>) -> Vec<T> {
         let taken = |row: Result<T, SharedError>| row.map_err(|error| self.note(error.to_string())).ok();
         rows.filter_map(taken).collect()
     }
 
-    /// Remembers one, by what is wrong with it.
+    /// Remembers the problem of a row.
     pub(crate) fn note(&self, words: String) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() < REMEMBERED && !known.contains(&words) {

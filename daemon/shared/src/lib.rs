@@ -1,14 +1,15 @@
-//! What several hosts share in a PostgreSQL database.
+//! The part of herma that several hosts share in a PostgreSQL database.
 //!
-//! * [`address`]: where the database is, how it is known to be the right one, and what is said of it.
-//! * [`Database`]: the connections to it, with limits on how long anything takes.
-//! * [`schema`]: the tables, made and brought up to date by versions; forward only.
-//! * [`stores`]: the text of a store, its revision and its history; the one place where a revision is given.
-//! * [`messages`]: what was said on any host, and finding it.
-//! * [`outputs`]: outputs of tools that any host kept; [`objects`]: where their texts are, besides the database.
-//! * [`watch`]: what other hosts did.
+//! * [`address`]: where the database is, how its server is authenticated, and how it is displayed.
+//! * [`Database`]: the connections to it, with time limits.
+//! * [`schema`]: the tables, created and migrated by versions; forward only.
+//! * [`stores`]: the text of a store, its revision and its history; the one place that assigns revisions.
+//! * [`messages`]: the messages of all hosts, and searching them.
+//! * [`outputs`]: outputs of tools that any host kept; [`objects`]: their texts outside the database.
+//! * [`watch`]: the changes of other hosts.
 //!
-//! Nothing here knows the rules of a store: revisions come in as they are wanted, and are given or not.
+//! This crate does not know the rules of a store: a caller requests revisions, and the database assigns or refuses
+//! them.
 
 pub mod address;
 mod connection;

@@ -1,4 +1,4 @@
-//! What was said on any host: brought by the host that has it, found by all of the space.
+//! Messages of all hosts: each is uploaded by its own host, and found by all hosts of the space.
 
 mod find;
 mod statements;
@@ -13,24 +13,24 @@ use crate::database::Database;
 use crate::error::SharedError;
 use crate::stores::{signed, unsigned};
 
-/// A message on its way to the database, and its words; none where no search finds it.
+/// A message to upload, and its words; `None` if no search finds it.
 pub type NewMessage = (OutboxMessage, Option<Words>);
 
-/// Names a message.
+/// The name of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MessageKey {
-    /// The host that it was said on.
+    /// The host of the archive.
     pub host: String,
-    /// The archive of that host.
+    /// The archive that the message came to first.
     pub archive: u32,
-    /// Its id there.
+    /// Its id in that archive.
     pub number: u64,
 }
 
-/// A message as it was brought.
+/// An uploaded message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// Names it.
+    /// Its name.
     pub key: MessageKey,
     /// The profile.
     pub profile: String,
@@ -40,17 +40,17 @@ pub struct Message {
     pub agent: Option<String>,
     /// Its role; empty when it has none.
     pub role: String,
-    /// When it came to that archive, in Unix seconds.
+    /// When it was added to that archive, in Unix seconds.
     pub at: f64,
     /// The JSON text.
     pub body: String,
 }
 
 impl Database {
-    /// Keeps messages of an archive of this host; what is there already stays as it is.
+    /// Saves messages of an archive of this host. Messages that exist already stay unchanged.
     ///
     /// # Errors
-    /// What the database says. It may have been done then, and can be done again.
+    /// An error of the database. The messages may have been saved then, and can be saved again.
     pub async fn keep_messages(&self, archive: u32, messages: &[NewMessage]) -> Result<(), SharedError> {
         let taken = self.take().await?;
         let rows = Columns::of(messages);
@@ -82,10 +82,10 @@ impl Database {
         Ok(())
     }
 
-    /// How far an archive of this host was brought: up to which message; 0 where none was.
+    /// Returns up to which message an archive of this host was uploaded; 0 if none was.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn shipped(&self, archive: u32) -> Result<u64, SharedError> {
         let archive = i64::from(archive);
         let said: [&(dyn ToSql + Sync); 3] = [&self.space.name, &self.space.host, &archive];
@@ -93,10 +93,10 @@ impl Database {
         Ok(rows.first().map_or(0, |row| unsigned(row.get(0))))
     }
 
-    /// Removes what an archive of this host has of a session, below an id.
+    /// Removes the messages of a session in an archive of this host, below an id.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn remove_messages(&self, archive: u32, session: &str, below: u64) -> Result<(), SharedError> {
         let (archive, below) = (i64::from(archive), signed(below));
         let said: [&(dyn ToSql + Sync); 5] = [&self.space.name, &self.space.host, &archive, &session, &below];
@@ -106,17 +106,17 @@ impl Database {
     /// Removes messages of an archive of this host, by their ids.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn remove_each(&self, archive: u32, ids: &[u64]) -> Result<(), SharedError> {
         let (archive, numbers) = (i64::from(archive), ids.iter().map(|id| signed(*id)).collect::<Vec<_>>());
         let said: [&(dyn ToSql + Sync); 4] = [&self.space.name, &self.space.host, &archive, &numbers];
         self.change(statements::REMOVE_EACH, &said).await.map(drop)
     }
 
-    /// Removes some messages of an archive of this host below an id, at most so many.
+    /// Removes at most `most` messages of an archive of this host below an id.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn remove_some(&self, archive: u32, below: u64, most: usize) -> Result<u64, SharedError> {
         let (archive, below) = (i64::from(archive), signed(below));
         let most = i64::try_from(most).unwrap_or(i64::MAX);
@@ -125,7 +125,7 @@ impl Database {
     }
 }
 
-/// Messages, column by column.
+/// Messages as one list per column.
 struct Columns<'a> {
     numbers: Vec<i64>,
     profiles: Vec<&'a str>,

@@ -1,5 +1,5 @@
-//! Where the texts of outputs are besides the database: an S3-compatible object store, or a folder that all hosts
-//! mount. An object is named by the space and the sha256 of its content, so that it is put once and never changed.
+//! The storage for the texts of outputs outside the database: an S3-compatible object store, or a folder that all hosts
+//! mount. The name of an object is the space and the sha256 of its content, so it is put once and never changed.
 
 mod bucket;
 mod folder;
@@ -19,16 +19,16 @@ use url::Url;
 use self::folder::{Folder, MARKER};
 use crate::error::SharedError;
 
-/// What a URL of an object store looks like.
+/// The form of the URL of an object store.
 pub const FORM: &str = "a URL like \"s3://bucket/folder\" or \"file:///mnt/shared/outputs\", without a key in it";
 
-/// How long an object may be on its way.
+/// The time limit for the transfer of an object.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How an S3-compatible store is reached.
+/// How to access an S3-compatible store.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct S3 {
-    /// Its URL, where it is not Amazon's.
+    /// Its URL, if it is not Amazon's.
     pub endpoint: Option<String>,
     /// The region.
     pub region: Option<String>,
@@ -38,7 +38,7 @@ pub struct S3 {
     pub secret_key: Option<String>,
 }
 
-/// Without the key.
+/// Formats it without the key.
 impl fmt::Debug for S3 {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { endpoint, region, .. } = self;
@@ -46,15 +46,15 @@ impl fmt::Debug for S3 {
     }
 }
 
-/// An object store, or a folder. What is asked of it is done on threads of its own: a folder on a server that hangs
-/// keeps nothing else of the program.
+/// An object store, or a folder. Its requests run on threads of its own: a folder on a server that hangs blocks no
+/// other part of the program.
 pub struct Objects {
     url: Url,
     place: Place,
     runtime: Option<Runtime>,
 }
 
-/// Where objects are.
+/// The kind of storage.
 enum Place {
     Bucket(Bucket),
     Folder(Folder),
@@ -66,7 +66,7 @@ struct Bucket {
     store: OnceCell<Arc<dyn ObjectStore>>,
 }
 
-/// Threads that may hang in a folder.
+/// The maximum number of threads that may hang in a folder.
 const THREADS: usize = 2;
 
 impl fmt::Debug for Objects {
@@ -75,10 +75,10 @@ impl fmt::Debug for Objects {
     }
 }
 
-/// Reads a URL of an object store.
+/// Parses the URL of an object store.
 ///
 /// # Errors
-/// It is none.
+/// The URL is invalid.
 pub fn check(url: &str) -> Result<Url, String> {
     let parsed = Url::parse(url).map_err(|_| format!("must be {FORM}"))?;
     let is_bare = parsed.password().is_none() && parsed.username().is_empty() && parsed.query().is_none();
@@ -92,7 +92,7 @@ pub fn check(url: &str) -> Result<Url, String> {
 
 impl Drop for Objects {
     fn drop(&mut self) {
-        // Nobody waits for a thread that hangs.
+        // A thread that hangs is not waited for.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -100,10 +100,10 @@ impl Drop for Objects {
 }
 
 impl Objects {
-    /// The store at a URL. Nothing is opened before something is asked.
+    /// Creates the store for a URL. It is opened with the first request.
     ///
     /// # Errors
-    /// What is wrong with it, in words that have no key in them.
+    /// The problem in words without a key.
     pub fn new(url: &str, s3: S3) -> Result<Self, String> {
         let url = check(url)?;
         if url.scheme() == "s3" && (s3.access_key.is_none() || s3.secret_key.is_none()) {
@@ -123,17 +123,17 @@ impl Objects {
         Ok(Self { url, place, runtime: Some(runtime) })
     }
 
-    /// Where it is.
+    /// Returns its URL.
     #[must_use]
     pub fn url(&self) -> &str {
         self.url.as_str()
     }
 
-    /// Whether the store is known to be the one that texts of the space are put into. A bucket always is; a folder
-    /// has a marker, for what is not mounted is an empty folder. One with texts of the space gets it now.
+    /// Whether the store is known to be the one with the texts of the space. A bucket always is. A folder needs a
+    /// marker, because a folder that is not mounted is empty. A folder with texts of the space gets the marker now.
     ///
     /// # Errors
-    /// What the store says.
+    /// An error of the store.
     pub(crate) async fn is_marked(&self, space: &str) -> Result<bool, SharedError> {
         match &self.place {
             Place::Bucket(_) => Ok(true),
@@ -147,7 +147,7 @@ impl Objects {
     /// Marks a folder as the one that texts are put into.
     ///
     /// # Errors
-    /// What the store says.
+    /// An error of the store.
     pub(crate) async fn mark(&self) -> Result<(), SharedError> {
         match &self.place {
             Place::Bucket(_) => Ok(()),
@@ -158,7 +158,7 @@ impl Objects {
         }
     }
 
-    /// Why nothing is put into a folder without a marker.
+    /// Returns the error for a folder without a marker.
     pub(crate) fn unmarked(&self) -> SharedError {
         self.refused(&format!(
             "it is not mounted, or another folder than the one with the outputs of this space: it has no file {MARKER}. If it is \
@@ -169,7 +169,7 @@ impl Objects {
     /// Puts a text there, unless it is there already.
     ///
     /// # Errors
-    /// What the store says.
+    /// An error of the store.
     pub async fn put(&self, space: &str, sha256: &[u8; 32], text: String) -> Result<(), SharedError> {
         let name = Name::of(space, sha256);
         match &self.place {
@@ -183,10 +183,10 @@ impl Objects {
         }
     }
 
-    /// The bytes of a text of so many; `None` where there is none.
+    /// Returns a text of `bytes` bytes; `None` if it is not there.
     ///
     /// # Errors
-    /// What the store says; another number of bytes than was put.
+    /// An error of the store, or an object of another length.
     pub async fn get(&self, space: &str, sha256: &[u8; 32], bytes: u64) -> Result<Option<Vec<u8>>, SharedError> {
         let name = Name::of(space, sha256);
         let shown = name.to_string();
@@ -208,10 +208,10 @@ impl Objects {
         }
     }
 
-    /// Removes a text; one that is gone is no error.
+    /// Removes a text. A text that is gone is no error.
     ///
     /// # Errors
-    /// What the store says.
+    /// An error of the store.
     pub async fn remove(&self, space: &str, sha256: [u8; 32]) -> Result<(), SharedError> {
         let name = Name::of(space, &sha256);
         match &self.place {
@@ -225,7 +225,7 @@ impl Objects {
         }
     }
 
-    /// Does something with a folder on the store's own threads, in time.
+    /// Runs `work` with a folder on the store's own threads, within the time limit.
     async fn in_folder<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, String> + Send + 'static,
@@ -238,7 +238,7 @@ impl Objects {
         timeout(PATIENCE, task).await.unwrap_or_else(|_| Err(self.late()))
     }
 
-    /// The same with a bucket.
+    /// Runs `work` with a bucket in the same way.
     async fn in_bucket<T, F>(
         &self,
         bucket: &Bucket,
@@ -252,7 +252,7 @@ impl Objects {
             let runtime = self.runtime.as_ref().ok_or_else(|| self.no_threads())?;
             let opened = bucket.store.get_or_try_init(async || bucket::open(&self.url, &bucket.s3)).await;
             let store = Arc::clone(opened.map_err(|words| self.refused(&words))?);
-            // It ends with this, when nobody waits any more.
+            // Dropping the set ends the task when no caller waits any more.
             let mut task = JoinSet::new();
             task.spawn_on(work(store), runtime.handle());
             let done = task.join_next().await.and_then(Result::ok).ok_or_else(|| self.no_threads())?;
@@ -275,7 +275,7 @@ impl Objects {
     }
 }
 
-/// Chars of what a store says that are told.
+/// The maximum number of chars of a store's message that are reported.
 const WORDS: usize = 300;
 
 /// The name of an object: the space, two digits, and the sha256.
@@ -289,7 +289,7 @@ impl Name {
         Self { space: space.to_owned(), digits: sha256.iter().map(|byte| format!("{byte:02x}")).collect() }
     }
 
-    /// Its first two digits, which objects are gathered by.
+    /// Returns its first two digits, which name the subfolder of the object.
     fn first(&self) -> &str {
         self.digits.get(..2).unwrap_or_default()
     }
@@ -301,11 +301,11 @@ impl fmt::Display for Name {
     }
 }
 
-/// What was found by a name.
+/// The result of looking up a name.
 enum Found {
     Text(Vec<u8>),
     Nothing,
-    /// Something of another length.
+    /// An object of another length.
     Other,
 }
 

@@ -1,4 +1,4 @@
-//! Outputs of tools that were kept on any host, by their handles; their texts by content.
+//! Outputs of tools that any host kept, by their handles, and their texts by content.
 
 mod statements;
 
@@ -13,19 +13,19 @@ use crate::foreign;
 use crate::objects::Objects;
 use crate::stores::{signed, unsigned};
 
-/// Bytes of the longest text that the database keeps itself, where there is no object store.
+/// The maximum length in bytes of a text that the database itself stores, if there is no object store.
 pub const LONGEST_ROW: usize = 256 << 10;
 
-/// Bytes of the longest text that is read from an object store.
+/// The maximum length in bytes of a text that is read from an object store.
 pub const LONGEST: u64 = 1 << 30;
 
-/// Texts that are removed at one time.
+/// The maximum number of texts that are removed at a time.
 const REMOVED: i64 = 16;
 
 /// An output that a host kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewOutput {
-    /// Names it.
+    /// Its handle.
     pub handle: String,
     /// SHA-256 of its text.
     pub sha256: [u8; 32],
@@ -46,21 +46,21 @@ pub struct NewOutput {
 pub struct SharedOutput {
     /// The host.
     pub host: String,
-    /// What it is.
+    /// The output itself.
     pub output: NewOutput,
     /// Bytes of its text.
     pub bytes: u64,
-    /// Whether its text is there for others.
+    /// Whether other hosts can read its text.
     pub is_shared: bool,
 }
 
 impl Database {
-    /// Keeps an output of this host, of so many bytes. With its text others can read it: in the object store, or,
-    /// up to [`LONGEST_ROW`], in the database. Without, it is only told where it lies.
+    /// Saves an output of this host, of `bytes` bytes. With its text, other hosts can read it. The text goes into the
+    /// object store or, up to [`LONGEST_ROW`], into the database. Without the text, other hosts only learn which host
+    /// has it.
     ///
     /// # Errors
-    /// What the database or the object store says; a text that is another one than the sha256 says. It can be done
-    /// again then.
+    /// An error of the database or the object store, or a text with another sha256. The call can be repeated then.
     pub async fn keep_output(
         &self,
         output: &NewOutput,
@@ -74,7 +74,7 @@ impl Database {
         }
         let bytes = signed(bytes);
         let body = text.as_ref().filter(|_| objects.is_none()).map(String::as_bytes);
-        // From here on nobody takes the text for one that no output names.
+        // From here on, no host removes the text because no output names it.
         let sha256 = &output.sha256[..];
         let touched: [&(dyn ToSql + Sync); 4] = [&self.space.name, &sha256, &bytes, &body];
         self.change(statements::TOUCH, &touched).await?;
@@ -89,10 +89,10 @@ impl Database {
         self.change(statements::KEEP, &said).await.map(drop)
     }
 
-    /// Marks an object store that nothing was put into so far.
+    /// Marks an object store that has no text so far.
     ///
     /// # Errors
-    /// There are texts in one, and this one has no mark: it is another one, or is not mounted.
+    /// An object store has texts already, and this one has no marker: it is another one, or is not mounted.
     async fn check_mark(&self, objects: &Objects) -> Result<(), SharedError> {
         if objects.is_marked(&self.space.name).await? {
             return Ok(());
@@ -104,10 +104,10 @@ impl Database {
         objects.mark().await
     }
 
-    /// Handles of the outputs that this host has there, each with whether others can read it.
+    /// Returns the handles of the outputs of this host in the database, each with whether other hosts can read it.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn own_outputs(&self) -> Result<Vec<(String, bool)>, SharedError> {
         let rows = self.ask(statements::OWN, &[&self.space.name, &self.space.host]).await?;
         Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
@@ -116,26 +116,26 @@ impl Database {
     /// Forgets outputs of this host.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn forget_outputs(&self, handles: &[String]) -> Result<(), SharedError> {
         let said: [&(dyn ToSql + Sync); 3] = [&self.space.name, &self.space.host, &handles];
         self.change(statements::FORGET, &said).await.map(drop)
     }
 
-    /// Who has an output of this handle in one of these profiles, those first that others can read.
+    /// Returns the hosts' outputs with this handle in one of these profiles, those first that other hosts can read.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn outputs_of(&self, handle: &str, profiles: &[String]) -> Result<Vec<SharedOutput>, SharedError> {
         let said: [&(dyn ToSql + Sync); 3] = [&self.space.name, &handle, &profiles];
         let rows = self.ask(statements::OF_HANDLE, &said).await?;
         Ok(self.left_out.sift(rows.iter().map(shared)))
     }
 
-    /// The text of an output that others can read; `None` where it is gone.
+    /// Returns the text of an output that other hosts can read; `None` if it is gone.
     ///
     /// # Errors
-    /// What the database or the object store says; a text that is not the one that was kept.
+    /// An error of the database or the object store, or a text that is not the one that was saved.
     pub async fn output_text(
         &self,
         output: &SharedOutput,
@@ -163,10 +163,10 @@ impl Database {
         text.map_err(|words| SharedError::Refused(format!("the text of {} is none: {words}", output.output.handle)))
     }
 
-    /// Removes texts that no output names any more; true when there may be more.
+    /// Removes texts that no output names any more. Returns true if there may be more.
     ///
     /// # Errors
-    /// What the database or the object store says.
+    /// An error of the database or the object store.
     pub async fn remove_unnamed(&self, objects: Option<&Objects>) -> Result<bool, SharedError> {
         let mut taken = self.take().await?;
         let refused = |error: tokio_postgres::Error| SharedError::of_change(&error);
@@ -177,7 +177,7 @@ impl Database {
                 .query(statements::UNNAMED, &[&self.space.name, &REMOVED, &objects.is_some()])
                 .await
                 .map_err(refused)?;
-            // Who is about to name one waits for the end of this, and then keeps it anew.
+            // A host that is about to name one of them waits for the end of this transaction, and then saves it again.
             if let Some(objects) = objects {
                 let each = rows.iter().filter_map(|row| <[u8; 32]>::try_from(row.get::<_, &[u8]>(0)).ok());
                 try_join_all(each.map(|sha256| objects.remove(&self.space.name, sha256))).await?;
@@ -191,7 +191,7 @@ impl Database {
     }
 }
 
-/// Whether bytes are those of this sha256.
+/// Whether bytes have this sha256.
 fn is_text(bytes: &[u8], sha256: &[u8; 32]) -> bool {
     <[u8; 32]>::from(Sha256::digest(bytes)) == *sha256
 }

@@ -1,10 +1,10 @@
-//! The tables, by versions: each is a step from the one before, and none goes back.
+//! The tables, by versions: each is a migration of the one before, and none goes back.
 
 use tokio_postgres::Client;
 
 use crate::error::SharedError;
 
-/// The version that this program needs, and makes.
+/// The version that this program needs and creates.
 pub const VERSION: i32 = 4;
 
 /// The version of the first release. Tables of earlier versions were never released.
@@ -13,13 +13,14 @@ const FIRST: i32 = 4;
 /// The first step makes the tables of [`FIRST`] from nothing, each other one those of the next version.
 const STEPS: [&str; 1] = [include_str!("schema/4.sql")];
 
-/// Names the lock under which the tables are made: two who do it at one time do it once.
+/// The id of the lock under which the tables are created, so that two callers at the same time create them once.
 const LOCK: i64 = 0x6865_726d_6100;
 
-/// What is found.
+/// Returns the name of the version table, or null.
 const FOUND: &str = "SELECT to_regclass('herma.version')::text";
 
-/// All that `herma shared init` does, for a person who wants to read it or run it by another program.
+/// Returns everything that `herma shared init` executes, for a person who wants to read it or run it with another
+/// program.
 #[must_use]
 pub fn sql() -> String {
     let step =
@@ -27,7 +28,7 @@ pub fn sql() -> String {
     format!("BEGIN;\n{}COMMIT;\n", (FIRST..).zip(STEPS).map(step).collect::<String>())
 }
 
-/// What a role needs to use a space, and nothing more.
+/// Returns the statements with the rights that a role needs to use a space, and no more.
 #[must_use]
 pub fn grants(role: &str, space: &str) -> String {
     let role = role.trim_matches('"');
@@ -39,7 +40,7 @@ pub fn grants(role: &str, space: &str) -> String {
     )
 }
 
-/// The rights of whoever uses any space.
+/// Returns the statements with the rights of a role that uses any space.
 fn rights(role: &str) -> String {
     format!(
         "GRANT USAGE ON SCHEMA herma TO {role};\n\
@@ -53,11 +54,10 @@ fn rights(role: &str) -> String {
     )
 }
 
-/// Makes the tables, or brings them up to date, and lets `role` use `space`. Gives the version that was found;
-/// 0 for none.
+/// Creates or migrates the tables, and lets a role use a space. Returns the version that was found; 0 for none.
 ///
 /// # Errors
-/// Tables of a later version, and what the database says against it.
+/// Tables of a later version, or an error of the database.
 pub(crate) async fn make(client: &mut Client, grant: Option<(&str, &str)>) -> Result<i32, SharedError> {
     let refused = |error: tokio_postgres::Error| SharedError::of_change(&error);
     let transaction = client.transaction().await.map_err(refused)?;
@@ -74,7 +74,7 @@ pub(crate) async fn make(client: &mut Client, grant: Option<(&str, &str)>) -> Re
         transaction.batch_execute(step).await.map_err(refused)?;
         transaction.execute("INSERT INTO herma.version (version) VALUES ($1)", &[&version]).await.map_err(refused)?;
     }
-    // Who may use a space already may use what is new in it.
+    // Roles that may use a space already get the rights for new tables.
     for member in transaction.query(MEMBERS, &[]).await.map_err(refused)? {
         transaction.batch_execute(&rights(member.get(0))).await.map_err(refused)?;
     }
@@ -85,15 +85,15 @@ pub(crate) async fn make(client: &mut Client, grant: Option<(&str, &str)>) -> Re
     Ok(found)
 }
 
-/// The roles that may use a space, but for those that are gone.
+/// The roles that may use a space, without those that no longer exist.
 const MEMBERS: &str = "SELECT DISTINCT role FROM herma.member WHERE role IN (SELECT rolname FROM pg_roles)";
 
 const NEWEST: &str = "SELECT coalesce(max(version), 0)::int4 FROM herma.version";
 
-/// Whether the tables are those that this program needs.
+/// Checks that the tables have the version that this program needs.
 ///
 /// # Errors
-/// None at all, or those of another version.
+/// There are no tables, or they have another version.
 pub(crate) async fn check(client: &Client) -> Result<(), SharedError> {
     let newest = client.query_one(NEWEST, &[]).await.map_err(|error| SharedError::of_question(&error))?;
     match newest.get(0) {
@@ -105,12 +105,12 @@ pub(crate) async fn check(client: &Client) -> Result<(), SharedError> {
     }
 }
 
-/// A name as SQL has it.
+/// Quotes a name for SQL.
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A text as SQL has it.
+/// Quotes a text for SQL.
 fn literal(text: &str) -> String {
     let escaped = text.replace('\\', "\\\\").replace('\'', "''");
     format!("E'{escaped}'")

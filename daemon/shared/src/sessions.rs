@@ -1,5 +1,5 @@
-//! Sessions that hosts hand to each other: each is told by the host that has it, and taken by another one when that has let
-//! it go, or was not heard of for [`LEASE`].
+//! Sessions that hosts hand over to each other. The host that has a session publishes it. Another one takes it over
+//! when the first has released it, or has not renewed it for [`LEASE`].
 
 mod statements;
 
@@ -16,18 +16,18 @@ use crate::error::SharedError;
 use crate::foreign;
 use crate::stores::{archive, signed, unsigned};
 
-/// How long a session stays with its host after that was heard of.
+/// How long a session stays with its host after the host last renewed it.
 pub const LEASE: Duration = Duration::from_mins(1);
 
-/// What is read of a session at most: its parts, their bytes, and those of its messages.
+/// Limits for reading a session: its parts, their bytes, and the bytes of its messages.
 const MOST_PARTS: u64 = 20_000;
 const MOST_PART_BYTES: u64 = 128 << 20;
 const MOST_TEXT_BYTES: u64 = 512 << 20;
 
-/// Parts that are read at one time.
+/// The number of parts that are read at a time.
 const PARTS: usize = 16;
 
-/// Texts that are read at one time, and bytes of them.
+/// The maximum number of texts that are read at a time, and of their bytes.
 const TEXTS: usize = 1_000;
 const BYTES: u64 = 4 << 20;
 
@@ -38,26 +38,26 @@ pub struct SharedSession {
     pub profile: String,
     /// Its id.
     pub session: String,
-    /// Tells it from another one of its id.
+    /// Distinguishes it from another session of its id.
     pub birth: String,
     /// The host that has it.
     pub host: String,
     /// The archive of that host.
     pub archive: u32,
-    /// How many hosts had it so far, one after the other.
+    /// How many hosts have had it so far, one after the other.
     pub term: u64,
-    /// Seconds until it may be taken; 0 when it may be.
+    /// Seconds until it may be taken over; 0 if it may be now.
     pub lease_s: f64,
-    /// The version of the tables of the archive that it was told from.
+    /// The version of the tables of the archive that published it.
     pub version: u32,
 }
 
 impl Database {
-    /// Tells the others of a session that an archive of this host has: only what changed is sent. False where another host took
-    /// it, and nothing was changed.
+    /// Publishes a session that an archive of this host has; only changed parts are sent. Returns false, and changes
+    /// nothing, if another host took the session over.
     ///
     /// # Errors
-    /// What the database says. It may have been done then, and can be done again.
+    /// An error of the database. The session may have been published then, and can be published again.
     pub async fn tell_session(&self, archive: u32, parts: &Parts) -> Result<bool, SharedError> {
         let Held { session, profile, birth, term, .. } = &parts.held;
         let Self { space, .. } = self;
@@ -98,19 +98,19 @@ impl Database {
         Ok(row.get::<_, i64>(0) > 0)
     }
 
-    /// The sessions of an id, that first which was heard of last.
+    /// Returns the sessions of an id, the most recently renewed first.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn sessions_of(&self, profile: &str, session: &str) -> Result<Vec<SharedSession>, SharedError> {
         let rows = self.ask(statements::OF_ID, &[&self.space.name, &profile, &session]).await?;
         Ok(self.left_out.sift(rows.iter().map(shared)))
     }
 
-    /// The parts of a session, as its host told it last.
+    /// Returns the parts of a session, as its host last published it.
     ///
     /// # Errors
-    /// What the database says; a part that was changed on its way.
+    /// An error of the database, a session over the limits, or a part with another sha256.
     pub async fn session_parts(&self, of: &SharedSession) -> Result<BTreeMap<String, String>, SharedError> {
         let SharedSession { profile, session, birth, .. } = of;
         let space = &self.space.name;
@@ -138,11 +138,11 @@ impl Database {
         Ok(parts)
     }
 
-    /// Texts of a session's messages, by their names; those that are not there are left out. Each name comes with the bytes of the
-    /// text.
+    /// Returns texts of a session's messages, by their names; missing texts are left out. Each name comes with the
+    /// bytes of the text.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database, or texts over the limit.
     pub async fn session_texts(
         &self,
         of: &SharedSession,
@@ -172,11 +172,11 @@ impl Database {
         Ok(texts)
     }
 
-    /// Takes a session for an archive of this host, if it still has these parts; `None` where it hasn't, and where another host
-    /// has it by now, or has it still.
+    /// Takes over a session for an archive of this host, if the session still has these parts. Returns `None` if it
+    /// does not, or if another host has it.
     ///
     /// # Errors
-    /// What the database says. It may have been done then, and can be done again.
+    /// An error of the database. The session may have been taken over then, and the call can be repeated.
     pub async fn take_session(
         &self,
         archive: u32,
@@ -214,10 +214,10 @@ impl Database {
         Ok(session)
     }
 
-    /// The sessions that an archive of this host has there, by birth and term.
+    /// Returns the sessions that an archive of this host has in the database, by birth and term.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn own_sessions(&self, archive: u32) -> Result<HashSet<(String, u64)>, SharedError> {
         let archive = i64::from(archive);
         let said: [&(dyn ToSql + Sync); 3] = [&self.space.name, &self.space.host, &archive];
@@ -225,11 +225,11 @@ impl Database {
         Ok(rows.iter().map(|row| (row.get(0), unsigned(row.get(1)))).collect())
     }
 
-    /// Keeps sessions with an archive of this host for so long, but for those that other hosts took, and, unless they are taken up
-    /// `again`, those that were let go: [`LEASE`], or no longer.
+    /// Renews the leases of sessions of an archive of this host. `lease` is [`LEASE`], or 0 to release them. Sessions
+    /// that other hosts took over are left out, and so are released ones, unless `again` is true.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn renew_sessions(
         &self,
         archive: u32,
@@ -254,10 +254,10 @@ impl Database {
         self.change(statements::RENEW, &said).await.map(drop)
     }
 
-    /// Those of some sessions that other hosts took from an archive of this host.
+    /// Returns those of some sessions that other hosts took over from an archive of this host.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn lost_sessions(&self, archive: u32, held: &[Held]) -> Result<Vec<SharedSession>, SharedError> {
         let wanted = Wanted::of(held);
         let archive = i64::from(archive);
@@ -267,21 +267,21 @@ impl Database {
         self.ask(statements::LOST, &said).await?.iter().map(shared).collect()
     }
 
-    /// Forgets a session that an archive of this host had in a term and removed, with what other hosts brought of it before it
-    /// came.
+    /// Forgets a session that an archive of this host had in a term and removed. Removes also the messages that other
+    /// hosts uploaded before they handed it over.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn forget_session(&self, archive: u32, session: &str, birth: &str, term: u64) -> Result<(), SharedError> {
         let (archive, term) = (i64::from(archive), signed(term));
         let said: [&(dyn ToSql + Sync); 6] = [&self.space.name, &self.space.host, &archive, &session, &birth, &term];
         self.change(statements::FORGET, &said).await.map(drop)
     }
 
-    /// Forgets the sessions of a profile that an archive of this host has: they stay there from now on.
+    /// Forgets the sessions of a profile that an archive of this host has, because they stay on the host from now on.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn forget_sessions(&self, archive: u32, profile: &str) -> Result<(), SharedError> {
         let archive = i64::from(archive);
         let said: [&(dyn ToSql + Sync); 4] = [&self.space.name, &self.space.host, &archive, &profile];
@@ -289,7 +289,7 @@ impl Database {
     }
 }
 
-/// Sessions, column by column.
+/// Sessions as one list per column.
 struct Wanted<'a> {
     profiles: Vec<&'a str>,
     sessions: Vec<&'a str>,
@@ -308,7 +308,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Names of texts that are asked for at one time.
+/// Splits the names of texts into the portions of single queries.
 fn portions(wanted: &[(Name, u64)]) -> Vec<&[(Name, u64)]> {
     let (mut portions, mut rest) = (Vec::new(), wanted);
     while !rest.is_empty() {

@@ -1,8 +1,9 @@
-//! What is asked of the tables of stores.
+//! The statements for the tables of stores.
 
-/// Gives revisions in one statement, if the store is still what they begin with, by revision, entries and birth, and
-/// tells the other hosts. Entries that nobody can read are no hindrance. Parameters: space, profile, target, the revision before, the one after, the entries after,
-/// the host, the rows as JSON, the entries before, and what tells the store from another one.
+/// Assigns revisions in one statement, if the store still has the revision, entries and birth that they begin with, and
+/// notifies the other hosts. Entries that no host can read are overwritten too. Parameters: space, profile, target, the
+/// revision before, the one after, the entries after, the host, the rows as JSON, the entries before, and the id that
+/// distinguishes the store from another one.
 pub(crate) const COMMIT: &str = "
 WITH moved AS (
     UPDATE herma.store SET revision = $5, entries = $6::text::jsonb, changed_at = clock_timestamp()
@@ -23,12 +24,12 @@ SELECT extract(epoch FROM changed_at)::float8,
         || ' ' || $5::int8)
 FROM moved";
 
-/// Holds a store for whoever changes it next, and says at which revision it is.
+/// Locks a store for the next change, and returns its revision.
 pub(crate) const CONTEND: &str = "
 SELECT revision, born::text FROM herma.store WHERE space = $1 AND profile = $2 AND target = $3 FOR UPDATE";
 
-/// The revisions of a store behind one, oldest first, at most so many of the newest.
-/// Entries that are longer than 4 MiB are left out.
+/// Returns the revisions of a store after one, oldest first, at most $5 of the newest. Entries that are longer than 4
+/// MiB are left out.
 pub(crate) const SINCE: &str = "
 SELECT revision, extract(epoch FROM at)::float8, left(host, 1000), left(action, 100), left(session, 1000), left(agent, 1000),
     CASE WHEN pg_column_size(before) <= 4194304 AND octet_length(before::text) <= 4194304 THEN before::text END,
@@ -38,13 +39,13 @@ FROM (
     ORDER BY revision DESC LIMIT $5
 ) AS newest ORDER BY revision";
 
-/// At which revision all stores of a space are.
+/// Returns the revision of every store of a space.
 pub(crate) const REVISIONS: &str = "SELECT profile, target, revision, born::text FROM herma.store WHERE space = $1";
 
-/// Which of these writes were done, and at which revision.
+/// Returns which of these writes were done, and their revisions.
 pub(crate) const WRITTEN: &str = "SELECT write_id, revision FROM herma.journal WHERE space = $1 AND write_id = ANY($2)";
 
-/// Makes a store that is not there.
+/// Creates a store if it does not exist.
 pub(crate) const MAKE: &str = "
 INSERT INTO herma.store (space, profile, target, revision, entries) VALUES ($1, $2, $3, 0, '[]')
 ON CONFLICT DO NOTHING";

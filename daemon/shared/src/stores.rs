@@ -1,6 +1,5 @@
-//! The text of a store, its revision and its history. The row of a store is the one place where its
-//! revisions are given: a change names the revision that it was made of, and is done only if the store is
-//! still at that one.
+//! The text of a store, its revision and its history. Only the row of a store assigns its revisions: a change names the
+//! revision that it is based on, and is done only if the store is still at that one.
 
 use std::sync::Arc;
 
@@ -23,17 +22,17 @@ pub struct StoreKey {
     pub target: &'static str,
 }
 
-/// A change that wants a revision.
+/// A change that needs a revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wanted {
-    /// Names the write, once for ever: who doesn't know whether it was done asks by it.
+    /// The permanent name of the write. A caller that does not know whether the write was done looks it up.
     pub write_id: String,
-    /// The change, at the revision that it wants.
+    /// The change, at the requested revision.
     pub row: Row,
 }
 
 impl Wanted {
-    /// The change as the database can keep it: it knows no NUL, which becomes U+FFFD.
+    /// Returns the change in a form that the database can store: NUL, which the database does not know, becomes U+FFFD.
     #[must_use]
     pub fn new(write_id: String, row: Row) -> Self {
         let row = Row { before: storable(&row.before), after: storable(&row.after), ..row };
@@ -49,16 +48,16 @@ fn storable(entries: &Arc<[Entry]>) -> Arc<[Entry]> {
     }
 }
 
-/// What became of changes that wanted revisions.
+/// The result of committing changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Given {
-    /// They have them, since then, by the clock of the database in Unix seconds.
+    /// They have their revisions since this time, by the database's clock in Unix seconds.
     At(f64),
-    /// Somebody else was faster: the store is at another revision.
+    /// Another change was faster: the store is at another revision.
     Late,
 }
 
-/// At which revision a store is.
+/// The revision of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
     /// The profile.
@@ -67,30 +66,30 @@ pub struct Standing {
     pub target: String,
     /// The revision.
     pub revision: u64,
-    /// Tells one store from another that took its place.
+    /// Distinguishes it from another store that replaced it.
     pub born: String,
 }
 
-/// A store that is held, so that nobody else changes it: what is new in it is known then.
+/// A locked store, which no other connection can change. Its new revisions are known.
 #[derive(Debug)]
 pub struct Held<'a> {
     taken: Taken<'a>,
     key: StoreKey,
     /// Its revision.
     pub revision: u64,
-    /// Tells it from another store that took its place.
+    /// Distinguishes it from another store that replaced it.
     pub born: String,
-    /// What is new in it.
+    /// Its new revisions.
     pub rows: Vec<Row>,
-    /// Those of the writes that were asked for which were done before: their ids, with the revision.
+    /// Those of the requested writes that were done before: their ids, with the revisions.
     pub written: Vec<(String, u64)>,
 }
 
 impl Database {
-    /// Gives changes their revisions, if the store is still at `base`.
+    /// Assigns revisions to changes, if the store is still at `base`.
     ///
     /// # Errors
-    /// What the database says, or that it is unknown whether it was done.
+    /// An error of the database, or that it is unknown whether the changes were done.
     pub async fn commit(
         &self,
         key: &StoreKey,
@@ -121,17 +120,17 @@ impl Database {
         match client.query_opt(statement, &said).await {
             Ok(Some(row)) => Ok(Given::At(row.get(0))),
             Ok(None) => Ok(Given::Late),
-            // It was done before, by this very write.
+            // This very write was done before.
             Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(Given::Late),
             Err(error) => Err(SharedError::of_change(&error)),
         }
     }
 
-    /// Waits for a store, holds it and says what is new in it behind `known`, at most `most` rows, and which of
-    /// these writes were done. The store is made where there is none and `makes`.
+    /// Waits for a store and locks it. Returns its revisions after `known`, at most `most`, and which of these writes
+    /// were done. With `makes`, creates the store if it does not exist.
     ///
     /// # Errors
-    /// What the database says; that there is no such store.
+    /// An error of the database, or that there is no such store.
     pub async fn hold(
         &self,
         key: &StoreKey,
@@ -164,10 +163,10 @@ impl Database {
                 let (revision, born) = contend.await?;
                 return Ok((revision, born, since(self, connection, key, known, most).await?, written.await?));
             }
-            // All in one go, in this order: nobody else waits for the ways between.
+            // All statements are sent at once, in this order: other callers don't wait for round trips between them.
             let rows = since(self, connection, key, known, most);
             let (begun, held, rows, written) = tokio::join!(biased; begin, contend, rows, written);
-            // The first error counts: what comes behind it is only refused for that.
+            // The first error counts: later statements fail only because of it.
             begun?;
             let (revision, born) = held?;
             Ok((revision, born, rows?, written?))
@@ -176,10 +175,10 @@ impl Database {
         Ok(Held { taken, key: key.clone(), revision, born, rows, written })
     }
 
-    /// What is new in a store behind a revision, oldest first, at most `most` of the newest.
+    /// Returns the revisions of a store after one, oldest first, at most `most` of the newest.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn since(&self, key: &StoreKey, revision: u64, most: usize) -> Result<Vec<Row>, SharedError> {
         let taken = self.take_for_store().await?;
         let work = since(self, taken.connection(), key, revision, most);
@@ -191,7 +190,7 @@ impl Database {
     /// Whether a write of this name was done.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn was_written(&self, id: &str) -> Result<bool, SharedError> {
         let taken = self.take_for_store().await?;
         let work = async {
@@ -205,10 +204,10 @@ impl Database {
         Ok(found)
     }
 
-    /// At which revision all stores of the space are.
+    /// Returns the revision of every store of the space.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn standings(&self) -> Result<Vec<Standing>, SharedError> {
         let taken = self.take_for_store().await?;
         let work = async {
@@ -221,7 +220,7 @@ impl Database {
         let standing = |row: &tokio_postgres::Row| Standing {
             profile: row.get(0),
             target: row.get(1),
-            // One that can't be is seen where it is compared.
+            // An invalid revision is detected where it is compared.
             revision: unsigned(row.get(2)),
             born: row.get(3),
         };
@@ -231,7 +230,7 @@ impl Database {
     /// Forgets the history of a store up to a revision.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn prune(&self, key: &StoreKey, up_to: u64) -> Result<(), SharedError> {
         let taken = self.take_for_store().await?;
         let work = async {
@@ -252,10 +251,10 @@ impl Database {
 }
 
 impl Held<'_> {
-    /// Gives changes their revisions, and lets the store go. Without any nothing is changed.
+    /// Assigns revisions to changes, and releases the store. Without changes, only releases it.
     ///
     /// # Errors
-    /// What the database says, or that it is unknown whether it was done.
+    /// An error of the database, or that it is unknown whether the changes were done.
     pub async fn commit(self, wanted: &[Wanted]) -> Result<Given, SharedError> {
         let database = self.taken.database();
         let client = &self.taken.connection().client;
@@ -264,7 +263,8 @@ impl Held<'_> {
             if wanted.is_empty() {
                 return end("ROLLBACK").await.map(|()| Given::At(0.0));
             }
-            // Both in one go: where nothing was given nothing is committed, and after an error it is a rollback.
+            // Both are sent at once. If no revision was assigned, the commit changes nothing; after an error it is a
+            // rollback.
             let given = database.give(&self.taken, &self.key, (self.revision, &self.born), wanted);
             let (given, ended) = tokio::join!(biased; given, end("COMMIT"));
             given.and_then(|given| ended.map(|()| given))
@@ -274,10 +274,10 @@ impl Held<'_> {
         Ok(given)
     }
 
-    /// Makes what was made to hold it durable, and lets it go as it is.
+    /// Commits the creation of the store, if it was created, and releases it unchanged.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn keep(self) -> Result<(), SharedError> {
         let database = self.taken.database();
         let work = async {
@@ -304,7 +304,7 @@ async fn since(
     rows.iter().map(|said| row(database, key, said)).collect()
 }
 
-/// A change. One whose entries can't be read counts as if it had changed nothing: what comes behind it goes on.
+/// Converts a row to a change. A change whose entries can't be read counts as no change, so that later ones can follow.
 fn row(database: &Database, key: &StoreKey, said: &tokio_postgres::Row) -> Result<Row, SharedError> {
     let entries = |at: usize| -> Option<Arc<[Entry]>> {
         Some(foreign::entries(said.get(at))?.into_iter().map(Entry::from).collect())
@@ -333,7 +333,7 @@ fn row(database: &Database, key: &StoreKey, said: &tokio_postgres::Row) -> Resul
     })
 }
 
-/// What is kept of changes.
+/// Encodes the stored fields of changes.
 fn rows(wanted: &[Wanted]) -> String {
     #[derive(Serialize)]
     struct Kept<'a> {
@@ -368,7 +368,7 @@ pub(crate) fn signed(revision: u64) -> i64 {
     i64::try_from(revision).unwrap_or(i64::MAX)
 }
 
-/// The number of an archive, as the database has it.
+/// Converts the number of an archive from the database.
 pub(crate) fn archive(number: i64) -> Result<u32, SharedError> {
     u32::try_from(number).map_err(|_| SharedError::Refused(format!("an archive has the number {number}")))
 }

@@ -1,7 +1,8 @@
-//! All that a space has, as lines of JSON, and back: to another database, or to look at it without one.
+//! Exports everything in a space as lines of JSON, and imports them: into another database, or to read them without
+//! one.
 //!
-//! The first line says what it is, each other one has a row, and the last one says how many rows there are of each table, so
-//! that a file that ends early is known. Texts of outputs in an object store are not in it.
+//! The first line identifies the file. Each other line has a row. The last one has the number of rows of each table, so
+//! that a truncated file is detected. Texts of outputs in an object store are not included.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
@@ -17,7 +18,7 @@ use crate::database::Database;
 use crate::error::SharedError;
 use crate::schema;
 
-/// The tables of a space, those first that others refer to, with the columns by which rows are ordered.
+/// The tables of a space, those first that others refer to, each with the columns that order its rows.
 const TABLES: [(&str, &str); 8] = [
     ("store", "profile, target"),
     ("journal", "profile, target, revision"),
@@ -29,32 +30,32 @@ const TABLES: [(&str, &str); 8] = [
     ("session_part", "profile, session, birth, name"),
 ];
 
-/// Longest line that is read, in bytes.
+/// The maximum length of a line that is read, in bytes.
 const LONGEST: u64 = 256 << 20;
 
-/// Bytes of rows that are kept at one time.
+/// Bytes of rows that are inserted at a time.
 const BYTES: usize = 1 << 20;
 
-/// What a line with a row has.
+/// The keys of a line with a row.
 const TABLE: &str = "table";
 const ROW: &str = "row";
 
-/// How many rows of each table.
+/// The number of rows of each table.
 pub type Counts = BTreeMap<String, u64>;
 
-/// Why a space can't be exported or imported.
+/// The error of an export or an import.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
-    /// The database.
+    /// The database failed.
     #[error(transparent)]
     Shared(#[from] SharedError),
-    /// The file.
+    /// The file can't be read or written.
     #[error("the file can't be read or written: {0}")]
     File(#[from] io::Error),
-    /// The file is no export, or not whole.
+    /// The file is no export, or is incomplete.
     #[error("{0}")]
     NoExport(String),
-    /// The space has something already.
+    /// The space is not empty.
     #[error(
         "the space {space:?} has rows in {table:?} already; import into one that is empty (`shared.space` names it)"
     )]
@@ -67,10 +68,10 @@ pub enum TransferError {
 }
 
 impl Database {
-    /// Gives all that the space has, as of one moment, line by line without their ends.
+    /// Exports everything in the space, as of one moment. Calls `write` with each line, without its end.
     ///
     /// # Errors
-    /// What the database says, and what `write` does.
+    /// An error of the database, or of `write`.
     pub async fn export(&self, mut write: impl FnMut(&str) -> io::Result<()>) -> Result<Counts, TransferError> {
         let client = self.patient().await?;
         let question = |error: tokio_postgres::Error| SharedError::of_question(&error);
@@ -95,12 +96,12 @@ impl Database {
         Ok(counts)
     }
 
-    /// Takes what [`Self::export`] gave into the space, which must be empty: all of it or nothing. `seen` hears how many rows were
-    /// read so far.
+    /// Imports the lines of [`Self::export`] into the space, which must be empty: all or nothing. Calls `seen` with the
+    /// number of rows read so far.
     ///
     /// # Errors
-    /// A file that is no export, is not whole, or of tables of another version; a space that has something; what the database
-    /// says.
+    /// A file that is no export, is incomplete, or has tables of another version; a space that is not empty; an error
+    /// of the database.
     pub async fn import(&self, mut lines: impl BufRead, mut seen: impl FnMut(u64)) -> Result<Counts, TransferError> {
         let mut reader = Lines { lines: &mut lines, number: 0 };
         reader.check_first()?;
@@ -147,7 +148,7 @@ impl Database {
         Ok(())
     }
 
-    /// A connection on which anything may take as long as it takes.
+    /// Opens a connection without time limits.
     async fn patient(&self) -> Result<Client, SharedError> {
         let client = self.in_time(connect(&self.address, self.patience()), SharedError::Unreachable).await?;
         schema::check(&client).await?;
@@ -171,7 +172,7 @@ async fn keep(client: &Client, table: &str, rows: &mut String) -> Result<(), Sha
     Ok(())
 }
 
-/// A line behind the first one.
+/// A line after the first one.
 enum Line {
     Row { table: String, row: String },
     End(Counts),
@@ -196,7 +197,7 @@ impl<R: BufRead> Lines<'_, R> {
         }
     }
 
-    /// The next line; a row is one of this space from here on.
+    /// Returns the next line. A row is moved to this space.
     fn next(&mut self, space: &str) -> Result<Line, TransferError> {
         let Some(mut line) = self.read()? else {
             return Err(TransferError::NoExport(format!("the file ends early, behind line {}", self.number)));

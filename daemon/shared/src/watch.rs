@@ -1,5 +1,5 @@
-//! What other hosts did, as the database tells it. A notification is a hint and may get lost: what is true is
-//! what [`Database::standings`](crate::Database::standings) says when it is asked.
+//! The changes of other hosts, as the database notifies them. A notification is a hint and may get lost. The truth is
+//! the result of a call of [`Database::standings`](crate::Database::standings).
 
 use std::sync::Arc;
 
@@ -11,47 +11,47 @@ use crate::connection::dial;
 use crate::database::Database;
 use crate::error::SharedError;
 
-/// Hints that may wait; one that finds no place is lost.
+/// The maximum number of hints that may wait; further ones are lost.
 const HINTS: usize = 1024;
 
-/// A store that changed. All who may connect to the database hear of it, members of other spaces too: so it goes by a
-/// name that says nothing to who doesn't know the store ([`name`]).
+/// A store that changed. Every role that may connect to the database receives hints, members of other spaces too. So a
+/// hint has a name that means nothing to a reader who does not know the store ([`name`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
     /// The store's name.
     pub store: String,
-    /// The revision that it is at.
+    /// Its revision.
     pub revision: u64,
 }
 
-/// What a store is called in hints: the SHA-256 of what distinguishes it from others, which only members can read, and of its
-/// space, profile and target, with a `/` between them, in hex digits.
+/// Returns the name of a store in hints, in hex digits. It is the SHA-256 of the store's birth, which only members can
+/// read, and its space, profile and target, with a `/` between them.
 #[must_use]
 pub fn name(born: &str, space: &str, profile: &str, target: &str) -> String {
     let digest = Sha256::digest([born, space, profile, target].join("/"));
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Hints as they come; it ends when the connection does.
+/// A stream of hints, which ends with the connection.
 #[derive(Debug)]
 pub struct Hints {
     hints: mpsc::Receiver<Hint>,
-    /// Ends the connection with it.
+    /// Dropping the client ends the connection.
     _client: tokio_postgres::Client,
 }
 
 impl Hints {
-    /// The next one; `None` when the connection is gone.
+    /// Returns the next hint; `None` when the connection has ended.
     pub async fn next(&mut self) -> Option<Hint> {
         self.hints.recv().await
     }
 }
 
 impl Database {
-    /// Listens for what changes in the space.
+    /// Listens for changes in the space.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn listen(self: &Arc<Self>) -> Result<Hints, SharedError> {
         let refused = |error: tokio_postgres::Error| SharedError::of_question(&error);
         let work = async {

@@ -25,13 +25,13 @@ const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 /// The reply of a server that supports TLS.
 const SPEAKS_TLS: u8 = b'S';
 
-/// Messages that are no replies, such as notifications. The connection makes progress only while [`Messages::next`] is
+/// Messages that are not replies, such as notifications. The connection makes progress only while [`Messages::next`] is
 /// polled.
 pub(crate) struct Messages(PollNext);
 
 type PollNext = Box<dyn FnMut(&mut Context<'_>) -> Poll<Message> + Send>;
 
-/// One of them; none at the end.
+/// One message; `None` at the end.
 type Message = Option<Result<AsyncMessage, Error>>;
 
 impl Messages {
@@ -43,7 +43,7 @@ impl Messages {
         Self(Box::new(move |context| connection.poll_message(context)))
     }
 
-    /// Returns the next message, or none when the connection has ended.
+    /// Returns the next message, or `None` when the connection has ended.
     pub(crate) async fn next(&mut self) -> Message {
         poll_fn(|context| (self.0)(context)).await
     }

@@ -1,5 +1,5 @@
-//! A connection without TLS whose first messages are checked: a server that requests the password in clear gets an error
-//! instead.
+//! A connection without TLS whose first messages are checked: a server that requests the password in clear gets an
+//! error instead.
 
 use std::io;
 use std::pin::Pin;
@@ -9,10 +9,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::error::AsksInClear;
 
-/// Bytes of a message's kind, its length, and which kind of authentication is wanted.
+/// Bytes of a message's kind, its length, and the requested kind of authentication.
 const HEAD: usize = 9;
 
-/// The kind of a message about authentication, and what it may want. See "Message Formats" in PostgreSQL's documentation.
+/// The kind of a message about authentication, and some kinds of authentication. See "Message Formats" in PostgreSQL's
+/// documentation.
 const AUTHENTICATION: u8 = b'R';
 const DONE: u32 = 0;
 const CLEARTEXT: u32 = 3;
@@ -23,12 +24,12 @@ const MD5: u32 = 5;
 pub(super) struct Watch {
     /// The beginning of a message.
     head: Vec<u8>,
-    /// Bytes left of a message that is skipped.
+    /// Bytes left of a message that is being skipped.
     rest: u64,
 }
 
 impl Watch {
-    /// Parses the next bytes. Returns true once the server has accepted the client: nothing has to be checked after that.
+    /// Parses the next bytes. Returns true once the server has accepted the client; nothing needs a check after that.
     ///
     /// # Errors
     /// The server requests the password in clear or as an MD5 digest.
@@ -55,7 +56,7 @@ impl Watch {
         Ok(false)
     }
 
-    /// Passes over what is left of the message whose beginning was seen, of which so many bytes behind the length.
+    /// Skips the rest of the current message, of which `seen` bytes after the length were parsed.
     fn skip(&mut self, seen: usize) {
         let length = self.head.get(1..5).and_then(|length| length.try_into().ok()).map_or(0, u32::from_be_bytes);
         self.rest = u64::from(length).saturating_sub(4 + seen as u64);
@@ -67,12 +68,12 @@ impl Watch {
 #[derive(Debug)]
 pub(super) struct Watched<S> {
     line: S,
-    /// None once the check is over.
+    /// `None` once the check is over.
     watch: Option<Watch>,
 }
 
 impl<S> Watched<S> {
-    /// With `allows_clear` nothing is checked.
+    /// Wraps a stream. With `allows_clear` nothing is checked.
     pub(super) fn new(line: S, allows_clear: bool) -> Self {
         Self { line, watch: (!allows_clear).then(Watch::default) }
     }
@@ -110,7 +111,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
 mod tests {
     use super::*;
 
-    /// A message of a server.
+    /// Returns a message of a server.
     fn message(kind: u8, body: &[u8]) -> Vec<u8> {
         let length = u32::try_from(body.len() + 4).unwrap_or(0).to_be_bytes();
         [&[kind][..], &length, body].concat()
@@ -124,7 +125,7 @@ mod tests {
     fn a_password_in_clear_is_seen_wherever_the_bytes_are_cut() {
         let notice = message(b'N', b"SNOTICE\0\0");
         let scram = [asks(10, b"SCRAM-SHA-256\0\0"), asks(11, b"r=x"), asks(12, b"v=x")].concat();
-        // What comes behind the server's yes is no business of the watch.
+        // Messages after the server has accepted the client are not checked.
         let behind = asks(CLEARTEXT, b"");
         for (bytes, seen) in [
             (asks(CLEARTEXT, b""), Err(AsksInClear)),

@@ -1,4 +1,4 @@
-//! Finding messages by their tokens.
+//! Finds messages by their tokens.
 
 use std::collections::HashSet;
 
@@ -13,30 +13,31 @@ use crate::error::SharedError;
 use crate::foreign;
 use crate::stores::{archive, signed, unsigned};
 
-/// Messages that are counted; from there on their number is what the database takes it for.
+/// The maximum number of messages that are counted. Above it, the database's estimate counts.
 const COUNTED: i64 = 5_000;
 
-/// The same of those that have a part.
+/// The maximum number of messages with a part that are counted.
 const COUNTED_WITH: i64 = 20_000;
 
-/// Messages that may have the words by which the best are found. Common words find none beside rare ones.
+/// The maximum number of messages that may have the words with which candidates are found. Next to rare words, common
+/// words find none.
 const BUDGET: usize = 12_000;
 
-/// Bytes of messages around one that are given at most.
+/// The maximum number of bytes of returned messages around one.
 const MOST_BYTES: i64 = 2 << 20;
 
-/// The same of messages that were found.
+/// The maximum number of bytes of returned messages.
 const MOST_TOLD: i64 = 32 << 20;
 
-/// With so many messages, those that have only common words are not gone through.
+/// Above this number of messages, those that have only common words are not searched.
 const ALL: usize = 200_000;
 
-/// Which messages are looked at: none of the archive that asks, for it knows these.
+/// The messages to search. The archive of the request is left out, because its host searches it itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Within<'a> {
-    /// The archive of this host that asks.
+    /// The archive of this host that sends the request.
     pub archive: u32,
-    /// Messages that came to it with sessions: it knows these too.
+    /// Messages that came to it with sessions, which are left out too.
     pub came: &'a [Came],
     /// The profiles.
     pub profiles: &'a [String],
@@ -48,16 +49,16 @@ pub struct Within<'a> {
     pub until: Option<f64>,
 }
 
-/// What was found elsewhere, and by which names.
+/// The messages that were found, and their names.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FoundElsewhere {
-    /// For a search, which ranks it beside what it has itself.
+    /// The documents for a search, which ranks them together with local ones.
     pub elsewhere: Elsewhere,
     /// The name of each document.
     pub keys: Vec<MessageKey>,
 }
 
-/// A part in the words of PostgreSQL; `with_longer` also for longer words.
+/// Returns a part as a `tsquery`; with `with_longer` it matches longer words too.
 fn query(part: &Part, with_longer: bool) -> String {
     match part {
         Part::Word { forms, longer } => {
@@ -72,7 +73,7 @@ fn query(part: &Part, with_longer: bool) -> String {
     }
 }
 
-/// A part as PostgreSQL is asked for it.
+/// A part as it is sent to PostgreSQL.
 #[derive(Debug, Clone)]
 struct Wanted {
     query: String,
@@ -80,7 +81,7 @@ struct Wanted {
     finds: bool,
 }
 
-/// What every question names first: the space, who asks, and which messages are looked at.
+/// The first parameters of every query: the space, the archive of the request, and the messages to search.
 struct Scope<'a> {
     within: Within<'a>,
     archive: i64,
@@ -124,7 +125,7 @@ impl<'a> Scope<'a> {
         Ok(rows.first().map_or(0, |row| count(row.get(0))))
     }
 
-    /// Counts the parts at some places.
+    /// Counts the messages with the parts at these indexes.
     async fn count(&self, queries: &[String], places: &[usize], counts: &mut [usize]) -> Result<(), SharedError> {
         let wanted: Vec<&String> = places.iter().filter_map(|at| queries.get(*at)).collect();
         let rows = self.database.ask(statements::COUNT, &self.and(&[&wanted, &COUNTED_WITH])).await?;
@@ -136,7 +137,7 @@ impl<'a> Scope<'a> {
         Ok(())
     }
 
-    /// The best messages for an expression, by what each part is worth.
+    /// Returns the best messages for an expression, by the worth of each part.
     async fn best(
         &self,
         wanted: &[Wanted],
@@ -152,11 +153,11 @@ impl<'a> Scope<'a> {
 }
 
 impl Database {
-    /// The messages of other archives that have most of what is looked for. Where so many have a word as are
-    /// `enough`, longer ones are not looked for.
+    /// Returns the messages of other archives that match most of a query. Longer words are searched only if at most
+    /// `enough` messages have the word.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn find_messages(
         &self,
         within: Within<'_>,
@@ -173,7 +174,7 @@ impl Database {
             });
         }
         let mut queries: Vec<String> = parts.iter().map(|part| query(part, false)).collect();
-        // How many have words in a row is seen in what is found: to look for it in all takes as long as reading them.
+        // Sequences are counted in the found messages: counting them in all messages takes as long as reading these.
         let places = |is: fn(&Part) -> bool| (0..).zip(parts).filter(move |(_, part)| is(part)).map(|(at, _)| at);
         let counted: Vec<usize> = places(Part::finds).collect();
         scope.count(&queries, &counted, &mut counts).await?;
@@ -199,7 +200,7 @@ impl Database {
                 break;
             }
             let more = match scope.best(&wanted, &worths, &expression).await {
-                // What has the rare words is found already.
+                // The messages with the rare words are found already.
                 Err(error) if error.is_passing() && !found.is_empty() => break,
                 more => more?,
             };
@@ -214,11 +215,12 @@ impl Database {
         Ok(FoundElsewhere { elsewhere: Elsewhere { documents, counts, found }, keys })
     }
 
-    /// A message of another archive with so many before and behind it, oldest first, and the number of the one with which
-    /// its session goes on behind them. None where there is no such message of these profiles.
+    /// Returns a message of another archive with up to `before` and `after` messages around it, oldest first. Also
+    /// returns the number of the message with which its session continues after them. Returns no messages if these
+    /// profiles have no such message.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn messages_around(
         &self,
         key: &MessageKey,
@@ -234,10 +236,11 @@ impl Database {
         Ok((self.left_out.sift(rows.iter().map(message)), next))
     }
 
-    /// Messages by their names, in any order; those that are gone, of other profiles, or too many bytes are left out.
+    /// Returns messages by their names, in any order. Messages that are gone, of other profiles, or over the byte limit
+    /// are left out.
     ///
     /// # Errors
-    /// What the database says.
+    /// An error of the database.
     pub async fn messages(&self, keys: &[MessageKey], profiles: &[String]) -> Result<Vec<Message>, SharedError> {
         let hosts: Vec<&str> = keys.iter().map(|key| key.host.as_str()).collect();
         let archives: Vec<i64> = keys.iter().map(|key| i64::from(key.archive)).collect();
@@ -248,16 +251,15 @@ impl Database {
     }
 }
 
-/// What having each part is worth. Words in a row, of which it is not known how many have them, are worth half of
-/// what the rarest other part is.
+/// Returns the worth of each part. A sequence, whose count is unknown, is worth half of the rarest other part.
 fn worths(wanted: &[Wanted], worth: impl Fn(usize) -> f64) -> Vec<f64> {
     let known = wanted.iter().filter(|part| part.finds && part.count > 0).map(|part| worth(part.count));
     let in_a_row = known.fold(0.0, f64::max) / 2.0;
     wanted.iter().map(|part| if part.finds { worth(part.count) } else { in_a_row }).collect()
 }
 
-/// What finds messages, one expression after the other until there are enough: the rarer parts, two of the common
-/// ones together, and, where there are not too many messages, any part.
+/// Returns the expressions that find messages, to be tried in turn until enough are found: the rarer parts, two common
+/// parts together, and any part if there are not too many messages.
 fn expressions(wanted: &[Wanted], messages: usize) -> Vec<String> {
     let mut parts: Vec<&Wanted> = wanted.iter().filter(|part| part.finds && part.count > 0).collect();
     parts.sort_by_key(|part| part.count);

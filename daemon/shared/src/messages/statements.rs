@@ -1,6 +1,7 @@
-//! What is asked of the table of messages.
+//! The statements for the table of messages.
 
-/// Keeps messages, and notes how far they go. Parameters: space, host, archive, a list for each column, and the last number.
+/// Saves messages, and notes how far they go. Parameters: space, host, archive, a list for each column, and the last
+/// number.
 pub(super) const KEEP: &str = "
 WITH kept AS (
 INSERT INTO herma.message
@@ -11,11 +12,12 @@ ON CONFLICT DO NOTHING)
 INSERT INTO herma.shipped (space, host, archive, through) VALUES ($1, $2, $3, $15)
 ON CONFLICT (space, host, archive) DO UPDATE SET through = greatest(shipped.through, excluded.through)";
 
-/// How far an archive was brought.
+/// Returns how far an archive was uploaded.
 pub(super) const SHIPPED: &str = "
 SELECT through FROM herma.shipped WHERE space = $1 AND host = $2 AND archive = $3";
 
-/// Removes a session's messages of an archive, below a number, unless another host took the session: it needs them.
+/// Removes a session's messages of an archive, below a number, unless another host took the session over and needs
+/// them.
 pub(super) const REMOVE: &str = "
 DELETE FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND session = $4 AND number < $5
     AND NOT EXISTS (SELECT 1 FROM herma.session AS taken WHERE taken.space = message.space
@@ -26,7 +28,7 @@ DELETE FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND se
 pub(super) const REMOVE_EACH: &str = "
 DELETE FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND number = ANY($4)";
 
-/// Removes some of an archive's messages below a number, but for those of sessions that were told.
+/// Removes some of an archive's messages below a number, except those of published sessions.
 pub(super) const REMOVE_SOME: &str = "
 DELETE FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND number IN (
     SELECT number FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND number < $4
@@ -34,9 +36,10 @@ DELETE FROM herma.message WHERE space = $1 AND host = $2 AND archive = $3 AND nu
         AND told.profile = message.profile AND told.session = message.session AND $3 = ANY(told.archives))
     ORDER BY number LIMIT $5)";
 
-/// How many messages there are of other archives: counted up to a limit, from there on what the database takes their
-/// number for. Parameters: space, the host and the archive that ask, the archives and the ids of sessions that came
-/// here, up to which numbers, the profiles; then, each may be null: a session, the earliest time, and the time before which it was; the limit.
+/// Counts the messages of other archives up to a limit; above it, returns the database's estimate. Parameters: space,
+/// the host and the archive of the request, the archives and ids of sessions that came to it, up to which numbers, and
+/// the profiles. Then, each may be null: a session, the earliest time, and the end of the time range. The last one is
+/// the limit.
 pub(super) const COUNT_ALL: &str = "
 SELECT CASE WHEN number < $11 THEN number ELSE greatest(number, (
     SELECT reltuples::int8 FROM pg_class WHERE oid = 'herma.message'::regclass)) END
@@ -48,18 +51,18 @@ FROM (SELECT count(*) AS number FROM (
         AND ($10::float8 IS NULL OR at < $10)
     LIMIT $11) AS counted) AS messages";
 
-/// In how many each of some expressions ($11) is, counted up to a limit ($12); the other parameters are the same.
+/// Counts the messages with each of some expressions ($11), up to a limit ($12); the other parameters are the same.
 pub(super) const COUNT: &str = "
 SELECT * FROM herma.count_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::text[]::tsquery[], $12)";
 
-/// The best messages for an expression ($11) by what each of some others ($12) is worth ($13), at most so many ($14), with
-/// the terms of those around them: so many before ($15) and behind ($16).
+/// Returns the best messages for an expression ($11) by the worth ($13) of each of some others ($12), at most $14. Each
+/// has the terms of the $15 messages before it and the $16 messages after it.
 pub(super) const FIND: &str = "
 SELECT * FROM herma.find_messages(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::text::tsquery, $12::text[]::tsquery[], $13, $14, $15, $16)";
 
-/// Messages by their names, as far as they have so many bytes ($6), in that order. Parameters: space, hosts, archives,
-/// numbers, the profiles.
+/// Returns messages by their names, in that order, as long as they have at most $6 bytes together. Parameters: space,
+/// hosts, archives, numbers, the profiles.
 pub(super) const BY_KEY: &str = "
 SELECT host, archive, number, profile, session, agent, role, at, body FROM (
 SELECT message.*, sum(octet_length(body)) OVER (ORDER BY place) AS bytes
@@ -68,9 +71,9 @@ CROSS JOIN LATERAL (
     SELECT * FROM herma.message WHERE space = $1 AND message.host = wanted.host AND message.archive = wanted.archive
         AND message.number = wanted.number AND profile = ANY($5) LIMIT 1) AS message) AS message WHERE bytes <= $6";
 
-/// A message with those around it in its session: so many before ($6) and behind it ($7), as far as they have so many
-/// bytes ($8), the nearest first. Each row has the number of the first message after them that is not returned, if there is
-/// one.
+/// Returns a message with those around it in its session: at most $6 before it and $7 after it, nearest first as long
+/// as they have at most $8 bytes. Each row has the number of the first message after them that is not returned, if
+/// there is one.
 pub(super) const AROUND: &str = "
 WITH wanted AS (
     SELECT session FROM herma.message

@@ -1,4 +1,4 @@
-//! The tokens of a message, as PostgreSQL's `tsvector` has them on the wire.
+//! The tokens of a message in the wire format of PostgreSQL's `tsvector`.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -6,26 +6,26 @@ use std::error::Error;
 use bytes::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
-/// Bytes of all tokens of one message; a `tsvector` may have 2^20 with what it needs beside them. What is behind
-/// is not found.
+/// The maximum number of bytes of all tokens of one message. A `tsvector` may have 2^20 with its overhead. Later tokens
+/// are not found.
 const MOST: usize = 700_000;
 
-/// Bytes that a `tsvector` needs for a token and for each of its places, besides the token.
+/// Bytes that a `tsvector` needs for a token and for each of its positions, in addition to the token.
 const FOR_TOKEN: usize = 8;
 const FOR_PLACE: usize = 2;
 
-/// The last place that a `tsvector` knows, and how many it keeps of one token.
+/// The last position of a `tsvector`, and the maximum number of positions of one token.
 const LAST_PLACE: u16 = 16_383;
 const PLACES: usize = 255;
 
-/// Tokens with the places where they stand; some are only there.
+/// Tokens with their positions; some have none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Tokens {
     places: BTreeMap<String, Vec<u16>>,
 }
 
 impl Tokens {
-    /// Of words in their order, and others that stand nowhere, both between spaces.
+    /// Builds the tokens from words in their order, and others without positions, both separated by spaces.
     pub(super) fn new(words: &str, others: &str) -> Self {
         let mut tokens = Self::default();
         let mut left = MOST;
@@ -51,8 +51,9 @@ impl Tokens {
     }
 }
 
-/// See `tsvectorsend` and `tsvectorrecv` in PostgreSQL's src/backend/utils/adt/tsvector.c: the number of tokens, then each
-/// with a NUL behind it, the number of its places, and these; the upper two bits of a place are its weight.
+/// The format of `tsvectorsend` and `tsvectorrecv` in PostgreSQL's src/backend/utils/adt/tsvector.c. It has the number
+/// of tokens, then each token with a NUL after it, the number of its positions, and the positions. The upper two bits
+/// of a position are its weight.
 impl ToSql for Tokens {
     fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         out.extend_from_slice(&i32::try_from(self.places.len())?.to_be_bytes());
@@ -72,22 +73,22 @@ impl ToSql for Tokens {
     to_sql_checked!();
 }
 
-/// A query for any of these tokens.
+/// Returns a query for any of these tokens.
 pub(super) fn any<'a>(tokens: impl IntoIterator<Item = &'a str>) -> String {
     tokens.into_iter().map(quoted).collect::<Vec<_>>().join(" | ")
 }
 
-/// A query for tokens that begin with this.
+/// Returns a query for tokens that begin with this one.
 pub(super) fn beginning(token: &str) -> String {
     format!("{}:*", quoted(token))
 }
 
-/// A query for tokens that follow each other.
+/// Returns a query for tokens that follow each other.
 pub(super) fn sequence(tokens: &[String]) -> String {
     tokens.iter().map(|token| quoted(token)).collect::<Vec<_>>().join(" <-> ")
 }
 
-/// A token as a `tsquery` has it.
+/// Quotes a token for a `tsquery`.
 fn quoted(token: &str) -> String {
     format!("'{}'", token.replace('\\', "\\\\").replace('\'', "''"))
 }

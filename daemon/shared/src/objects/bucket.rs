@@ -18,11 +18,11 @@ pub(super) async fn put(store: &dyn ObjectStore, name: &Name, text: String) -> o
     match store.put_opts(&place, text.clone().into(), options).await {
         Ok(_) => Ok(()),
         Err(object_store::Error::AlreadyExists { .. }) => {
-            // Somebody may have put a part of it.
+            // Another host may have put a part of it.
             let there = store.head(&place).await?;
             if there.size == text.len() as u64 { Ok(()) } else { store.put(&place, text.into()).await.map(drop) }
         }
-        // A store that can't put if absent puts the same bytes again.
+        // A store without conditional puts gets the same bytes again.
         Err(error) if is_not_known(&error) => store.put(&place, text.into()).await.map(drop),
         Err(error) => Err(error),
     }
@@ -54,7 +54,7 @@ pub(super) async fn remove(store: &dyn ObjectStore, name: &Name) -> object_store
     }
 }
 
-/// Whether a store does not know what it was asked for.
+/// Whether a store does not support the request.
 fn is_not_known(error: &object_store::Error) -> bool {
     matches!(error, object_store::Error::NotImplemented { .. }) || error.to_string().contains("501")
 }
@@ -72,7 +72,7 @@ pub(super) fn open(url: &Url, s3: &S3) -> Result<Arc<dyn ObjectStore>, String> {
 }
 
 fn amazon(url: &Url, s3: &S3) -> object_store::Result<object_store::aws::AmazonS3> {
-    // The crate asks for one of the process; who comes second changes nothing.
+    // The crate needs a default provider of the process. Installing a second one changes nothing.
     drop(rustls::crypto::ring::default_provider().install_default());
     let is_plain = s3.endpoint.as_ref().is_some_and(|endpoint| endpoint.starts_with("http://"));
     let mut builder = AmazonS3Builder::new()

@@ -1,5 +1,5 @@
-//! A folder that all hosts mount. Its files are this user's alone, and it has a marker: the folder that is there while
-//! nothing is mounted has none, and nothing is put into it or missed in it.
+//! A folder that all hosts mount. Only this user can read its files. It has a marker: the empty folder of a missing
+//! mount has none, so no text is put into it or reported as missing from it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use herma_disk::folder;
 
 use super::{Found, Name};
 
-/// The marker's name.
+/// The name of the marker.
 pub(super) const MARKER: &str = ".herma-objects";
 
-/// What the marker says to a person.
+/// The marker's text for people.
 const SAYS: &str = "herma keeps outputs of tools in this folder (docs/sharing.md). Without this file it takes the folder for one \
 that is not mounted.\n";
 
@@ -27,7 +27,7 @@ impl Folder {
         Self(path)
     }
 
-    /// Whether it is the one that texts of the space are put into; one that has some gets its marker.
+    /// Whether it is the folder with the texts of the space. A folder that has some gets its marker.
     pub(super) fn is_marked(&self, space: &str) -> Result<bool, String> {
         self.check_there()?;
         if is_there(&self.0.join(MARKER)) {
@@ -58,7 +58,7 @@ impl Folder {
                 file::replace(&path, text, TEMPORARY).map_err(words)?;
             }
         }
-        // It may have been taken away meanwhile.
+        // The folder may have been unmounted meanwhile.
         self.check_marked()
     }
 
@@ -90,7 +90,7 @@ impl Folder {
         self.of_space(&name.space).join(name.first()).join(&name.digits)
     }
 
-    /// The folder of a space, as it would be named in a bucket.
+    /// Returns the folder of a space, named as in a bucket.
     fn of_space(&self, space: &str) -> PathBuf {
         self.0.join(match space {
             "." => "%2E",

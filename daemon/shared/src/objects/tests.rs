@@ -44,7 +44,7 @@ async fn what_is_put_comes_back_is_never_changed_and_is_looked_at() {
     assert_eq!(objects.get("team", &sha256, 7).await.unwrap().as_deref(), Some("grüße".as_bytes()));
     assert_eq!(objects.get("other", &sha256, 7).await.unwrap(), None);
     assert!(matches!(objects.get("team", &sha256, 8).await, Err(SharedError::Refused(_))));
-    // What a power cut left is put anew.
+    // An incomplete file after a power cut is put again.
     let place = folder.path().join(Name::of("team", &sha256).to_string());
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let above = place.parent().unwrap();
@@ -95,7 +95,7 @@ async fn what_is_not_mounted_is_neither_filled_nor_missed() {
         std::fs::rename(&away, &mount).unwrap();
     }
     assert_eq!(objects.get("team", &one, 3).await.unwrap().as_deref(), Some(&b"one"[..]));
-    // One of before, which has texts of the space and no marker.
+    // A folder of an earlier version, with texts of the space and no marker.
     std::fs::remove_file(mount.join(MARKER)).unwrap();
     assert!(objects.is_marked("team").await.unwrap() && mount.join(MARKER).exists());
     assert!(objects.is_marked("..").await.unwrap());

@@ -1,6 +1,6 @@
-//! What is asked of the tables of sessions.
+//! The statements for the tables of sessions.
 
-/// The columns of a session, and seconds that are left of its lease.
+/// The columns of a session, and the seconds that are left of its lease.
 macro_rules! session {
     () => {
         "profile, session, birth, host, archive, term,
@@ -8,18 +8,19 @@ macro_rules! session {
     };
 }
 
-/// The parts that are there, and the SHA-256 of each. Parameters here and below: space, profile, session, birth.
+/// Returns the stored parts, and the SHA-256 of each. Parameters here and below: space, profile, session, birth.
 pub(super) const KNOWN: &str = "
 SELECT name, sha256 FROM herma.session_part WHERE space = $1 AND profile = $2 AND session = $3 AND birth = $4";
 
-/// How many parts are there, and how many bytes they have.
+/// Returns the number of stored parts, and their bytes.
 pub(super) const SIZE: &str = "
 SELECT count(*), coalesce(sum(octet_length(body)), 0)::int8 FROM herma.session_part
 WHERE space = $1 AND profile = $2 AND session = $3 AND birth = $4";
 
-/// Says that an archive ($6) of a host ($5) has a session for its term ($7), for so many seconds ($8), with messages of these
-/// archives ($9), told by this version ($10); which parts it has ($11), and those that changed: names, sums and texts
-/// ($12 to $14). How many rows it is: none where another one has it for this term or a later one.
+/// Publishes a session of an archive ($6) of a host ($5) for its term ($7). The other parameters are the seconds of the
+/// lease ($8), the archives of its messages ($9), the version ($10), its parts ($11), and the changed parts: names,
+/// sums and texts ($12 to $14). Returns the number of rows: 0 if another host has the session for this term or a later
+/// one.
 pub(super) const TELL: &str = "
 WITH told AS (
     INSERT INTO herma.session AS known
@@ -41,15 +42,15 @@ WITH told AS (
 )
 SELECT count(*) FROM told";
 
-/// The sessions of an id, that first which was heard of last. Parameters: space, profile, session.
+/// Returns the sessions of an id, the most recently renewed first. Parameters: space, profile, session.
 pub(super) const OF_ID: &str = concat!(
     "SELECT ",
     session!(),
     " FROM herma.session WHERE space = $1 AND profile = $2 AND session = $3 ORDER BY lease DESC, birth"
 );
 
-/// Gives a session to an archive ($6) of a host ($5) for so many seconds ($8), if it is at this term ($7) and its host let it
-/// go, or is this one.
+/// Gives a session to an archive ($6) of a host ($5) for $8 seconds, if it is at this term ($7), and its host released
+/// it or is this one.
 pub(super) const TAKE: &str = concat!(
     "UPDATE herma.session SET host = $5, archive = $6, term = term + 1,
     lease = clock_timestamp() + make_interval(secs => $8)
@@ -59,17 +60,17 @@ RETURNING ",
     session!()
 );
 
-/// Parts, by their names ($5).
+/// Returns parts by their names ($5).
 pub(super) const PARTS: &str = "
 SELECT name, sha256, body FROM herma.session_part
 WHERE space = $1 AND profile = $2 AND session = $3 AND birth = $4 AND name = ANY($5)";
 
-/// The hosts that brought messages of a session ($2), each with its archive.
+/// Returns the hosts that uploaded messages of a session ($2), each with its archive.
 pub(super) const HOSTS: &str = "
 SELECT DISTINCT host, archive FROM herma.message WHERE space = $1 AND session = $2";
 
-/// Texts of messages of a profile ($2) by the hosts that brought them ($3), their archives ($4) and numbers
-/// there ($5), unless they are much longer than its host said ($6): each NUL became three bytes on its way.
+/// Returns texts of messages of a profile ($2) by the hosts that uploaded them ($3), their archives ($4) and numbers
+/// there ($5). Texts that are much longer than published ($6) are left out; each NUL became three bytes in the upload.
 pub(super) const TEXTS: &str = "
 SELECT message.archive, message.number, message.body
 FROM unnest($3::text[], $4::int8[], $5::int8[], $6::int8[]) AS wanted (host, archive, number, bytes)
@@ -78,7 +79,7 @@ CROSS JOIN LATERAL (
         AND message.archive = wanted.archive AND message.number = wanted.number AND profile = $2
         AND octet_length(body) <= 3 * least(wanted.bytes, 1::int8 << 40) + 1024 LIMIT 1) AS message";
 
-/// The sessions that an archive ($3) of a host ($2) has, by birth and term.
+/// Returns the sessions that an archive ($3) of a host ($2) has, by birth and term.
 pub(super) const OWN: &str = "
 SELECT birth, term FROM herma.session WHERE space = $1 AND host = $2 AND archive = $3";
 
@@ -86,9 +87,9 @@ SELECT birth, term FROM herma.session WHERE space = $1 AND host = $2 AND archive
 pub(super) const FORGET_ALL: &str = "
 DELETE FROM herma.session WHERE space = $1 AND host = $2 AND archive = $3 AND profile = $4";
 
-/// Those of some sessions ($2 to $5: profiles, ids, births, terms) that an archive ($7) of a host ($6) has are kept for it
-/// for so many seconds ($8), or let go with none; what its host let go stays so, unless that is asked for ($9): it may have been
-/// closed since somebody looked.
+/// Renews the leases of those of some sessions ($2 to $5: profiles, ids, births, terms) that an archive ($7) of a host
+/// ($6) has, for $8 seconds; 0 releases them. A session that its host released stays so, unless $9 is true, because it
+/// may have been closed since the caller looked.
 pub(super) const RENEW: &str = "
 UPDATE herma.session AS known
 SET lease = CASE WHEN $8::float8 > 0 THEN clock_timestamp() + make_interval(secs => $8) ELSE to_timestamp(0) END
@@ -97,7 +98,7 @@ WHERE known.space = $1 AND known.profile = wanted.profile AND known.session = wa
     AND known.birth = wanted.birth AND known.term = wanted.term AND known.host = $6 AND known.archive = $7
     AND ($9::bool OR known.lease > to_timestamp(0))";
 
-/// Those of some sessions that are not an archive's ($7) of a host ($6) any more.
+/// Returns those of some sessions that an archive ($7) of a host ($6) no longer has.
 pub(super) const LOST: &str = concat!(
     "WITH wanted AS (SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::int8[])
     AS wanted (in_profile, of_session, of_birth, of_term))
@@ -107,8 +108,8 @@ SELECT ",
 WHERE space = $1 AND term >= of_term AND NOT (host = $6 AND archive = $7)"
 );
 
-/// Forgets the session of an id ($4) and birth ($5) that an archive ($3) of a host ($2) had in a term ($6), with the messages that other archives brought
-/// of it, unless these have a session of that id too.
+/// Forgets the session of an id ($4) and birth ($5) that an archive ($3) of a host ($2) had in a term ($6). Removes
+/// also the messages of it that other archives uploaded, unless these have another session of that id.
 pub(super) const FORGET: &str = "
 WITH gone AS (
     DELETE FROM herma.session WHERE space = $1 AND host = $2 AND archive = $3 AND session = $4
