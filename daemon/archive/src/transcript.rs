@@ -41,6 +41,7 @@ impl Archive {
     /// that are already there are accepted and not stored twice, however a client's library writes their JSON. A search
     /// finds new messages once [`Archive::index_pending`] has indexed them.
     ///
+    /// # Errors
     /// An unknown session, or a failure of the database; nothing is stored then.
     pub fn append(
         &mut self,

@@ -79,6 +79,7 @@ impl Archive {
     /// Saves vectors of documents that still exist. `dimensions` is the number of numbers in each, if any of them is
     /// not [`Packed::none`]. If it differs from that of the earlier vectors, those are deleted.
     ///
+    /// # Errors
     /// A failure of the database; none is saved then.
     pub fn keep_vectors(
         &mut self,

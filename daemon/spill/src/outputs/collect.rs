@@ -209,6 +209,7 @@ impl Outputs {
     /// is known from the folder's name alone. Returns the removed outputs; those without a record only have their
     /// bytes.
     ///
+    /// # Errors
     /// A file can't be removed; those before it are gone.
     pub fn remove_session(&self, session: &str, now: f64) -> Result<Vec<Gone>, DiskError> {
         let folder = name::safe(session);
