@@ -3,14 +3,14 @@
 //! A hook never fails its agent. If anything goes wrong, the exit code is 0, there is no output, and herma's log has a
 //! line. The one exception is the beginning of a session, when the output has a message for the user.
 //!
-//! * [`event`] parses the agent's message, [`answer`] builds the answers. Both do no I/O.
-//! * [`session`] maps the agent's session to one of herma's. [`follow`] continues to read its transcript at the
-//!   position in [`state`].
-//! * [`context`] builds the text for the model at the beginning and after a compaction. It does no I/O.
-//! * [`outputs`] stores large outputs of tools. It opens files without blocking on a pipe.
-//! * [`ledger`] records herma's changes to the window, with [`definitions`] of the MCP server. [`process`] has the
-//!   notes that hooks and server leave for each other, in a [`folder`].
-//! * [`proxy`] is the data that hooks and the proxy for Codex exchange. [`handover`] builds its text without I/O.
+//! * `event` parses the agent's message, `answer` builds the answers. Both do no I/O.
+//! * `session` maps the agent's session to one of herma's. `follow` continues to read its transcript at the
+//!   position in `state`.
+//! * `context` builds the text for the model at the beginning and after a compaction. It does no I/O.
+//! * `outputs` stores large outputs of tools. It opens files without blocking on a pipe.
+//! * `ledger` records herma's changes to the window, with `definitions` of the MCP server. `process` has the
+//!   notes that hooks and server leave for each other, in a `folder`.
+//! * `proxy` is the data that hooks and the proxy for Codex exchange. `handover` builds its text without I/O.
 
 mod context;
 mod definitions;

@@ -2,13 +2,13 @@
 //!
 //! Standard output belongs to the protocol, so messages for people go to standard error.
 //!
-//! * [`lines`] reads and writes lines, and answers lines that are not messages. [`server`] answers the protocol's
+//! * `lines` reads and writes lines, and answers lines that are not messages. `server` answers the protocol's
 //!   requests; rmcp does the rest.
-//! * [`tools`], [`resources`] and [`prompts`] are what the server offers.
-//! * [`link`] is the thread with the connection to the daemon.
-//! * [`connection`] connects again after the daemon was restarted, and [`written`] finds out whether a write in between
+//! * `tools`, `resources` and `prompts` are what the server offers.
+//! * `link` is the thread with the connection to the daemon.
+//! * `connection` connects again after the daemon was restarted, and `written` finds out whether a write in between
 //!   was done.
-//! * [`changes`] sends `memory.changed` to subscribers.
+//! * `changes` sends `memory.changed` to subscribers.
 
 mod changes;
 mod connection;
