@@ -1,6 +1,6 @@
 //! The daemon: one process that owns what several agents share.
 //!
-//! [`program::main`] is the program `hermad`. The root package builds its `main.rs`, next to `herma`. [`run`] serves a
+//! [`program::main`] is the program `hermad`, which the root package builds next to `herma`. [`run`] serves a
 //! listener until it gets a signal to stop. [`instance::lock_home`] makes sure that a home has only one daemon.
 //!
 //! The code has four floors. Each imports only from those below it (`tests/floors` checks that):
