@@ -22,7 +22,7 @@ use crate::{ClientError, Place};
 const READ: usize = 64 << 10;
 
 /// The notifications that are kept until `next_notification` returns them. If there are more, the oldest are dropped.
-const TOLD: usize = 10_000;
+const MAX_QUEUED: usize = 10_000;
 
 /// A connection to the daemon.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct Client {
     decoder: Decoder,
     header: Header,
     last_id: u64,
-    told: VecDeque<Notification>,
+    notifications: VecDeque<Notification>,
 }
 
 impl Client {
@@ -52,7 +52,8 @@ impl Client {
         let unreachable = |source| ClientError::Unreachable { socket: place.socket.clone(), source };
         let stream = transport::connect(&place.socket).map_err(unreachable)?;
         let decoder = Decoder::with_codec(limits::FRAME_CEILING, codec);
-        let mut client = Self { stream, codec, decoder, header: Header::default(), last_id: 0, told: VecDeque::new() };
+        let mut client =
+            Self { stream, codec, decoder, header: Header::default(), last_id: 0, notifications: VecDeque::new() };
         if codec == Codec::Bincode
             && let Err(error) = client.stream.write_all(&PREFACE)
         {
@@ -145,8 +146,8 @@ impl Client {
     /// No notification came within the timeout of a call plus a second, or the connection broke.
     pub fn next_notification(&mut self) -> Result<Notification, ClientError> {
         loop {
-            if let Some(told) = self.told.pop_front() {
-                return Ok(told);
+            if let Some(notifications) = self.notifications.pop_front() {
+                return Ok(notifications);
             }
             let bytes = self.read_frame()?;
             if let Incoming::Reply(None | Some(0), Err(error)) = self.decode(bytes, Method::Ping)? {
@@ -177,10 +178,10 @@ impl Client {
             Codec::Json => jsonrpc::read_incoming(&bytes, method).map_err(|error| unreadable(error.to_string()))?,
         };
         if let Incoming::Notification(Some(notification)) = &incoming {
-            if self.told.len() >= TOLD {
-                self.told.pop_front();
+            if self.notifications.len() >= MAX_QUEUED {
+                self.notifications.pop_front();
             }
-            self.told.push_back(notification.clone());
+            self.notifications.push_back(notification.clone());
         }
         Ok(incoming)
     }

@@ -77,7 +77,7 @@ pub fn spawn(place: &Place) -> Result<Spawned, ClientError> {
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| {
-            let where_to = "hermad must lie beside herma or on the search path, or HERMAD must name it";
+            let where_to = "put hermad next to herma or on PATH, or set HERMAD";
             ClientError::Spawn(format!("{}: {error}; {where_to}", program.display()))
         })?;
     let mut line = String::new();

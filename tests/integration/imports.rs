@@ -128,13 +128,12 @@ fn what_can_not_be_read_is_told_and_the_rest_is_there() {
     let ran = import(&home, "claude-code", &folder, &[]);
     let report = ran.json();
     assert_eq!((ran.code, &report["messages"]), (0, &json!(2)), "{ran:?}");
-    let left_out =
-        json!({ "last line that is not complete": 1, "line that is no JSON": 2, "record without a type": 1 });
+    let left_out = json!({ "incomplete last line": 1, "line that is not JSON": 2, "record without a type": 1 });
     assert_eq!(report["left_out"], left_out);
     let folder_text = folder.display().to_string();
     let text = Cli::new(&home).run(&["import", "claude-code", &folder_text, "--again"]).done();
     assert!(text.contains("0 of them unchanged"), "{text}");
-    assert!(text.contains("1 × last line that is not complete, 2 × line that is no JSON"), "{text}");
+    assert!(text.contains("1 × incomplete last line, 2 × line that is not JSON"), "{text}");
     let nothing = home.path().join("nothing");
     let ran = import(&home, "codex", &nothing, &[]);
     assert!(ran.code == 1 && ran.err.contains("there is nothing"), "{ran:?}");

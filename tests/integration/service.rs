@@ -59,7 +59,7 @@ fn a_file_of_somebody_else_is_left_alone() {
     std::fs::create_dir_all(unit.parent().unwrap()).unwrap();
     std::fs::write(&unit, "[Service]\n").unwrap();
     let refused = cli(&home, &config).run(&["service", "install", "--no-start"]);
-    assert!(refused.code == 1 && refused.err.contains("somebody else"), "{refused:?}");
+    assert!(refused.code == 1 && refused.err.contains("did not write this file"), "{refused:?}");
     assert_eq!(cli(&home, &config).run(&["service", "uninstall"]).code, 1);
     assert_eq!(std::fs::read_to_string(&unit).unwrap(), "[Service]\n");
     assert!(!config.join("systemd/user/herma.socket").exists());

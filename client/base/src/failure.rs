@@ -91,7 +91,7 @@ mod tests {
     fn the_code_says_whose_turn_it_is() {
         let broken = || Error::from(ErrorKind::UnexpectedEof);
         let refused = RpcError::new(protocol::ErrorKind::Busy, "later");
-        for (failure, code, told) in [
+        for (failure, code, shown) in [
             (Failure::Client(refused.into()), 1, true),
             (Failure::Client(ClientError::Answer("it is no frame".into())), 1, true),
             (Failure::Client(ClientError::NoHome), 1, true),
@@ -106,7 +106,7 @@ mod tests {
             (Failure::Refused, 4, false),
             (Failure::Closed, 0, false),
         ] {
-            assert_eq!((failure.code(), failure.words().is_some()), (code, told), "{failure:?}");
+            assert_eq!((failure.code(), failure.words().is_some()), (code, shown), "{failure:?}");
         }
     }
 }

@@ -44,11 +44,11 @@ pub fn report(failure: &Failure, json: bool) -> ExitCode {
 }
 
 fn refusal(error: &RpcError) -> Value {
-    let mut told = json!({ "kind": error.kind.name(), "code": error.kind.code(), "message": error.message });
-    if let (Some(told), Some(details)) = (told.as_object_mut(), &error.details) {
-        told.insert("data".into(), serde_json::from_str(details.get()).unwrap_or_default());
+    let mut described = json!({ "kind": error.kind.name(), "code": error.kind.code(), "message": error.message });
+    if let (Some(described), Some(details)) = (described.as_object_mut(), &error.details) {
+        described.insert("data".into(), serde_json::from_str(details.get()).unwrap_or_default());
     }
-    json!({ "error": told })
+    json!({ "error": described })
 }
 
 /// Prints a result: as JSON with `--json`, else as text.
@@ -332,7 +332,7 @@ mod tests {
         let plain = RpcError::new(herma_client::protocol::ErrorKind::Conflict, "there is a gap");
         let kind = json!({ "kind": "conflict", "code": -32006, "message": "there is a gap" });
         assert_eq!(refusal(&plain), json!({ "error": kind }));
-        let told = refusal(&plain.with_details(&json!({ "generation": 2, "position": 7 })));
-        assert_eq!(told["error"]["data"], json!({ "generation": 2, "position": 7 }));
+        let described = refusal(&plain.with_details(&json!({ "generation": 2, "position": 7 })));
+        assert_eq!(described["error"]["data"], json!({ "generation": 2, "position": 7 }));
     }
 }

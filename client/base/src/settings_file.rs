@@ -33,7 +33,7 @@ impl SettingsFile {
         let path = match std::fs::canonicalize(named) {
             Ok(path) => path,
             Err(error) if error.kind() == ErrorKind::NotFound && named.is_symlink() => {
-                return Err("it is a link to nothing".into());
+                return Err("it is a dangling symlink".into());
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Ok(Self { path: named.to_owned(), text: String::new(), found: None });

@@ -26,7 +26,7 @@ pub(crate) fn check(context: &CliContext<'_>, access: Access) -> Result<(), Fail
     match access {
         Access::Any => return Ok(()),
         Access::Ask if is_missing => {
-            let words = format!("there is no home {}; herma daemon start --home … makes one", home.display());
+            let words = format!("there is no home {}; herma daemon start --home … creates one", home.display());
             return Err(Failure::Usage(words));
         }
         Access::Create if is_missing => out::error(&format!("herma: {} is a new home", home.display())),
@@ -38,5 +38,5 @@ pub(crate) fn check(context: &CliContext<'_>, access: Access) -> Result<(), Fail
         return Ok(());
     }
     let (named, found) = (context.place.socket.display(), other.socket.display());
-    Err(Failure::Usage(format!("nobody listens on {named}; the daemon of {} listens on {found}", home.display())))
+    Err(Failure::Usage(format!("no daemon listens on {named}; the daemon of {} listens on {found}", home.display())))
 }

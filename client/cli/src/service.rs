@@ -136,7 +136,8 @@ fn install(context: &CliContext<'_>, name: &str, print: bool, no_start: bool) ->
     for file in &files {
         if let Ok(there) = std::fs::read_to_string(&file.path) {
             if !there.contains(MARK) {
-                let words = format!("{}: somebody else wrote it; --name gives another one", file.path.display());
+                let words =
+                    format!("{}: herma did not write this file; choose another name with --name", file.path.display());
                 return Err(Failure::File(words));
             }
             let for_home = |text: &str| text.lines().find(|line| line.starts_with("Description=")).map(str::to_owned);
@@ -233,7 +234,9 @@ fn status(context: &CliContext<'_>, name: &str) -> Result<(), Failure> {
     out::show(context.common, &result, |_| {
         let words = match (is_there, is_current, listens.is_ok()) {
             (false, ..) => "not installed",
-            (true, false, _) => "installed for another program, home or version: herma service install writes it anew",
+            (true, false, _) => {
+                "installed for another program, home or version: run herma service install to update it"
+            }
             (true, true, true) => "installed, and listens",
             (true, true, false) => "installed, and does not listen",
         };

@@ -56,9 +56,9 @@ impl<T: Serialize> BatchResults<T> {
     ///
     /// # Errors
     /// [`Failure::No`] if a name was refused.
-    pub(crate) fn tell(&self, common: &Common, line: impl Fn(&str, &T) -> String) -> Result<(), Failure> {
+    pub(crate) fn print(&self, common: &Common, line: impl Fn(&str, &T) -> String) -> Result<(), Failure> {
         if common.json {
-            out::json(&self.told())?;
+            out::json(&self.describe())?;
         } else if !self.done.is_empty() {
             let lines: Vec<String> = self.done.iter().map(|(name, result)| line(name, result)).collect();
             out::line(&lines.join("\n"))?;
@@ -73,7 +73,7 @@ impl<T: Serialize> BatchResults<T> {
         if self.failed.is_empty() { Ok(()) } else { Err(Failure::No) }
     }
 
-    fn told(&self) -> Told<'_, T> {
+    fn describe(&self) -> Told<'_, T> {
         let done = self.done.iter().map(|(name, result)| Done { name, result });
         let failed = self.failed.iter();
         let failed =
@@ -107,7 +107,7 @@ mod tests {
             "removed": [{ "name": "a", "bytes": 7 }, { "name": "c", "bytes": 7 }],
             "failed": [{ "name": "b", "kind": "not_found", "message": "there is no such output" }],
         });
-        assert_eq!(serde_json::to_value(several.told()).unwrap(), expected);
+        assert_eq!(serde_json::to_value(several.describe()).unwrap(), expected);
         assert!(matches!(several.outcome(), Err(Failure::No)));
     }
 

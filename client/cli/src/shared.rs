@@ -139,7 +139,7 @@ fn status(common: &Common, result: &StatusResult) -> String {
     if let Some(sessions) = &result.sessions {
         let waiting = match sessions.waiting {
             0 => "all can go on on other hosts".into(),
-            waiting => format!("{} changed since the other hosts were told", out::thousands(waiting)),
+            waiting => format!("{} changed since the last upload", out::thousands(waiting)),
         };
         lines.push(format!("sessions  {waiting}"));
     }

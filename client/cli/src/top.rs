@@ -53,7 +53,7 @@ fn view(
     let mut link = look::Link::new(context);
     let mut next = Instant::now();
     loop {
-        events.try_iter().for_each(|event| app.told(event));
+        events.try_iter().for_each(|event| app.add_event(event));
         if Instant::now() >= next {
             app.looked(link.overview());
             if let Some(place) = app.inside() {
@@ -88,8 +88,8 @@ fn events(context: &CliContext<'_>) -> Receiver<String> {
                 watch::subscribe(&mut client, &Topic::ALL)?;
                 client.set_timeout(None)?;
                 loop {
-                    let told = watch::told(&client.next_notification()?, &out::clock());
-                    if sender.send(told).is_err() {
+                    let message = watch::describe(&client.next_notification()?, &out::clock());
+                    if sender.send(message).is_err() {
                         return Ok(());
                     }
                 }

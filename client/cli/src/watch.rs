@@ -40,7 +40,7 @@ pub(super) fn run(context: &CliContext<'_>) -> Result<(), Failure> {
             Err(error) => return Err(error.into()),
         };
         if is_wanted(&notification, profile) {
-            out::line(&if context.common.json { json(&notification)? } else { told(&notification, &out::now()) })?;
+            out::line(&if context.common.json { json(&notification)? } else { describe(&notification, &out::now()) })?;
         }
     }
 }
@@ -88,7 +88,7 @@ fn json(notification: &Notification) -> Result<String, Failure> {
     serde_json::to_string(&line).map_err(|error| Failure::File(error.to_string()))
 }
 
-pub(super) fn told(notification: &Notification, time: &str) -> String {
+pub(super) fn describe(notification: &Notification, time: &str) -> String {
     match notification {
         Notification::MemoryChanged(changed) => format!("{time}  {}", change(changed)),
         Notification::FilesChanged(changed) => format!("{time}  {}", files_change(changed)),
@@ -203,7 +203,7 @@ mod tests {
             ("terminal", "12:00  output out_1  gone, too old: 1.5 KiB of terminal call_1, session s1"),
             ("", "12:00  output out_1  gone, too old: 1.5 KiB of call_1, session s1"),
         ] {
-            assert_eq!(told(&expired(tool), "12:00"), expected);
+            assert_eq!(describe(&expired(tool), "12:00"), expected);
         }
         assert_eq!(
             json(&expired("t")).unwrap(),
@@ -219,7 +219,7 @@ mod tests {
             bytes: 1536,
             reason: Reason::Quota,
         });
-        assert_eq!(told(&gone, "12:00"), "12:00  session s1  gone, over the quota: 2 messages, 1.5 KiB");
+        assert_eq!(describe(&gone, "12:00"), "12:00  session s1  gone, over the quota: 2 messages, 1.5 KiB");
         let line =
             "{\"topic\":\"session.expired\",\"session\":\"s1\",\"messages\":2,\"bytes\":1536,\"reason\":\"quota\"}";
         assert_eq!(json(&gone).unwrap(), line);
@@ -231,7 +231,7 @@ mod tests {
         for (profile, store, output) in
             [(None, true, true), (Some("default"), true, false), (Some("work"), false, false)]
         {
-            let wanted = [changed(None), expired("t")].map(|told| is_wanted(&told, profile));
+            let wanted = [changed(None), expired("t")].map(|describe| is_wanted(&describe, profile));
             assert_eq!(wanted, [store, output], "{profile:?}");
             assert_eq!(topics(profile).contains(&Topic::OutputExpired), output);
         }
@@ -239,8 +239,8 @@ mod tests {
 
     #[test]
     fn a_change_is_one_line() {
-        assert_eq!(told(&changed(None), "12:00"), "12:00  default/user  revision 7, undone");
-        assert_eq!(told(&changed(Some("s1")), "12:00"), "12:00  default/user  revision 7, undone, session s1");
+        assert_eq!(describe(&changed(None), "12:00"), "12:00  default/user  revision 7, undone");
+        assert_eq!(describe(&changed(Some("s1")), "12:00"), "12:00  default/user  revision 7, undone, session s1");
     }
 
     #[test]

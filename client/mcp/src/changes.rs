@@ -15,8 +15,8 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{self, Receiver, Sender};
 use tokio::task::AbortHandle;
 
+use super::report;
 use super::resources::Readable;
-use super::tell;
 use watch::Watch;
 
 /// The changes that may wait for one subscriber. If there are more, the oldest are dropped.
@@ -51,32 +51,32 @@ impl Changes {
 
     /// Queues every change from now on for the next listen that begins.
     pub(super) fn accept(&self) {
-        let told = self.told();
-        lock(&self.accepted).push_back(told);
+        let describe = self.describe();
+        lock(&self.accepted).push_back(describe);
     }
 
     /// Returns the receiver that was queued when the listen was accepted.
     pub(super) fn begin(&self) -> Receiver<Readable> {
         let accepted = lock(&self.accepted).pop_front();
-        accepted.unwrap_or_else(|| self.told())
+        accepted.unwrap_or_else(|| self.describe())
     }
 
     /// Returns a receiver of all store changes from now on. If no daemon runs, changes begin when one starts.
-    fn told(&self) -> Receiver<Readable> {
+    fn describe(&self) -> Receiver<Readable> {
         let mut sender = lock(&self.sender);
         if let Some(sender) = &*sender {
             return sender.subscribe();
         }
-        let (started, told) = broadcast::channel(WAITING);
+        let (started, describe) = broadcast::channel(WAITING);
         let (ready, watching) = sync_channel(1);
         let watch = Watch::new(self.settings.clone(), started.clone());
         match std::thread::Builder::new().name("changes".into()).spawn(move || watch.run(ready)) {
             // The wait is limited because the daemon may just be stopping.
             Ok(_) => drop(watching.recv_timeout(TIMEOUT)),
-            Err(error) => tell(&format!("changes can't be followed: {error}")),
+            Err(error) => report(&format!("changes can't be followed: {error}")),
         }
         *sender = Some(started);
-        told
+        describe
     }
 
     /// Sends the changes of a resource to a peer from now on.
@@ -88,11 +88,11 @@ impl Changes {
         if followed.task.is_some() {
             return;
         }
-        let mut told = self.told();
+        let mut describe = self.describe();
         let wanted = Arc::clone(&self.followed);
         let task = tokio::spawn(async move {
             loop {
-                let changed = match told.recv().await {
+                let changed = match describe.recv().await {
                     Ok(changed) if lock(&wanted).all.contains(&changed) => changed,
                     Ok(_) | Err(RecvError::Lagged(_)) => continue,
                     Err(RecvError::Closed) => return,

@@ -10,7 +10,7 @@ use herma_client::protocol::{ErrorKind, Reply, Request, RpcError};
 use herma_client::{Client, ClientError, Codec};
 
 use super::identity::{Identity, unique};
-use super::{tell, written};
+use super::{report, written};
 
 /// The most times that one call is sent.
 const ATTEMPTS: u32 = 10;
@@ -49,7 +49,7 @@ impl Connection {
         self.identity = Some(identity);
         self.client = None;
         if let Err(error) = self.connected() {
-            tell(&error.to_string());
+            report(&error.to_string());
         }
     }
 
@@ -74,7 +74,7 @@ impl Connection {
         let asked = self.daemon;
         for attempt in 1..ATTEMPTS {
             let Err(ClientError::Lost(error)) = &outcome else { break };
-            tell(&format!("the connection to the daemon broke ({error}); connecting again"));
+            report(&format!("the connection to the daemon broke ({error}); connecting again"));
             self.client = None;
             // A daemon that is being killed accepts connections until it ends.
             std::thread::sleep(PAUSE * (attempt - 1));
@@ -142,7 +142,7 @@ impl Connection {
         let params = CloseParams { session: identity.session, reason: None };
         let closed = client.set_timeout(Some(CLOSE_TIMEOUT)).and_then(|()| client.session_close(params));
         if let Err(error) = closed {
-            tell(&format!("the session could not be closed: {error}"));
+            report(&format!("the session could not be closed: {error}"));
         }
     }
 

@@ -80,12 +80,12 @@ async fn serve(settings: &Settings, arguments: &Arguments, hosts: Arc<dyn Hosts>
     };
     match tokio::time::timeout(CLOSE_TIMEOUT, link.ask(Connection::close)).await {
         Ok(closed) => closed.map_err(|error| error.to_string())?,
-        Err(_) => tell("the session could not be closed: a call is still under way"),
+        Err(_) => report("the session could not be closed: a call is still under way"),
     }
     served
 }
 
 /// Prints a message for people.
-fn tell(words: &str) {
+fn report(words: &str) {
     out::error(&format!("herma mcp: {words}"));
 }

@@ -60,9 +60,9 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Lines<W> {
     /// Starts to read. Also returns a receiver for the end of the input.
     pub(super) fn start<R: AsyncRead + Unpin + Send + 'static>(read: R, write: W) -> (Self, watch::Receiver<End>) {
         let (give, messages) = mpsc::channel(WAITING);
-        let (tell, ended) = watch::channel(End::NotYet);
+        let (report, ended) = watch::channel(End::NotYet);
         let shared = Arc::new(Shared { write: Mutex::new(write), replaced: std::sync::Mutex::default() });
-        tokio::spawn(follow(read, give, tell, Arc::clone(&shared)));
+        tokio::spawn(follow(read, give, report, Arc::clone(&shared)));
         (Self { messages, shared }, ended)
     }
 }
@@ -146,7 +146,7 @@ fn warn(result: &mut Value, count: usize) {
 async fn follow<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
     read: R,
     give: mpsc::Sender<RxJsonRpcMessage<RoleServer>>,
-    tell: watch::Sender<End>,
+    report: watch::Sender<End>,
     shared: Arc<Shared<W>>,
 ) {
     let mut read = BufReader::new(read);
@@ -170,7 +170,7 @@ async fn follow<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
             break;
         }
     }
-    tell.send_replace(End::Reached);
+    report.send_replace(End::Reached);
 }
 
 /// Whether a line was read completely.

@@ -238,11 +238,11 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut told = self.changes.begin();
+        let mut updates = self.changes.begin();
         let mut ended = self.ended.clone();
         loop {
             tokio::select! {
-                resource = told.recv() => match resource {
+                resource = updates.recv() => match resource {
                     Ok(resource) if accepts(context.accepted(), resource.uri()) => {
                         let sent = context.sink().notify_resource_updated(resource.uri()).await;
                         sent.map_err(|error| internal(&error))?;

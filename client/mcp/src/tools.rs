@@ -130,7 +130,7 @@ pub(super) fn call(
         reply.and_then(|reply| serde_json::to_string(&reply).map_err(|error| ClientError::Answer(error.to_string())));
     match text {
         Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
-        Err(error) => CallToolResult::error(vec![ContentBlock::text(told(&error))]),
+        Err(error) => CallToolResult::error(vec![ContentBlock::text(describe(&error))]),
     }
 }
 
@@ -193,11 +193,11 @@ fn wrong(words: String) -> ClientError {
 }
 
 /// Returns an error as JSON for a model: the message, the kind, and whether to retry.
-fn told(error: &ClientError) -> String {
+fn describe(error: &ClientError) -> String {
     let ClientError::Rpc(error) = error else { return json!({ "error": error.to_string() }).to_string() };
-    let mut told = json!({ "error": error.message, "kind": error.kind.name(), "retry": error.kind.retry() });
+    let mut describe = json!({ "error": error.message, "kind": error.kind.name(), "retry": error.kind.retry() });
     if let Some(details) = &error.details {
-        told["data"] = serde_json::from_str(details.get()).unwrap_or_default();
+        describe["data"] = serde_json::from_str(details.get()).unwrap_or_default();
     }
-    told.to_string()
+    describe.to_string()
 }

@@ -64,10 +64,10 @@ pub(super) fn look(client: &mut Client, request: &Request, since: f64) -> Result
         Target::Memory => stores.memory,
         Target::User => stores.user,
     };
-    Ok(Some(Reply::MemoryTool(told(&asked, row, store))))
+    Ok(Some(Reply::MemoryTool(describe(&asked, row, store))))
 }
 
-fn told(asked: &RequestedWrite, row: &LogRow, store: Option<StoreView>) -> WriteResult {
+fn describe(asked: &RequestedWrite, row: &LogRow, store: Option<StoreView>) -> WriteResult {
     let (entries, usage) = store.map(|store| (store.entries, store.usage)).unzip();
     WriteResult {
         success: true,

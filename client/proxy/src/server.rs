@@ -165,7 +165,7 @@ impl Rules {
             return refusal(StatusCode::NOT_FOUND, "there is nothing here; base_url has to be what `herma proxy` says");
         };
         if request.method() == Method::CONNECT || !is_plain(below) {
-            return refusal(StatusCode::BAD_REQUEST, "this proxy passes on no such path");
+            return refusal(StatusCode::BAD_REQUEST, "this proxy does not forward that path");
         }
         let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
         let target = format!("{below}{query}");

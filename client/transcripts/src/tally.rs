@@ -10,13 +10,13 @@ const KINDS: usize = 60;
 const NAME: usize = 40;
 
 /// The kind of a line that is not valid JSON.
-pub(crate) const NO_JSON: &str = "line that is no JSON";
+pub(crate) const NO_JSON: &str = "line that is not JSON";
 
 /// The kind of a last line that its program has not finished, or that a crash cut off.
-pub const UNFINISHED: &str = "last line that is not complete";
+pub const UNFINISHED: &str = "incomplete last line";
 
 /// The kind of a record that is in the file twice.
-pub(crate) const TWICE: &str = "record that is there twice";
+pub(crate) const TWICE: &str = "duplicate record";
 
 /// The number of skipped records of each kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -181,7 +181,7 @@ fn a_daemon_that_goes_away_stops_a_run_that_then_goes_on() {
     drop(cli.run(&arguments).done());
     assert_eq!(text(&output).lines().count(), 60);
     let again = cli.run(&arguments);
-    assert!(again.code == 1 && again.err.contains("--force writes it anew"), "{again:?}");
+    assert!(again.code == 1 && again.err.contains("--force overwrites it"), "{again:?}");
     drop(cli.run(&[&arguments[..], &["--force"]].concat()).done());
     assert_eq!(text(&output).lines().count(), 60);
 }

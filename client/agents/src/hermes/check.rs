@@ -87,7 +87,7 @@ fn reasons(agent: &Found) -> Vec<String> {
     if let Some(words) = &agent.error {
         return vec![words.clone()];
     }
-    let why = |part: &Part| part.why.clone().unwrap_or_else(|| "nobody says why".into());
+    let why = |part: &Part| part.why.clone().unwrap_or_else(|| "no reason given".into());
     let mut reasons = Vec::new();
     if !agent.engine.in_use {
         reasons.push(format!("context engine: {}", why(&agent.engine)));
@@ -115,8 +115,8 @@ fn table(report: &Report) -> String {
         (_, false) => ": missing; herma hermes install writes it".to_owned(),
         (Some(version), true) if files.current => format!(", herma {version}"),
         (Some(version), true) if version == VERSION => format!(", herma {version}, not as it was built"),
-        (Some(version), true) => format!(", herma {version}; this is {VERSION}: herma hermes install writes it anew"),
-        (None, true) => ", of a version that nobody knows".to_owned(),
+        (Some(version), true) => format!(", herma {version}; this is {VERSION}: run herma hermes install to update it"),
+        (None, true) => ", unknown version".to_owned(),
     });
     if !files.edited.is_empty() {
         plugin.push_str(&format!("; changed by you: {}", files.edited.join(", ")));

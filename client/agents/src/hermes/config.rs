@@ -145,18 +145,18 @@ pub(super) fn settle(context: &CliContext<'_>, needs: &[Need], is_writing: bool)
         };
         Line { line: need.line, state: if is_done { State::Done } else { State::Open }, was, edit: need.edit }
     });
-    let mut told = ConfigStatus { path, lines: lines.collect(), changes: None, backup: None, refused: data.err() };
-    if let (Ok(file), true, true, None) = (&file, is_writing, told.is_open(), &told.refused) {
+    let mut message = ConfigStatus { path, lines: lines.collect(), changes: None, backup: None, refused: data.err() };
+    if let (Ok(file), true, true, None) = (&file, is_writing, message.is_open(), &message.refused) {
         let edits: Vec<Edit> = needs.iter().map(|need| need.edit).collect();
         match yaml::edit(&file.text, &edits) {
             Ok(text) => {
-                told.backup = file.write(&text)?;
-                told.changes = Some(diff(&file.text, &text));
-                let open = told.lines.iter_mut().filter(|line| line.state == State::Open);
+                message.backup = file.write(&text)?;
+                message.changes = Some(diff(&file.text, &text));
+                let open = message.lines.iter_mut().filter(|line| line.state == State::Open);
                 open.for_each(|line| line.state = State::Written);
             }
-            Err(words) => told.refused = Some(words),
+            Err(words) => message.refused = Some(words),
         }
     }
-    Ok(told)
+    Ok(message)
 }

@@ -31,7 +31,7 @@ impl Plugins {
         create_folder(path)?;
         let lock = Open::open(path).map_err(|error| failed(path, &error))?;
         if flock(&lock, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK) {
-            return Err(Failure::File(format!("{}: somebody else is installing there", path.display())));
+            return Err(Failure::File(format!("{}: another install is running", path.display())));
         }
         let plugins = Self { path: path.to_owned(), _lock: lock };
         plugins.tidy()?;

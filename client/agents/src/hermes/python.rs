@@ -17,8 +17,7 @@ const WRAPPERS: usize = 5;
 /// Returns the interpreter of the `hermes` on the search path, or an error with advice.
 pub(super) fn find() -> Result<PathBuf, String> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    let found = which(PROGRAM, &folders)
-        .ok_or("there is no `hermes` on the search path; name the Python that it runs in: --python PROGRAM")?;
+    let found = which(PROGRAM, &folders).ok_or("`hermes` is not on PATH; pass its Python with --python PROGRAM")?;
     of(&found, &folders)
         .ok_or_else(|| format!("{} does not say which Python runs it; name that: --python PROGRAM", found.display()))
 }

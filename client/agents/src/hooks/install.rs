@@ -11,7 +11,7 @@ use crate::settings::wanted::{HermaEntries, Scope};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "What would be written is shown first, and asked for on a terminal. Everything else in those files stays as it is,\nand a copy of each is kept beside it. Given again, it changes nothing.\n\nExamples:\n  herma hooks install claude-code --dry-run\n  herma hooks install claude-code --yes\n  herma hooks install codex --yes --trust"
+    after_help = "Shows the changes first, and asks on a terminal. The rest of each file stays as it is, and a copy is kept\nnext to it. Running it again changes nothing.\n\nExamples:\n  herma hooks install claude-code --dry-run\n  herma hooks install claude-code --yes\n  herma hooks install codex --yes --trust"
 )]
 pub struct Arguments {
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     if let Some(trust) = wanted_trust {
         done.extend(trusted(trust, scope, &done)?);
     }
-    tell(context, &done, arguments.confirm.dry_run)?;
+    report(context, &done, arguments.confirm.dry_run)?;
     if context.common.json {
         return Ok(());
     }
@@ -95,7 +95,7 @@ pub(super) fn carry_out(
         }
         let is_asked = !context.common.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         if !is_asked {
-            return Err(Failure::File("nothing was written: give --yes to write it, or --dry-run to look".into()));
+            return Err(Failure::File("nothing was written; use --yes to write or --dry-run to preview".into()));
         }
         if !out::confirm("Write this? [y/N] ", &mut std::io::stdin().lock(), &mut std::io::stderr()) {
             return Err(Failure::File("nothing was written".into()));
@@ -105,10 +105,10 @@ pub(super) fn carry_out(
 }
 
 /// Prints the edits that were made, or that would be made.
-pub(super) fn tell(context: &CliContext<'_>, done: &[EditResult], is_dry: bool) -> Result<(), Failure> {
+pub(super) fn report(context: &CliContext<'_>, done: &[EditResult], is_dry: bool) -> Result<(), Failure> {
     out::show(context.common, &serde_json::json!({ "dry_run": is_dry, "files": done }), |_| {
         if done.is_empty() {
-            return "nothing to do: all of it is as it should be".to_owned();
+            return "nothing to do: everything is up to date".to_owned();
         }
         let line = |done: &EditResult| match (&done.backup, is_dry) {
             (_, true) => format!("{}\n{}", done.path.display(), done.diff),

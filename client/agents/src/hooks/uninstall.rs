@@ -3,7 +3,7 @@
 use herma_base::{CliContext, Failure};
 
 use super::Target;
-use super::install::{ConfirmMode, carry_out, tell};
+use super::install::{ConfirmMode, carry_out, report};
 use crate::hook;
 use crate::settings::edit::Edit;
 
@@ -26,5 +26,5 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         edits.iter().for_each(Edit::clear_folders);
         hook::forget_runs(&context.place.home, agent);
     }
-    tell(context, &done, arguments.confirm.dry_run)
+    report(context, &done, arguments.confirm.dry_run)
 }

@@ -60,7 +60,7 @@ impl Edit {
         let failed = |words: String| Failure::File(format!("{}: {words}", path.display()));
         let file = SettingsFile::read(path).map_err(failed)?;
         let after = after_mark(&file.text, change)
-            .map_err(|words| failed(format!("{words}; nothing was written. Mend it, and give the command again")))?;
+            .map_err(|words| failed(format!("{words}; nothing was written. Fix the file and run the command again")))?;
         Ok(Self { file, kind, after: Some(after), reinstall })
     }
 

@@ -161,7 +161,7 @@ pub(crate) fn absolute(path: &Path) -> PathBuf {
 /// Returns the home folder of the user.
 pub(crate) fn user_home() -> Result<PathBuf, Failure> {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    home.ok_or_else(|| Failure::File("HOME is not set, so that nobody knows where the settings are".into()))
+    home.ok_or_else(|| Failure::File("HOME is not set, so the settings can't be found".into()))
 }
 
 /// Returns the folder that an environment variable names.

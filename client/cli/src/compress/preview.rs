@@ -34,7 +34,7 @@ pub(super) fn shown(preview: &Preview, input: &[Json]) -> String {
             text.push_str("+ the handoff, in front of the next message:\n");
             indented(&mut text, &preview.handoff);
         }
-        let (fate, told) = match (replaced, stays) {
+        let (fate, report) = match (replaced, stays) {
             (Some(_), _) if joined => ('~', message),
             (Some(replace), _) => ('~', &replace.message),
             (None, true) => (' ', message),
@@ -43,7 +43,7 @@ pub(super) fn shown(preview: &Preview, input: &[Json]) -> String {
         if run.first().is_some_and(|(first, _)| *first != fate) {
             flush(&mut text, &mut run);
         }
-        run.push((fate, line(at, told)));
+        run.push((fate, line(at, report)));
     }
     flush(&mut text, &mut run);
     let end = u64::try_from(input.len()).unwrap_or(u64::MAX);

@@ -26,7 +26,7 @@ impl Progress {
         let is_over = listening.map(|client| {
             let (is_over, id) = (Arc::new(AtomicBool::new(false)), id.to_owned());
             let seen = Arc::clone(&is_over);
-            std::thread::spawn(move || tell(client, &id, &seen));
+            std::thread::spawn(move || report(client, &id, &seen));
             is_over
         });
         Self { is_over }
@@ -49,7 +49,7 @@ fn subscribed(mut client: Client) -> Option<Client> {
     Some(client)
 }
 
-fn tell(mut client: Client, id: &str, is_over: &AtomicBool) {
+fn report(mut client: Client, id: &str, is_over: &AtomicBool) {
     while let Ok(notification) = client.next_notification() {
         if is_over.load(Ordering::Relaxed) {
             return;

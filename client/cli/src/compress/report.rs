@@ -48,7 +48,7 @@ fn most(scores: &[ScoredMessage]) -> String {
 }
 
 fn scored<'a>(messages: impl Iterator<Item = &'a ScoredMessage>) -> String {
-    let told = messages.map(|message| {
+    let answer = messages.map(|message| {
         if message.reasons.is_empty() {
             // A call that stays because its results stay.
             message.index.to_string()
@@ -57,7 +57,7 @@ fn scored<'a>(messages: impl Iterator<Item = &'a ScoredMessage>) -> String {
             format!("{} ({}: {why})", message.index, message.score)
         }
     });
-    told.collect::<Vec<_>>().join("; ")
+    answer.collect::<Vec<_>>().join("; ")
 }
 
 /// Describes a finished compression.

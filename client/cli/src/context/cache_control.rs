@@ -22,7 +22,7 @@ enum Lifetime {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Prints the list with at most four marks: the system message in front, and the last messages.\nEverything else is printed as it stands in the file.\n\nExamples:\n  herma context cache-control conversation.json > marked.json\n  herma context cache-control - --ttl 1h --native < conversation.json"
+    after_help = "Prints the list with at most four marks: the system message in front, and the last messages.\nEverything else is printed as it is in the file.\n\nExamples:\n  herma context cache-control conversation.json > marked.json\n  herma context cache-control - --ttl 1h --native < conversation.json"
 )]
 pub(crate) struct Arguments {
     /// The conversation; - for standard input

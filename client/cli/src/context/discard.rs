@@ -36,10 +36,10 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         reason: arguments.reason.clone(),
     };
     let result = context.connect_for(&arguments.session)?.context_discard(params)?;
-    out::show(context.common, &result, told)
+    out::show(context.common, &result, describe)
 }
 
-fn told(result: &DiscardResult) -> String {
+fn describe(result: &DiscardResult) -> String {
     let tokens = out::thousands(result.tokens);
     match result.outputs {
         1 => format!("the next compression leaves a line of an output of {tokens} tokens\n"),

@@ -46,10 +46,10 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         messages: arguments.list.as_deref().map(compress::read_messages).transpose()?,
     };
     let result = context.connect_for(&arguments.session)?.context_episode(params)?;
-    out::show(context.common, &result, |result| told(arguments.action, result))
+    out::show(context.common, &result, |result| describe(arguments.action, result))
 }
 
-fn told(action: Action, result: &EpisodeResult) -> String {
+fn describe(action: Action, result: &EpisodeResult) -> String {
     let mut text = match action {
         Action::Open => format!("{:?} is open\n", result.title),
         Action::Close => format!(

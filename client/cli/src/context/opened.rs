@@ -12,7 +12,7 @@ use super::super::compress;
 // Inserts the messages of a node into the list again.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The messages of the node stand beside the handoff then, word for word, until `herma context fold` or the next compression takes them out. `herma recall --describe SESSION` shows the nodes of a session; `herma recall --expand NODE` reads one without changing the list.\n\nExamples:\n  herma context open my-session nod_9a3c41f0b2de_7\n  herma context open my-session nod_9a3c41f0b2de_7 --list now.json --messages > with.json"
+    after_help = "The messages of the node are then in the list next to the handoff, word for word, until `herma context fold` or the next compression takes them out. `herma recall --describe SESSION` shows the nodes of a session; `herma recall --expand NODE` reads one without changing the list.\n\nExamples:\n  herma context open my-session nod_9a3c41f0b2de_7\n  herma context open my-session nod_9a3c41f0b2de_7 --list now.json --messages > with.json"
 )]
 pub(crate) struct Open {
     /// The session's id
@@ -126,9 +126,9 @@ mod tests {
             threshold: Some(100_000),
             open: vec!["nod_1_0".into(), "nod_1_2".into()],
         };
-        let told = opened(&result);
+        let shown = opened(&result);
         for line in ["messages  0, before message 4", "61,300 tokens of 100,000 before", "nod_1_0, nod_1_2"] {
-            assert!(told.contains(line), "{told}");
+            assert!(shown.contains(line), "{shown}");
         }
         assert!(!opened(&OpenResult { threshold: None, ..result }).contains("before a compression"));
         let result = FoldResult { folded: vec!["nod_1_2".into()], remove: vec![(4, 30)], ..FoldResult::default() };

@@ -56,8 +56,8 @@ pub(super) fn run(context: &CliContext<'_>, id: &str) -> Result<(), Failure> {
     let shown = SessionState { status, map: map(&mut client, id)?, cache: cache(&mut client, id)? };
     out::show(context.common, &shown, |shown| {
         let mut rows = engine(&shown.status);
-        rows.extend(shown.map.as_ref().map(|map| ("map", map.told())));
-        rows.extend(shown.cache.as_ref().map(|cache| ("prompt cache", cache.told())));
+        rows.extend(shown.map.as_ref().map(|map| ("map", map.describe())));
+        rows.extend(shown.cache.as_ref().map(|cache| ("prompt cache", cache.describe())));
         out::columns(&rows)
     })
 }
@@ -100,7 +100,7 @@ impl Map {
         })
     }
 
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let writers: Vec<String> = self.writers.iter().map(|(writer, count)| format!("{count} by {writer}")).collect();
         format!(
             "{} parts, up to {} levels deep, for {} messages of {} tokens; {}",
@@ -125,7 +125,7 @@ impl Cache {
         })
     }
 
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         format!(
             "{:.0} % of {} prompt tokens were read from it, in {} calls",
             self.read_percent,
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(Map::of(&[]), None);
         let nodes = [node(1, 3, 403, "openai"), node(0, 403, 503, "extractive"), node(0, 503, 1_503, "extractive")];
         assert_eq!(
-            Map::of(&nodes).unwrap().told(),
+            Map::of(&nodes).unwrap().describe(),
             "3 parts, up to 2 levels deep, for 1,500 messages of 60,000 tokens; 2 by extractive, 1 by openai"
         );
     }
@@ -194,6 +194,9 @@ mod tests {
     fn the_cache_is_told_where_calls_were() {
         assert_eq!(Cache::of(&Totals::default()), None);
         let used = Totals { calls: 12, prompt: 400_000, cache_read: 312_000, ..Totals::default() };
-        assert_eq!(Cache::of(&used).unwrap().told(), "78 % of 400,000 prompt tokens were read from it, in 12 calls");
+        assert_eq!(
+            Cache::of(&used).unwrap().describe(),
+            "78 % of 400,000 prompt tokens were read from it, in 12 calls"
+        );
     }
 }

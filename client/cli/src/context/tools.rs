@@ -29,7 +29,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     let tools = schemas(arguments)?;
     let params = ToolsParams { session: id.clone(), tools, budget: *budget, open: Some(open.clone()) };
     let result = context.connect_for(id)?.context_tools(params)?;
-    out::show(context.common, &result, told)
+    out::show(context.common, &result, describe)
 }
 
 fn schemas(arguments: &Arguments) -> Result<Vec<Json>, Failure> {
@@ -50,7 +50,7 @@ fn schemas(arguments: &Arguments) -> Result<Vec<Json>, Failure> {
 }
 
 /// Returns a table of the tools, the most expensive first.
-fn told(result: &ToolsResult) -> String {
+fn describe(result: &ToolsResult) -> String {
     let mut tools: Vec<_> = result.tools.iter().collect();
     tools.sort_by_key(|tool| std::cmp::Reverse(tool.tokens));
     let rows: Vec<[String; 4]> = tools

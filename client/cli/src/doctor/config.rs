@@ -25,16 +25,16 @@ impl Configured {
 
 /// Reads the configuration with the daemon's program.
 pub(super) fn look(context: &CliContext<'_>, findings: &mut Vec<Finding>) -> Option<Configured> {
-    let told = match config::ask(context, None, &["--show-config", "json"]) {
-        Ok(told) => told,
+    let message = match config::ask(context, None, &["--show-config", "json"]) {
+        Ok(message) => message,
         Err(failure) => {
             let words = failure.words().unwrap_or_default();
-            findings.push(Finding::error("configuration", words, "mend it, then herma config check"));
+            findings.push(Finding::error("configuration", words, "fix it, then run herma config check"));
             return None;
         }
     };
-    let told: Value = serde_json::from_str(&told).unwrap_or_default();
-    let rows = told["settings"].as_array().into_iter().flatten();
+    let message: Value = serde_json::from_str(&message).unwrap_or_default();
+    let rows = message["settings"].as_array().into_iter().flatten();
     let changed: Vec<String> = rows
         .clone()
         .filter(|row| row["source"] != "default")
@@ -76,7 +76,7 @@ fn endpoint(name: &str, url: &str, key: Option<&Value>) -> Finding {
         && std::env::var_os(variable).is_none()
     {
         let words = format!("{name}: the variable {variable} is not set here");
-        return Finding::warning("summarizer", words, "set it where the daemon is started, and start that anew");
+        return Finding::warning("summarizer", words, "set it in the daemon's environment and restart the daemon");
     }
     let Some(place) = host_and_port(url) else {
         return Finding::error("summarizer", format!("{name}: no host in its base_url"), "herma config check");
@@ -92,7 +92,7 @@ fn endpoint(name: &str, url: &str, key: Option<&Value>) -> Finding {
         Err(error) => Finding::warning(
             "summarizer",
             format!("{name}: {place}: {error}"),
-            "start it, or mend its base_url; until then the next of the chain writes",
+            "start it, or fix its base_url; until then the next summarizer of the chain writes",
         ),
     }
 }

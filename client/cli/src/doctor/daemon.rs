@@ -105,7 +105,7 @@ fn store(store: &StoreStatus) -> Finding {
         (StoreState::Unreadable, _) => Finding::error(
             "store",
             format!("{words}: it can't be read, and writes are refused"),
-            format!("mend its encoding or its mode, or {}", remedy("restore")),
+            format!("fix its encoding or its mode, or {}", remedy("restore")),
         ),
         (_, JournalState::Damaged) => Finding::warning(
             "store",
@@ -128,9 +128,7 @@ fn archive(status: &StatusResult) -> Finding {
     let words = format!("{}, {}", status.archive.state, out::size(status.archive.bytes));
     match status.archive.state.as_str() {
         "ok" => Finding::ok("archive", words),
-        state if state.starts_with("ok;") => {
-            Finding::warning("archive", words, "what was the archive before is kept beside it")
-        }
+        state if state.starts_with("ok;") => Finding::warning("archive", words, "the old archive is kept next to it"),
         state if state.starts_with("locked") => Finding::warning(
             "archive",
             words,

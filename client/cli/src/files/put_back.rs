@@ -44,7 +44,7 @@ pub(super) fn undo(context: &CliContext<'_>, arguments: &Undo) -> Result<(), Fai
         session: None,
         agent: Some(arguments.writing.agent.clone()),
     })?;
-    told(context, &result)
+    describe(context, &result)
 }
 
 pub(super) fn restore(context: &CliContext<'_>, arguments: &Restore) -> Result<(), Failure> {
@@ -55,10 +55,10 @@ pub(super) fn restore(context: &CliContext<'_>, arguments: &Restore) -> Result<(
         session: None,
         agent: Some(arguments.writing.agent.clone()),
     })?;
-    told(context, &result)
+    describe(context, &result)
 }
 
-fn told(context: &CliContext<'_>, result: &ChangeResult) -> Result<(), Failure> {
+fn describe(context: &CliContext<'_>, result: &ChangeResult) -> Result<(), Failure> {
     out::show(context.common, result, |result| {
         if result.changed {
             format!("{} This is revision {}.", result.message, result.revision)

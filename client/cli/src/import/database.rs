@@ -178,8 +178,8 @@ impl Database {
                 compacted.entry(message.clone()).or_default().push(said);
             }
             match (is_active || is_compacted, is_again) {
-                (false, _) => tally.add("message that was taken back"),
-                (true, true) => tally.add("message that is there twice"),
+                (false, _) => tally.add("undone message"),
+                (true, true) => tally.add("duplicate message"),
                 (true, false) if id > behind => {
                     transcript.push(TimedMessage { time, message });
                 }

@@ -112,12 +112,12 @@ fn in_full(waiting: &PendingWrite) -> String {
 }
 
 fn approved(common: &Common, result: &ApproveResult) -> String {
-    let told = |how: &str, decided: &Decided| {
+    let shown = |how: &str, decided: &Decided| {
         let words = write::written(common, &decided.result);
         format!("{} {how}: {}", decided.id, words.replace('\n', "\n         "))
     };
-    let done = result.approved.iter().map(|decided| told("done", decided));
-    let lines: Vec<String> = done.chain(result.failed.iter().map(|decided| told("failed", decided))).collect();
+    let done = result.approved.iter().map(|decided| shown("done", decided));
+    let lines: Vec<String> = done.chain(result.failed.iter().map(|decided| shown("failed", decided))).collect();
     if lines.is_empty() { "nothing waited for approval".into() } else { lines.join("\n") }
 }
 

@@ -92,7 +92,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     // The changes are done by now, even if standard output is closed.
     if !done.is_empty() {
         out::show(context.common, &done, |done| {
-            done.iter().map(|imported| told(context, arguments, imported)).collect::<Vec<_>>().join("\n")
+            done.iter().map(|imported| describe(context, arguments, imported)).collect::<Vec<_>>().join("\n")
         })?;
     }
     failure.map_or(Ok(()), Err)
@@ -199,7 +199,7 @@ fn plan(target: Target, present: &[String], wanted: &[String], replace: bool) ->
     Plan { target, there: wanted.len() - added.len(), added, removed }
 }
 
-fn told(context: &CliContext<'_>, arguments: &Arguments, imported: &Imported) -> String {
+fn describe(context: &CliContext<'_>, arguments: &Arguments, imported: &Imported) -> String {
     let Imported { plan, result } = imported;
     let store = name(plan.target);
     match result {

@@ -40,7 +40,7 @@ pub(super) fn undo(context: &CliContext<'_>, arguments: &Undo) -> Result<(), Fai
         agent: Some(arguments.writing.agent.clone()),
         expected_revision: arguments.writing.expected_revision,
     })?;
-    tell(context, client, arguments.store, &result)
+    report(context, client, arguments.store, &result)
 }
 
 pub(super) fn restore(context: &CliContext<'_>, arguments: &Restore) -> Result<(), Failure> {
@@ -52,11 +52,11 @@ pub(super) fn restore(context: &CliContext<'_>, arguments: &Restore) -> Result<(
         agent: Some(arguments.writing.agent.clone()),
         expected_revision: arguments.writing.expected_revision,
     })?;
-    tell(context, client, arguments.store, &result)
+    report(context, client, arguments.store, &result)
 }
 
 /// Prints the result and, for people, the change.
-fn tell(context: &CliContext<'_>, mut client: Client, store: Store, result: &WriteResult) -> Result<(), Failure> {
+fn report(context: &CliContext<'_>, mut client: Client, store: Store, result: &WriteResult) -> Result<(), Failure> {
     let revision = match result.revision {
         Some(revision) if result.success && !context.common.json => revision,
         _ => return conclude(context, result),

@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let result = context.connect()?.output_gc(GcParams { dry_run: Some(arguments.dry_run) })?;
     let way = if arguments.dry_run { GcMode::DryRun } else { GcMode::Removed };
-    out::show(context.common, &result, |result| told(result, way))
+    out::show(context.common, &result, |result| describe(result, way))
 }
 
 /// Whether the outputs were removed.
@@ -29,7 +29,7 @@ enum GcMode {
     DryRun,
 }
 
-fn told(result: &GcResult, way: GcMode) -> String {
+fn describe(result: &GcResult, way: GcMode) -> String {
     let files = usize::try_from(result.files).unwrap_or(usize::MAX);
     let stays = format!("{} kept, {}", out::count_noun(files, "output", "outputs"), out::size(result.bytes));
     let (nothing, freed) = match way {
@@ -84,7 +84,7 @@ mod tests {
             (&GcResult::default(), GcMode::Removed, "nothing went; 0 outputs kept, 0 B\n".into()),
             (&GcResult::default(), GcMode::DryRun, "nothing would go; 0 outputs kept, 0 B\n".into()),
         ] {
-            assert_eq!(told(result, way), expected);
+            assert_eq!(describe(result, way), expected);
         }
     }
 }

@@ -20,5 +20,5 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     let removed = BatchResults::call(&arguments.handles, |handle| {
         client.output_remove(RemoveParams { handle: handle.to_owned() })
     })?;
-    removed.tell(context.common, |handle, result| format!("removed {handle}, {}", out::size(result.bytes)))
+    removed.print(context.common, |handle, result| format!("removed {handle}, {}", out::size(result.bytes)))
 }

@@ -106,8 +106,8 @@ mod tests {
             "herma --jsn ping",
         ] {
             let all = Arguments::try_parse_from(words(line)).err().map(|error| error.to_string());
-            let told = read(words(line), VERSION).err().map(|error| error.to_string());
-            assert_eq!(told, all, "{line}");
+            let message = read(words(line), VERSION).err().map(|error| error.to_string());
+            assert_eq!(message, all, "{line}");
         }
     }
 

@@ -21,13 +21,13 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         if let Some(notice) = &result.notice {
             out::note(context.common, notice);
         }
-        out::text(&told(&result))?;
+        out::text(&describe(&result))?;
     }
     if result.answer.is_none() && result.evidence.is_empty() { Err(Failure::No) } else { Ok(()) }
 }
 
 /// Returns the answer, followed by its evidence.
-fn told(result: &AskResult) -> String {
+fn describe(result: &AskResult) -> String {
     let mut text = String::new();
     if let Some(answer) = &result.answer {
         text.push_str(&format!("{answer}\n\n"));
@@ -39,7 +39,7 @@ fn told(result: &AskResult) -> String {
     }
     if result.unverified > 0 {
         text.push_str(&format!(
-            "({} quotations of {} stand nowhere, and are left out)\n",
+            "({} quotations of {} were not found in the archive and are omitted)\n",
             result.unverified, result.by
         ));
     }
@@ -56,11 +56,11 @@ mod tests {
     fn an_answer_stands_above_what_shows_it() {
         let evidence = Evidence { quote: "closes after 30 s".into(), handle: "msg_7".into(), role: None, time: 0.0 };
         let found = AskResult { evidence: vec![evidence], by: "openai".into(), ..AskResult::default() };
-        assert_eq!(told(&found), "msg_7  -: \"closes after 30 s\"\n");
+        assert_eq!(describe(&found), "msg_7  -: \"closes after 30 s\"\n");
         let answered = AskResult { answer: Some("After 30 s.".into()), unverified: 2, ..found };
         assert_eq!(
-            told(&answered),
-            "After 30 s.\n\nmsg_7  -: \"closes after 30 s\"\n(2 quotations of openai stand nowhere, and are left out)\n"
+            describe(&answered),
+            "After 30 s.\n\nmsg_7  -: \"closes after 30 s\"\n(2 quotations of openai were not found in the archive and are omitted)\n"
         );
     }
 }

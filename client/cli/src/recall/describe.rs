@@ -9,10 +9,10 @@ const SUMMARY: usize = 60;
 
 pub(super) fn run(context: &CliContext<'_>, id: &str) -> Result<(), Failure> {
     let result = context.connect()?.recall_describe(DescribeParams { session: id.to_owned() })?;
-    out::show(context.common, &result, |result| told(id, result))
+    out::show(context.common, &result, |result| describe_result(id, result))
 }
 
-fn told(id: &str, result: &DescribeResult) -> String {
+fn describe_result(id: &str, result: &DescribeResult) -> String {
     match (result.compressions.as_slice(), result.map.as_slice()) {
         ([], _) => format!("{id} was not compressed"),
         (compressions, []) => table(compressions),

@@ -23,11 +23,11 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, handle: &str)
 
 /// Returns the items after their handles, with an empty line between them.
 fn items(result: &ExpandResult) -> String {
-    let told = |item: &Item| {
+    let shown = |item: &Item| {
         let role = item.role.as_deref().map_or(String::new(), |role| format!("  {role}"));
         format!("{}{role}\n{}\n", item.handle, item.text.trim_end_matches('\n'))
     };
-    result.items.iter().map(told).collect::<Vec<_>>().join("\n")
+    result.items.iter().map(shown).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     } else if result.hits.is_empty() {
         out::note(context.common, "nothing was found");
     } else {
-        told(&result.hits, Mark::or(Mark::Quotes)).print()?;
+        describe(&result.hits, Mark::or(Mark::Quotes)).print()?;
         if result.more {
             let advice = if limit < MOST { "raise --limit, or add a word" } else { "add a word" };
             out::note(context.common, &format!("there are more; {advice}"));
@@ -37,7 +37,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
 }
 
 /// Returns two lines for each hit: its origin, and the text around it.
-fn told(hits: &[Hit], mark: Mark) -> MarkedText {
+fn describe(hits: &[Hit], mark: Mark) -> MarkedText {
     let mut text = MarkedText::new(mark);
     for hit in hits {
         let kind = match hit.kind {
@@ -79,7 +79,8 @@ mod tests {
         };
         let then = out::local_time(0.0);
         assert_eq!(
-            told(&[hit(Kind::Message, Some("s"), Some("user")), hit(Kind::Memory, None, None)], Mark::Quotes).text(),
+            describe(&[hit(Kind::Message, Some("s"), Some("user")), hit(Kind::Memory, None, None)], Mark::Quotes)
+                .text(),
             format!(
                 "h_1  message  s  user  {then}\n    grüße the »heron« here\n\
                  h_1  memory  -  -  {then}\n    grüße the »heron« here\n"

@@ -15,7 +15,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, id: &str) -> 
     if context.common.json {
         out::json(&result)?;
     } else if result.entities.is_empty() {
-        out::note(context.common, &format!("nothing of that name is known of {id}"));
+        out::note(context.common, &format!("{id} has no entity with that name"));
     } else {
         out::text(&table(&result.entities))?;
         if result.more {

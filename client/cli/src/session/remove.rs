@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     if !arguments.yes {
         if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-            return Err(Failure::Usage("nobody can be asked here; --yes removes without a question".into()));
+            return Err(Failure::Usage("no terminal to ask for confirmation; use --yes".into()));
         }
         if !out::confirm(&question(&arguments.sessions), &mut std::io::stdin().lock(), &mut std::io::stderr()) {
             return Err(Failure::File("nothing was removed".into()));
@@ -32,7 +32,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     let mut client = context.connect()?;
     let removed =
         BatchResults::call(&arguments.sessions, |id| client.session_remove(RemoveParams { session: id.into() }))?;
-    removed.tell(context.common, told)
+    removed.print(context.common, describe)
 }
 
 fn question(sessions: &[String]) -> String {
@@ -43,7 +43,7 @@ fn question(sessions: &[String]) -> String {
     format!("Remove {those} messages and outputs for good? [y/N] ")
 }
 
-fn told(id: &str, result: &RemoveResult) -> String {
+fn describe(id: &str, result: &RemoveResult) -> String {
     let count_noun = |count, one, many| out::count_noun(usize::try_from(count).unwrap_or(usize::MAX), one, many);
     let messages = count_noun(result.messages, "message", "messages");
     let outputs = count_noun(result.outputs, "output", "outputs");
@@ -67,6 +67,6 @@ mod tests {
     #[test]
     fn it_tells_how_much_went() {
         let result = RemoveResult { messages: 1200, outputs: 1, bytes: 1536 };
-        assert_eq!(told("s", &result), "removed s: 1,200 messages, 1 output, 1.5 KiB");
+        assert_eq!(describe("s", &result), "removed s: 1,200 messages, 1 output, 1.5 KiB");
     }
 }

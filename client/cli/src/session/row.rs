@@ -108,10 +108,10 @@ mod tests {
             )
         );
         let closed = Row { ended_at: Some(0.0), end_reason: Some("done".into()), preview: "hi\nyou".into(), ..row };
-        let told = fields(&closed);
+        let shown = fields(&closed);
         assert!(
-            told.contains(&format!("state        done {then}\n")) && told.ends_with("begins       hi you\n"),
-            "{told}"
+            shown.contains(&format!("state        done {then}\n")) && shown.ends_with("begins       hi you\n"),
+            "{shown}"
         );
     }
 }

@@ -59,7 +59,7 @@ pub(super) fn export(context: &CliContext<'_>, arguments: &Export) -> Result<(),
 }
 
 fn taken(path: &Path) -> Failure {
-    Failure::File(format!("{} is there already; --force puts the export in its place", path.display()))
+    Failure::File(format!("{} exists; --force overwrites it", path.display()))
 }
 
 pub(super) fn import(context: &CliContext<'_>, arguments: &Import) -> Result<(), Failure> {

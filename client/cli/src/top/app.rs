@@ -111,7 +111,7 @@ impl App {
     }
 
     /// Adds an event.
-    pub(super) fn told(&mut self, event: String) {
+    pub(super) fn add_event(&mut self, event: String) {
         self.events.push_front(event);
         self.events.truncate(EVENTS);
     }

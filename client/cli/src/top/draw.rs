@@ -266,7 +266,7 @@ mod tests {
     fn everything_is_there_at_80_by_24() {
         let mut app = App::new(false);
         app.looked(Ok(overview(3)));
-        app.told("12:00  default/user  revision 7, written".into());
+        app.add_event("12:00  default/user  revision 7, written".into());
         let picture = picture(&app, 80, 24);
         for part in [
             "herma 0.1.0",

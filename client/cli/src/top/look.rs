@@ -118,8 +118,8 @@ fn session(client: &mut Client, id: &str) -> Result<Vec<String>, ClientError> {
         rows.push(("last error", text(&status.last_error)));
     }
     let described = client.recall_describe(DescribeParams { session: id.to_owned() }).ok();
-    rows.extend(described.iter().filter_map(|described| Some(("map", Map::of(&described.map)?.told()))));
-    rows.extend(cache(client, id)?.map(|cache| ("prompt cache", cache.told())));
+    rows.extend(described.iter().filter_map(|described| Some(("map", Map::of(&described.map)?.describe()))));
+    rows.extend(cache(client, id)?.map(|cache| ("prompt cache", cache.describe())));
     let mut lines: Vec<String> = out::columns(&rows).lines().map(str::to_owned).collect();
     if let Some(described) = described {
         lines.push(String::new());

@@ -98,7 +98,7 @@ pub(super) fn run(
     let window = Window::new(jobs.saturating_mul(UNDER_WAY));
     let (give, wanted) = channel::<Job>();
     let wanted = Mutex::new(wanted);
-    let (tell, told) = channel::<Answer>();
+    let (tell, message) = channel::<Answer>();
     std::thread::scope(|scope| {
         for _ in 0..jobs {
             let (wanted, tell) = (&wanted, tell.clone());
@@ -112,10 +112,10 @@ pub(super) fn run(
                 drop(tell.send((sequence, Err(failure))));
             }
         });
-        let outcome = in_order(&told, window, &mut take);
+        let outcome = in_order(&message, window, &mut take);
         window.close();
         // Lines in progress are useless now. The workers stop when the receiver is gone.
-        drop(told);
+        drop(message);
         outcome
     })
 }
@@ -198,13 +198,13 @@ fn read(
 
 /// Receives the answers, and passes them on in the order of the lines.
 fn in_order(
-    told: &Receiver<Answer>,
+    message: &Receiver<Answer>,
     window: &Window,
     take: &mut impl FnMut(Next) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let (mut early, mut wanted) = (BTreeMap::new(), 0);
     loop {
-        match told.recv_timeout(LOOK) {
+        match message.recv_timeout(LOOK) {
             Ok((sequence, answer)) => drop(early.insert(sequence, answer)),
             Err(RecvTimeoutError::Timeout) => take(Next::Waiting)?,
             Err(RecvTimeoutError::Disconnected) => return Ok(()),

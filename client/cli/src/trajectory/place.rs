@@ -79,7 +79,7 @@ impl RunFiles {
         let mark = match found {
             Some((known, mark)) if !is_fresh_start => {
                 if known != identity {
-                    let words = "there is a run that was stopped, of other inputs or settings; go on with those, or begin anew with --force";
+                    let words = "there is a run that was stopped, of other inputs or settings; resume it with those, or start over with --force";
                     return Err(Failure::File(format!("{}: {words}", progress.display())));
                 }
                 mark
@@ -87,7 +87,7 @@ impl RunFiles {
             _ => {
                 if let Some(there) = outputs.iter().find(|path| path.exists()).filter(|_| !is_fresh_start) {
                     drop(user_file::remove(&progress));
-                    return Err(Failure::File(format!("{} exists; --force writes it anew", there.display())));
+                    return Err(Failure::File(format!("{} exists; --force overwrites it", there.display())));
                 }
                 begin(&mut records, identity).map_err(|error| failed(&progress, &error))?;
                 Mark::default()
@@ -112,7 +112,7 @@ impl RunFiles {
         let mut file = user_file::open(&partial)?;
         let length = file.metadata().map_err(|error| failed(&partial, &error))?.len();
         if length < mark.output {
-            let words = "it lost what the run had written; begin anew with --force";
+            let words = "the output of the stopped run is missing; start over with --force";
             return Err(Failure::File(format!("{}: {words}", partial.display())));
         }
         file.set_len(mark.output)
@@ -212,7 +212,7 @@ fn found(records: &mut File, path: &Path) -> Result<Option<(String, Mark)>, Fail
     let mark = match last {
         None => Mark::default(),
         Some(line) => serde_json::from_str(&line)
-            .map_err(|error| Failure::File(format!("{}: {error}; begin anew with --force", path.display())))?,
+            .map_err(|error| Failure::File(format!("{}: {error}; start over with --force", path.display())))?,
     };
     Ok(Some((identity, mark)))
 }

@@ -171,14 +171,14 @@ struct ResultWriter<'a> {
     /// The lines of this run.
     lines: u64,
     problems: Vec<Problem>,
-    told: u64,
+    shown: u64,
 }
 
 impl<'a> ResultWriter<'a> {
     fn new(common: &'a Common, files: &'a Files, place: Option<RunFiles>, mark: Mark) -> Self {
         let from = files.size_before(mark.file) + mark.input;
         let progress = Progress::new(!common.json, from, files.size(), "lines");
-        Self { common, files, place, mark, progress, lines: 0, problems: Vec::new(), told: 0 }
+        Self { common, files, place, mark, progress, lines: 0, problems: Vec::new(), shown: 0 }
     }
 
     fn take(&mut self, next: Next) -> Result<(), Failure> {
@@ -266,12 +266,12 @@ impl<'a> ResultWriter<'a> {
 
     fn problem(&mut self, file: usize, line: u64, message: String) {
         let file = self.files.files.get(file).map(|file| file.input.display().to_string()).unwrap_or_default();
-        self.told += 1;
-        if self.told <= TOLD && !self.common.json {
+        self.shown += 1;
+        if self.shown <= TOLD && !self.common.json {
             self.progress.clear();
             out::note(self.common, &format!("{file}:{line}: {}", out::cut(&message, 200)));
-            if self.told == TOLD {
-                out::note(self.common, "further lines are only counted; --json tells more of them");
+            if self.shown == TOLD {
+                out::note(self.common, "further lines are only counted; --json lists more");
             }
         }
         if self.problems.len() < PROBLEMS {

@@ -43,8 +43,8 @@ impl Watch {
             let subscribed = self.subscribed();
             drop(ready.take());
             if let Ok(mut client) = subscribed {
-                while let Ok(told) = client.next_notification() {
-                    self.note(&told);
+                while let Ok(message) = client.next_notification() {
+                    self.note(&message);
                 }
             }
             std::thread::sleep(PAUSE);
@@ -66,9 +66,9 @@ impl Watch {
         Ok(client)
     }
 
-    fn note(&mut self, told: &Notification) {
+    fn note(&mut self, message: &Notification) {
         let profile = self.settings.profile.as_deref().unwrap_or(PROFILE);
-        match told {
+        match message {
             Notification::MemoryChanged(changed) if changed.profile == profile => {
                 self.see(changed.target, changed.revision);
             }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn each_new_revision_is_told_once() {
-        let (sender, mut told) = tokio::sync::broadcast::channel(8);
+        let (sender, mut message) = tokio::sync::broadcast::channel(8);
         let place = Place { home: PathBuf::new(), socket: PathBuf::new() };
         let timeout = Duration::from_secs(1);
         let settings = Settings { place, profile: None, timeout, connect: herma_client::connect };
@@ -114,7 +114,7 @@ mod tests {
                 cause: Cause::Write,
                 session: None,
             }));
-            told.try_recv().ok()
+            message.try_recv().ok()
         };
         let user = Some(Readable::Store(Target::User));
         for (profile, revision, expected) in

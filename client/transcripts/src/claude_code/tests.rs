@@ -7,11 +7,11 @@ use super::*;
 fn read(name: &str, records: &[Value]) -> (Vec<(String, Vec<Value>)>, Reader) {
     let mut reader = Reader::new(name);
     records.iter().for_each(|record| reader.line(&record.to_string()));
-    let told = |session: &mut Session| {
+    let shown = |session: &mut Session| {
         let messages = session.take().1.into_iter();
         (session.id.clone(), messages.map(|said| serde_json::from_str(&said.message).unwrap()).collect())
     };
-    (reader.sessions().iter_mut().map(told).collect(), reader)
+    (reader.sessions().iter_mut().map(shown).collect(), reader)
 }
 
 fn record(kind: &str, content: &Value) -> Value {
@@ -46,8 +46,8 @@ fn words_calls_and_results_are_messages() {
     ];
     assert_eq!(sessions, [("s".to_owned(), expect)]);
     let session = &reader.sessions()[0];
-    let told = [&session.title, &session.model, &session.cwd].map(Option::as_deref);
-    assert_eq!(told, [Some("Mending"), Some("m-1"), Some("/w")]);
+    let shown = [&session.title, &session.model, &session.cwd].map(Option::as_deref);
+    assert_eq!(shown, [Some("Mending"), Some("m-1"), Some("/w")]);
     let tally = reader.ignored();
     assert_eq!(tally.iter().collect::<Vec<_>>(), [("attachment", 1), ("summary", 1), ("thinking", 1)]);
 }

@@ -14,8 +14,8 @@ CREATE TABLE herma.member (
     PRIMARY KEY (role, space)
 );
 
--- A store: what it holds, and at which revision. `born` tells a database that was made anew, or put back
--- from a backup of another one, from the one that a host knew.
+-- A store: its entries and its revision. `born` changes when a database is created again, or restored from a backup of
+-- another one, so that a host does not take it for the one it knew.
 CREATE TABLE herma.store (
     space text NOT NULL,
     profile text NOT NULL,
@@ -27,8 +27,8 @@ CREATE TABLE herma.store (
     PRIMARY KEY (space, profile, target)
 ) WITH (fillfactor = 50);
 
--- Each change of a store, with what it held before and after. A revision is given once, and so is the id of
--- a write: who asks again, after a connection broke, finds it.
+-- Each change of a store, with its entries before and after. A revision is given once, and so is the id of a write: a host
+-- that repeats a write after its connection broke finds the row.
 CREATE TABLE herma.journal (
     space text NOT NULL,
     profile text NOT NULL,
@@ -46,7 +46,7 @@ CREATE TABLE herma.journal (
     UNIQUE (space, write_id)
 );
 
--- A role sees the spaces that it is a member of, whatever it asks for; the owner of the tables sees all.
+-- A role sees only the spaces that it is a member of. The owner of the tables sees all.
 ALTER TABLE herma.member ENABLE ROW LEVEL SECURITY;
 ALTER TABLE herma.store ENABLE ROW LEVEL SECURITY;
 ALTER TABLE herma.journal ENABLE ROW LEVEL SECURITY;
@@ -56,9 +56,9 @@ CREATE POLICY store_own ON herma.store
 CREATE POLICY journal_own ON herma.journal
     USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
 
--- Messages that were said on any host, to be found on all of them. `archive` tells those of a host's archive from
--- those of one that it had before; `tokens` are herma's own, so that the same words find the same here and there;
--- they stand in the row itself as far as they fit, for a search looks at those of thousands.
+-- Messages of all hosts, which every host can find. `archive` is the identity of a host's archive; an archive that was
+-- replaced had another one. `tokens` are herma's own, so that a word finds the same messages here and locally. They are
+-- stored in the row itself as far as they fit, because a search reads those of thousands.
 CREATE TABLE herma.message (
     space text NOT NULL,
     host text NOT NULL,
@@ -79,8 +79,8 @@ CREATE TABLE herma.message (
 CREATE INDEX message_tokens ON herma.message USING gin (tokens);
 CREATE INDEX message_session ON herma.message (session, space, host, archive, number);
 
--- How far each archive was brought: a host that finds less here than it brought brings the rest again, and one that finds
--- more than it ever sent knows that its archive was put back from a backup.
+-- How far each archive was uploaded. A host that finds less here than it uploaded sends the rest again. One that finds more
+-- than it ever sent knows that its archive was restored from a backup.
 CREATE TABLE herma.shipped (
     space text NOT NULL,
     host text NOT NULL,
@@ -96,9 +96,9 @@ CREATE POLICY shipped_own ON herma.shipped
 CREATE POLICY message_own ON herma.message
     USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
 
--- Whether whoever is connected may see a space. Below the policy above no index can answer `@@`, for PostgreSQL
--- does not know that this operator tells nobody of the rows that it is asked about; so what follows searches as the
--- owner of the tables, and asks this first.
+-- Returns whether the connected role may see a space. Under the policy above PostgreSQL uses no index for `@@`, because it
+-- can't know that the operator leaks nothing about rows. The functions below therefore search as the owner of the tables,
+-- and call this function first.
 CREATE FUNCTION herma.may_see(wanted text) RETURNS bool
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT 1 FROM herma.member WHERE member.space = wanted AND member.role = session_user)
@@ -107,9 +107,9 @@ $$;
 
 REVOKE ALL ON FUNCTION herma.may_see FROM PUBLIC;
 
--- Outputs of tools that were kept on any host: who has which, and their texts by content. A text is here, in `body`,
--- or in an object store, by its sha256; one without either is on its host alone. A text that no row names for an hour
--- is removed: `touched_at` says when somebody was about to name it.
+-- Outputs of tools of all hosts, and their texts by content. A text is in `body`, or in an object store under its sha256;
+-- without either it is on its host only. A text that no row names for an hour is removed. `touched_at` is when a host was
+-- last about to name it.
 CREATE TABLE herma.content (
     space text NOT NULL,
     sha256 bytea NOT NULL CHECK (length(sha256) = 32),
@@ -143,9 +143,9 @@ CREATE POLICY content_own ON herma.content
 CREATE POLICY output_own ON herma.output
     USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
 
--- Sessions that hosts hand to each other: who has which, until when nobody else may take it, and all that its host
--- kept of it, in parts. `birth` tells a session from another one of its id; `term` grows by one with each host that
--- takes it; `lease` is the beginning of 1970 where its host let it go; `archives` are those that its messages came to first, where their texts are found by their numbers.
+-- Sessions that hosts hand to each other: the host that has a session, until when no other host may take it, and its data in
+-- parts. `birth` distinguishes sessions with one id. `term` grows by one with each host that takes the session. `lease` is the
+-- beginning of 1970 if its host released it. `archives` are those that first received its messages, which names their texts.
 CREATE TABLE herma.session (
     space text NOT NULL,
     profile text NOT NULL,
@@ -178,9 +178,9 @@ CREATE POLICY session_own ON herma.session
 CREATE POLICY session_part_own ON herma.session_part
     USING (space IN (SELECT member.space FROM herma.member WHERE member.role = current_user));
 
--- What is searched may leave out what came to whoever asks with sessions: messages of an archive in one up to a number.
--- In how many messages each of some expressions is, counted up to a limit; none of one archive are counted. The space
--- is compared in a way that no index knows: it would be gone through as a whole.
+-- A search can leave out messages that the calling host received with sessions: those of an archive up to a number.
+-- Counts the messages that match each expression, up to a limit, without those of one archive. The space is compared in a
+-- form that no index has, because such an index would be read as a whole.
 CREATE FUNCTION herma.count_messages(
     in_space text, not_host text, not_archive int8, came_archives int8[], came_sessions text[], came_through int8[],
     of_profiles text[], of_session text, since float8, until float8, queries tsquery[], most int8
@@ -203,8 +203,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     ORDER BY place
 $$;
 
--- The best messages for an expression by what each of some others is worth, with the terms of those around them in
--- their sessions: so many before and behind, the nearest first.
+-- Returns the best messages for an expression, by the worth of each of the queries that they match, with the terms of the
+-- messages around them in their sessions: so many before and after, the nearest first.
 CREATE FUNCTION herma.find_messages(
     in_space text, not_host text, not_archive int8, came_archives int8[], came_sessions text[], came_through int8[],
     of_profiles text[], of_session text, since float8, until float8,

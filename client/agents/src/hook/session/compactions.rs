@@ -70,7 +70,7 @@ impl Session<'_> {
         let rows = self
             .agent
             .rows(&list, event.value.get("messages").unwrap_or(&Value::Null), &state.rows_with_context)
-            .map_err(|why| format!("the client compacts by itself: {why}"))?;
+            .map_err(|why| format!("the agent compacts by itself: {why}"))?;
         state.has_handoff = true;
         state.rows_with_context = vec![rows.last];
         self.notes.save()?;
