@@ -9,6 +9,7 @@ pub mod manual;
 pub mod opened;
 pub mod pins;
 pub mod provider_error;
+pub mod report;
 pub mod schema;
 pub mod tools;
 pub mod undo;
@@ -20,10 +21,10 @@ use crate::Json;
 use crate::value::TextOrOff;
 
 pub use compress::{
-    Archived, CompactAheadParams, CompactAheadResult, CompressParams, CompressResult, Compressed, Detail, Edits,
-    FailureKind, Host, Insert, JobState, Mode, NeedsSummary, Over, OverPart, Part, Place, Replace, ReplyForm, Report,
-    ResumeError, ResumeParams, ScoredMessage, SummaryRequest,
+    CompactAheadParams, CompactAheadResult, CompressParams, CompressResult, Compressed, Detail, Edits, FailureKind,
+    Host, Insert, JobState, Mode, NeedsSummary, Place, Replace, ReplyForm, ResumeError, ResumeParams, SummaryRequest,
 };
+pub use report::{Archived, AuxFailure, Over, OverPart, Part, Report, ScoredMessage};
 
 /// Declares a params struct with the fields of `context.configure`.
 macro_rules! settings {
@@ -178,16 +179,6 @@ pub struct StatusResult {
     pub breaker: Breaker,
     /// Seconds until automatic compression is allowed.
     pub wait_s: f64,
-}
-
-/// A summary model that failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct AuxFailure {
-    /// The model.
-    pub model: String,
-    /// Its error message, up to 220 chars.
-    pub error: String,
 }
 
 /// Whether automatic compression is allowed.

@@ -25,7 +25,7 @@ pub enum Source {
         id: u64,
     },
     /// A message of another archive.
-    Elsewhere {
+    Remote {
         /// Its index in the list of remote documents that the search got.
         at: usize,
     },
@@ -40,7 +40,7 @@ impl Source {
             Self::Message { id } => Handle::Message(*id).to_string(),
             Self::Memory { id } => Handle::Memory(*id).to_string(),
             Self::Output { handle, .. } => handle.clone(),
-            Self::Elsewhere { .. } => String::new(),
+            Self::Remote { .. } => String::new(),
         }
     }
 }

@@ -32,7 +32,7 @@ pub enum Imported {
     /// Nothing was stored, because an agent opened the session of this id.
     Taken,
     /// Nothing was stored, because the session belongs to this other profile.
-    Elsewhere(String),
+    OtherProfile(String),
 }
 
 impl Archive {
@@ -48,7 +48,7 @@ impl Archive {
             None if position > 0 => return Ok(Imported::Gap(0)),
             None => session::insert(&transaction, row)?,
             Some(found) if !found.is_imported => return Ok(Imported::Taken),
-            Some(found) if found.profile != row.profile => return Ok(Imported::Elsewhere(found.profile)),
+            Some(found) if found.profile != row.profile => return Ok(Imported::OtherProfile(found.profile)),
             Some(_) => name(&transaction, row)?,
         }
         let key = session_key(&transaction, &row.id)?;
@@ -140,7 +140,7 @@ mod tests {
         let kept = archive.reader().session("x:1").unwrap().unwrap();
         assert_eq!((kept.title.as_deref(), kept.agent, kept.source), (Some("later"), row.agent.clone(), row.source));
         let other = SessionRow { profile: "work".into(), ..imported("x:1") };
-        assert_eq!(import(&mut archive, &other, 1, &[(3.0, "b")]), Imported::Elsewhere("default".into()));
+        assert_eq!(import(&mut archive, &other, 1, &[(3.0, "b")]), Imported::OtherProfile("default".into()));
         archive.reopen_session("x:1").unwrap();
         assert_eq!(import(&mut archive, &imported("x:1"), 1, &[(3.0, "b")]), Imported::Taken);
         assert_eq!(archive.reader().transcript("x:1").unwrap(), ["a"]);

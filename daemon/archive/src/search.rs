@@ -4,25 +4,26 @@
 //! of the whole query they have, and the messages around them.
 
 mod candidates;
-pub mod elsewhere;
 mod filter;
 mod hit;
 mod near;
 mod pending;
 mod rank;
+pub mod remote;
 mod resolve;
 mod vocabulary;
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use rusqlite::Connection;
 
-use self::candidates::Shelf;
-use self::elsewhere::Elsewhere;
+use self::candidates::TermCache;
 use self::filter::Filter;
 pub(crate) use self::hit::of as hit_of;
-use self::pending::Pending;
-use self::rank::{Candidate, Ranking};
+use self::pending::{Pending, PendingMatch};
+use self::rank::{Candidate, DocumentId, Ranking};
+use self::remote::RemoteCandidates;
 use self::resolve::{Index, Resolved, sequence};
 use crate::handle::Source;
 pub use crate::query::{LONGEST_QUERY, MOST_WORDS};
@@ -63,7 +64,7 @@ pub struct Search<'a> {
     /// The embedding of the query. Documents with similar vectors are found too.
     pub vector: Option<&'a [f32]>,
     /// The documents of other archives for the query.
-    pub elsewhere: Option<&'a Elsewhere>,
+    pub remote: Option<&'a RemoteCandidates>,
 }
 
 /// The default number of hits in one output.
@@ -83,7 +84,7 @@ impl<'a> Search<'a> {
             limit,
             of_one_output: OF_ONE_OUTPUT,
             vector: None,
-            elsewhere: None,
+            remote: None,
         }
     }
 }
@@ -159,17 +160,17 @@ impl Reader {
         let sessions = search.session.map(|session| self.lineage(session)).transpose()?;
         let pending = Pending::of(&view, search, sessions.as_deref(), &query)?;
         let filter = Filter::of(&view, search, sessions.as_deref())?;
-        if filter.is_none() && search.elsewhere.is_none() {
+        if filter.is_none() && search.remote.is_none() {
             return Ok(Found::default());
         }
         let least = CANDIDATES.max(2 * search.limit);
         let quoted = quoted(&view, filter.as_ref(), &query)?;
-        let required = required(&view, filter.as_ref(), (&query, &quoted), search.elsewhere)?;
+        let required = required(&view, filter.as_ref(), (&query, &quoted), search.remote)?;
         let all: i64 = view.query_row("SELECT value FROM meta WHERE name = 'next_id'", [], |row| row.get(0))?;
-        let elsewhere = search.elsewhere;
-        let documents = usize::try_from(all).unwrap_or(0) + elsewhere.map_or(0, |elsewhere| elsewhere.documents);
+        let remote = search.remote;
+        let documents = usize::try_from(all).unwrap_or(0) + remote.map_or(0, |remote| remote.documents);
         let (pending_words, languages) = (&pending.words, &query.languages[..]);
-        let index = Index { connection: &view, documents, pending: pending_words, languages, elsewhere };
+        let index = Index { connection: &view, documents, pending: pending_words, languages, remote };
         let resolved = Resolved::of(&index, (&query, &quoted), search.limit)?;
         let is_quoted = !required.parts.is_empty();
         let found = match &filter {
@@ -177,9 +178,10 @@ impl Reader {
             Some(filter) if is_quoted => filter.best(&view, &required.expression, least)?,
             Some(filter) => first_rank(&view, filter, &resolved.parts, least)?,
         };
-        let beside = Beside { pending, elsewhere, required: &required.parts };
-        let ranked = rank(&view, (&query, &resolved), &found, beside)?;
-        let mut ranked: Vec<(i64, f64)> = ranked.iter().map(|(candidate, score)| (candidate.id, *score)).collect();
+        let unindexed = UnindexedCandidates { pending, remote, required: &required.parts };
+        let ranked = rank(&view, (&query, &resolved), &found, unindexed)?;
+        let mut ranked: Vec<(DocumentId, f64)> =
+            ranked.iter().map(|(candidate, score)| (candidate.id, *score)).collect();
         // Quoted parts must occur, so vectors don't count then.
         if let Some(vector) = search.vector.filter(|_| !is_quoted) {
             ranked = near::fused(&ranked, &near::nearest(&view, search, sessions.as_deref(), vector)?);
@@ -217,19 +219,19 @@ fn required(
     connection: &Connection,
     filter: Option<&Filter<'_>>,
     (query, quoted): (&Query, &[String]),
-    elsewhere: Option<&Elsewhere>,
+    remote: Option<&RemoteCandidates>,
 ) -> Result<Required, ArchiveError> {
     let mut required = Required::default();
     let mut expressions = Vec::new();
     for (part, expression) in (query.words.len() + query.chars.len()..).zip(quoted) {
         let is_here = filter.map_or(Ok(false), |filter| filter.has_any(connection, expression))?;
-        if is_here || elsewhere.is_some_and(|elsewhere| elsewhere.has_any(part)) {
+        if is_here || remote.is_some_and(|remote| remote.has_any(part)) {
             expressions.push(expression.as_str());
             required.parts.push(part);
         }
     }
     required.expression = expressions.join(" AND ");
-    if required.parts.is_empty() || elsewhere.is_some_and(|elsewhere| elsewhere.has_all(&required.parts)) {
+    if required.parts.is_empty() || remote.is_some_and(|remote| remote.has_all(&required.parts)) {
         return Ok(required);
     }
     let is_here = filter.map_or(Ok(false), |filter| filter.has_any(connection, &required.expression))?;
@@ -278,9 +280,9 @@ fn together(mut found: Vec<(i64, f64)>, more: Vec<(i64, f64)>, limit: usize) -> 
 }
 
 /// Documents that were found outside of the index.
-struct Beside<'a> {
+struct UnindexedCandidates<'a> {
     pending: Pending,
-    elsewhere: Option<&'a Elsewhere>,
+    remote: Option<&'a RemoteCandidates>,
     /// The parts that documents of other archives must have.
     required: &'a [usize],
 }
@@ -290,19 +292,19 @@ fn rank(
     connection: &Connection,
     (query, resolved): (&Query, &Resolved),
     found: &[(i64, f64)],
-    beside: Beside<'_>,
+    unindexed: UnindexedCandidates<'_>,
 ) -> Result<Vec<(Candidate, f64)>, ArchiveError> {
-    let mut shelf = Shelf::new(connection);
-    let mut candidates = shelf.candidates(found)?;
-    let Beside { pending, elsewhere, required } = beside;
-    for (session, candidate) in pending.found {
-        shelf.put(session, &candidate);
+    let mut cache = TermCache::new(connection);
+    let mut candidates = cache.candidates(found)?;
+    let UnindexedCandidates { pending, remote, required } = unindexed;
+    for PendingMatch { session, id, candidate } in pending.found {
+        cache.put(session, id, &candidate);
         candidates.push(candidate);
     }
     let best = found.iter().map(|(_, first)| *first).fold(0.0, f64::max);
     // Other archives have another first ranking. Its best score counts like the best one here.
     let best = if best > 0.0 { best } else { 1.0 };
-    candidates.extend(elsewhere.into_iter().flat_map(|elsewhere| elsewhere.candidates(best, required)));
+    candidates.extend(remote.into_iter().flat_map(|remote| remote.candidates(best, required)));
     let words: f64 = candidates.iter().map(|candidate| f64::from(candidate.terms.words)).sum();
     let count = u32::try_from(candidates.len()).map_or(1.0, f64::from).max(1.0);
     let ranking = Ranking { wanted: &resolved.wanted, asks_when: query.asks_when, words: words / count, best };
@@ -315,9 +317,9 @@ fn rank(
         .filter(|(candidate, score)| candidate.first > 0.0 || *score > 0.0)
         .collect();
     sort(&mut ranked);
-    let own = ranked.iter_mut().filter(|(candidate, _)| elsewhere::place_of(candidate.id).is_none());
+    let own = ranked.iter_mut().filter(|(candidate, _)| matches!(candidate.id, DocumentId::Local(_)));
     for (candidate, score) in own.take(LOOKED_AROUND) {
-        shelf.look_around(candidate)?;
+        cache.look_around(candidate)?;
         *score = ranking.score(candidate);
     }
     sort(&mut ranked);
@@ -326,12 +328,16 @@ fn rank(
 
 /// Returns the best hits, and whether there are more. One output has at most the wanted number of hits, and of parts
 /// that follow each other in it only the better one is returned.
-fn best(connection: &Connection, search: &Search<'_>, ranked: &[(i64, f64)]) -> Result<(Vec<Hit>, bool), ArchiveError> {
+fn best(
+    connection: &Connection,
+    search: &Search<'_>,
+    ranked: &[(DocumentId, f64)],
+) -> Result<(Vec<Hit>, bool), ArchiveError> {
     let mut hits: Vec<Hit> = Vec::new();
     for (id, score) in ranked {
-        let hit = match elsewhere::place_of(*id) {
-            Some(at) => Hit { score: *score, ..elsewhere::hit(at) },
-            None => Hit { score: *score, ..hit_of(connection, *id)? },
+        let hit = match id {
+            DocumentId::Remote(Reverse(at)) => Hit { score: *score, ..remote::hit(*at) },
+            DocumentId::Local(id) => Hit { score: *score, ..hit_of(connection, *id)? },
         };
         if let Source::Output { handle, start, chars, .. } = &hit.source {
             let of_it = hits.iter().filter_map(|hit| match &hit.source {

@@ -7,7 +7,7 @@ mod tokens;
 use herma_archive::outbox::{OutboxMessage, Words};
 use tokio_postgres::types::ToSql;
 
-pub use self::find::{FoundElsewhere, Within};
+pub use self::find::{RemoteMatches, Within};
 use self::tokens::Tokens;
 use crate::database::Database;
 use crate::error::SharedError;

@@ -59,7 +59,33 @@ impl Default for Budgets {
     }
 }
 
+/// The budgets that a call overrides, as in [`Budgets`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BudgetOverrides {
+    /// For one result.
+    pub default_result_size: Option<usize>,
+    /// For all results of a turn together.
+    pub turn_budget: Option<usize>,
+    /// For the head of a preview.
+    pub preview_size: Option<usize>,
+    /// For the tail of a preview.
+    pub preview_tail_size: Option<usize>,
+    /// For one result of certain tools. Other tools keep their budgets.
+    pub tool_overrides: BTreeMap<String, Size>,
+}
+
 impl Budgets {
+    /// Returns the budgets with those that a call overrides.
+    #[must_use]
+    pub fn overridden(mut self, by: BudgetOverrides) -> Self {
+        self.default_result_size = by.default_result_size.unwrap_or(self.default_result_size);
+        self.turn_budget = by.turn_budget.unwrap_or(self.turn_budget);
+        self.preview_size = by.preview_size.unwrap_or(self.preview_size);
+        self.preview_tail_size = by.preview_tail_size.unwrap_or(self.preview_tail_size);
+        self.tool_overrides.extend(by.tool_overrides);
+        self
+    }
+
     /// Returns the budgets for a model with a window of `window` tokens. One result may fill 15 % of it and a turn 30
     /// %, at four chars per token, but never less than 8,000 and 16,000 chars. A budget without a limit stays without
     /// one.

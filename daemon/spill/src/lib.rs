@@ -39,7 +39,7 @@ pub mod retention;
 pub mod search;
 pub mod turn;
 
-pub use budget::{Budgets, Size};
+pub use budget::{BudgetOverrides, Budgets, Size};
 pub use catalog::{Reason, Record, State};
 pub use content::Content;
 pub use error::SpillError;

@@ -54,6 +54,7 @@ pub(crate) use self::pins::Pinned;
 use self::precomputed::PrecomputedRuns;
 pub(crate) use self::precomputed::Stage;
 pub(crate) use self::preview::{Preview, PreviewRequest};
+pub(crate) use self::report::scored;
 pub(crate) use self::rewriting::Rewriters;
 pub(crate) use self::sent_list::SentList;
 use self::summarizer_chain::SummarizerChain;

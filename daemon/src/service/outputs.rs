@@ -10,7 +10,7 @@ use herma_spill::outputs::{Gone, View};
 use herma_spill::page::{Page, Part};
 use herma_spill::search::{Found, Query, Scope};
 use herma_spill::turn::{Settled, TurnResult, settle};
-use herma_spill::{Budgets, Content, Size};
+use herma_spill::{BudgetOverrides, Budgets, Content, Size};
 
 use super::caller::Caller;
 use super::retention::publish_expired;
@@ -59,18 +59,17 @@ pub(crate) enum Named {
 }
 
 impl OutputService {
-    /// Decides which part of a result goes into the conversation. `change` adjusts the budgets. `answer` builds the
-    /// caller's answer from the decision and the result, on the same thread.
-    pub(crate) async fn admit<T: Send + 'static>(
+    /// Decides which part of a result goes into the conversation. Returns the result's content, too, so that the caller
+    /// can return it without a copy if it stays.
+    pub(crate) async fn admit(
         &self,
         caller: &Caller,
         result: ToolResult,
         threshold: Option<Size>,
-        change: impl FnOnce(&mut Budgets) + Send,
-        answer: impl FnOnce(Admitted, Content) -> Outcome<T> + Send + 'static,
-    ) -> Outcome<T> {
+        overrides: BudgetOverrides,
+    ) -> Outcome<(Admitted, Content)> {
         names::check("tool", &result.tool)?;
-        let (budgets, profile) = self.budgets(caller, &result.session, change).await?;
+        let (budgets, profile) = self.budgets(caller, &result.session, overrides).await?;
         let spilled = Arc::clone(&self.spilled);
         blocking("output.admit", move || {
             let ToolResult { session, tool, id, content } = result;
@@ -78,28 +77,26 @@ impl OutputService {
             let origin = Origin { session: &session, profile: &profile, tool: &tool, id: &id };
             let admitted = admit(&spilled.kept, &origin, &content, threshold, &budgets, unix_now());
             note(&spilled, &admitted.fate);
-            answer(admitted, content)
+            Ok((admitted, content))
         })
         .await
     }
 
-    /// Makes the results of a turn fit its budget. They are read on the same thread.
-    pub(crate) async fn settle_turn<T: Send + 'static>(
+    /// Makes the results of a turn fit its budget.
+    pub(crate) async fn settle_turn(
         &self,
         caller: &Caller,
         session: String,
-        change: impl FnOnce(&mut Budgets) + Send,
-        results: impl FnOnce() -> Outcome<Vec<TurnResult>> + Send + 'static,
-        answer: impl FnOnce(Settled) -> Outcome<T> + Send + 'static,
-    ) -> Outcome<T> {
-        let (budgets, profile) = self.budgets(caller, &session, change).await?;
+        results: Vec<TurnResult>,
+        overrides: BudgetOverrides,
+    ) -> Outcome<Settled> {
+        let (budgets, profile) = self.budgets(caller, &session, overrides).await?;
         let spilled = Arc::clone(&self.spilled);
         blocking("output.settle_turn", move || {
-            let results = results()?;
             let origin = Origin { session: &session, profile: &profile, tool: "", id: "" };
             let settled = settle(&spilled.kept, &origin, &results, &budgets, unix_now());
             settled.replacements.iter().for_each(|(_, admitted)| note(&spilled, &admitted.fate));
-            answer(settled)
+            Ok(settled)
         })
         .await
     }
@@ -196,12 +193,7 @@ impl OutputService {
 
     /// Returns the budgets of a call, and the session's profile. The call overrides the configuration, and both are
     /// scaled to the session's window. If the session can't be opened now, the output is kept anyway.
-    async fn budgets(
-        &self,
-        caller: &Caller,
-        id: &str,
-        change: impl FnOnce(&mut Budgets),
-    ) -> Outcome<(Budgets, String)> {
+    async fn budgets(&self, caller: &Caller, id: &str, overrides: BudgetOverrides) -> Outcome<(Budgets, String)> {
         let (window, profile) = match self.sessions.ensure(caller, id).await {
             Ok(session) => (session.window(), session.profile.clone()),
             Err(error) if error.is_client_error() => return Err(error),
@@ -210,8 +202,7 @@ impl OutputService {
                 (None, caller.profile().to_owned())
             }
         };
-        let mut budgets = self.budgets.clone();
-        change(&mut budgets);
+        let mut budgets = self.budgets.clone().overridden(overrides);
         if let Some(window) = window.filter(|_| self.scale_with_window) {
             budgets = budgets.scaled(window);
         }

@@ -1,8 +1,8 @@
 //! Recall: finds and returns content that left a context.
 
 mod ask;
-mod elsewhere;
 mod expand;
+mod remote;
 mod state;
 
 use std::collections::HashMap;
@@ -15,14 +15,14 @@ use herma_archive::removed::Compression;
 use herma_archive::search::{Found, Hit};
 use herma_archive::snippet::{Snippet, snippet};
 use herma_guard::{Policy, Scope};
-use herma_shared::messages::FoundElsewhere;
+use herma_shared::messages::RemoteMatches;
 use herma_spill::Outputs;
 use herma_spill::page::Part;
 use tokio::sync::Semaphore;
 
 pub(crate) use self::ask::{AskAnswer, Question};
-use self::elsewhere::NamedElsewhere;
 pub(crate) use self::expand::Around;
+use self::remote::RemoteNames;
 pub(crate) use self::state::{SessionTopics, StateQuery};
 use super::caller::Caller;
 use super::recall_index::RecallIndexer;
@@ -117,12 +117,12 @@ impl RecallService {
         query.vector = vector;
         let mut notices: Vec<String> = notice.into_iter().collect();
         // Other searches run meanwhile, because a database may be slow.
-        let FoundElsewhere { elsewhere, keys } = if is_everywhere && query.kinds.messages {
-            self.elsewhere(&query, &mut notices).await
+        let RemoteMatches { remote, keys } = if is_everywhere && query.kinds.messages {
+            self.remote(&query, &mut notices).await
         } else {
-            FoundElsewhere::default()
+            RemoteMatches::default()
         };
-        query.elsewhere = (!keys.is_empty()).then_some(elsewhere);
+        query.remote = (!keys.is_empty()).then_some(remote);
         let turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.search"))?;
         let late = self.indexer.catch_up(&query.words, query.profile.as_deref()).await?;
         notices.extend(missing(late));
@@ -148,7 +148,7 @@ impl RecallService {
     async fn name_leaves(&self, places: &mut [Place]) -> Outcome<()> {
         let of = |place: &Place| match place.hit.source {
             Source::Message { id } => Some(id),
-            Source::Output { .. } | Source::Memory { .. } | Source::Elsewhere { .. } => None,
+            Source::Output { .. } | Source::Memory { .. } | Source::Remote { .. } => None,
         };
         let messages: Vec<u64> = places.iter().filter_map(of).collect();
         let mut leaves = self.archive.leaves_of(messages).await?.into_iter();
@@ -193,7 +193,7 @@ fn place(
     policy: &Policy,
     (words, instead): (&str, &[String]),
     mut hit: Hit,
-    names: &HashMap<usize, NamedElsewhere>,
+    names: &HashMap<usize, RemoteNames>,
 ) -> Option<Place> {
     let text = match (&hit.source, hit.text.take()) {
         (_, Some(text)) => text,
@@ -212,7 +212,7 @@ fn place(
     let (kind, handle) = match &hit.source {
         Source::Message { .. } => (PlaceKind::Message, hit.source.handle()),
         Source::Memory { .. } => (PlaceKind::Memory, hit.source.handle()),
-        Source::Elsewhere { at } => {
+        Source::Remote { at } => {
             let name = names.get(at)?;
             host = Some(name.host.clone());
             (PlaceKind::Message, name.handle.clone())

@@ -98,9 +98,9 @@ impl SessionService {
         let is_host_bound = opening.is_host_bound;
         let Opened { session, resumed, moved_from } =
             match self.find(caller, &opening.session, SessionAccess::Open).await? {
-                Some((session, moved_from)) => {
-                    self.archive.reopen_session(session.id.clone()).await?;
-                    Opened { session, resumed: true, moved_from }
+                Some(found) => {
+                    self.archive.reopen_session(found.session.id.clone()).await?;
+                    found
                 }
                 None => {
                     if caller.profile() != DEFAULT_PROFILE {
@@ -188,7 +188,7 @@ impl SessionService {
         check_id(id)?;
         self.find(caller, id, SessionAccess::Use)
             .await?
-            .map(|(session, _)| session)
+            .map(|found| found.session)
             .ok_or_else(|| Error::NotFound(format!("there is no session {id:?}; open it with session.open first")))
     }
 
@@ -241,7 +241,7 @@ impl SessionService {
     pub(crate) async fn ensure(&self, caller: &Caller, id: &str) -> Outcome<Arc<Session>> {
         check_id(id)?;
         match self.find(caller, id, SessionAccess::Use).await? {
-            Some((session, _)) => Ok(session),
+            Some(found) => Ok(found.session),
             None => {
                 let opening = Opening { session: id.to_owned(), ..Opening::default() };
                 self.create(caller, opening, SessionAccess::Use).await.map(|opened| opened.session)
@@ -250,20 +250,18 @@ impl SessionService {
     }
 
     /// Returns a known session. If it was reclaimed from another host, also returns that host.
-    async fn find(
-        &self,
-        caller: &Caller,
-        id: &str,
-        wants: SessionAccess,
-    ) -> Outcome<Option<(Arc<Session>, Option<String>)>> {
+    async fn find(&self, caller: &Caller, id: &str, wants: SessionAccess) -> Outcome<Option<Opened>> {
+        let found = |session, moved_from| {
+            self.used(caller, session).map(|session| Some(Opened { session, resumed: true, moved_from }))
+        };
         let is_wanted = |session: &Arc<Session>| wants == SessionAccess::Use || session.taken_by().is_none();
         if let Some(session) = self.table.get(id).filter(is_wanted) {
-            return self.used(caller, session).map(|session| Some((session, None)));
+            return found(session, None);
         }
         let _turn = self.turns.of(id).await;
         // Another request may have loaded it.
         if let Some(session) = self.table.get(id).filter(is_wanted) {
-            return self.used(caller, session).map(|session| Some((session, None)));
+            return found(session, None);
         }
         let Some(kept) = self.archive.session(id.to_owned()).await? else { return Ok(None) };
         check_profile(id, &kept.0.profile, caller.profile.as_deref())?;
@@ -280,7 +278,7 @@ impl SessionService {
         }
         let kept = (self.frozen(kept.0).await?, kept.1);
         let session = self.table.insert(Session::kept(kept));
-        self.used(caller, session).map(|session| Some((session, moved_from)))
+        found(session, moved_from)
     }
 
     /// Gives a session a new snapshot if it has no genuine one. An imported session was never opened and has none. A

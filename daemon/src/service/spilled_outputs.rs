@@ -75,7 +75,7 @@ impl SpilledOutputs {
         let found = blocking("an output of another host", move || {
             let origin =
                 Origin { session: &output.session, profile: &output.profile, tool: &output.tool, id: &output.call };
-            Ok(kept.keep_as_elsewhere(handle, &origin, &text, unix_now())?)
+            Ok(kept.keep_as_remote(handle, &origin, &text, unix_now())?)
         });
         match found.await? {
             Some(kept) => self.spilled(&kept.handle),
@@ -98,7 +98,7 @@ impl SpilledOutputs {
 /// Returns the result of reading an output. If none was found, returns why it could not be fetched from another host.
 pub(crate) fn found_or_fetched<T>(read: Outcome<T>, fetched: Outcome<()>) -> Outcome<T> {
     match (read, fetched) {
-        (Err(error), Err(elsewhere)) if error.is_missing() => Err(elsewhere),
+        (Err(error), Err(remote)) if error.is_missing() => Err(remote),
         (read, _) => read,
     }
 }

@@ -104,7 +104,7 @@ impl Reader {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn elsewhere(&self) -> Result<Vec<Held>, ArchiveError> {
+    pub fn remote(&self) -> Result<Vec<Held>, ArchiveError> {
         let query = format!("{HELD} WHERE holder IS NOT NULL");
         let mut query = self.connection.prepare_cached(&query)?;
         let rows = query.query_map([], held)?;

@@ -218,7 +218,7 @@ fn what_the_other_host_does_not_know_goes_on_by_itself() {
     a.say("late 2");
     let list = a.archive.reader().transcript("s").unwrap();
     a.archive.note_holder("s", Some("b"), 2, 7.0).unwrap();
-    assert!(a.archive.reader().elsewhere().unwrap()[0].has_strays);
+    assert!(a.archive.reader().remote().unwrap()[0].has_strays);
     let all: HashMap<Name, String> = texts.into_iter().chain(b.brings()).collect();
     let through = a.archive.reader().shipped().unwrap().next - 1;
     let fork = a.take(&b.give(), &all, Some("b")).unwrap().fork.unwrap();
@@ -231,7 +231,7 @@ fn what_the_other_host_does_not_know_goes_on_by_itself() {
     assert_eq!(a.archive.reader().transcript("s-fork").unwrap(), list);
     assert_eq!(a.archive.reader().transcript("s").unwrap(), b.archive.reader().transcript("s").unwrap());
     assert_eq!(a.archive.reader().removed("cmp_late_1").unwrap().len(), 4);
-    assert!(!a.archive.reader().elsewhere().unwrap()[0].has_strays);
+    assert!(!a.archive.reader().remote().unwrap()[0].has_strays);
     assert_eq!(a.archive.reader().session("s-fork").unwrap().unwrap().parent.as_deref(), Some("s"));
     a.archive.reader().check().unwrap();
     // Once everything is published, there is nothing to fork. And the state of this host is not replaced by an earlier

@@ -5,8 +5,7 @@ use std::rc::Rc;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::elsewhere::place_of;
-use super::rank::{AFTER, BEFORE, Candidate};
+use super::rank::{AFTER, BEFORE, Candidate, DocumentId, Neighbour};
 use crate::ArchiveError;
 use crate::browse::narrow;
 use crate::terms::{DocumentTerms, Marks};
@@ -15,12 +14,12 @@ use crate::terms::{DocumentTerms, Marks};
 type Known = Option<(Option<i64>, Rc<DocumentTerms>)>;
 
 /// Reads terms, those of each document once.
-pub(super) struct Shelf<'a> {
+pub(super) struct TermCache<'a> {
     connection: &'a Connection,
     known: HashMap<i64, Known>,
 }
 
-impl<'a> Shelf<'a> {
+impl<'a> TermCache<'a> {
     pub(super) fn new(connection: &'a Connection) -> Self {
         Self { connection, known: HashMap::new() }
     }
@@ -30,36 +29,34 @@ impl<'a> Shelf<'a> {
         let mut candidates = Vec::with_capacity(found.len());
         for &(id, first) in found {
             let terms = self.get(id)?.map(|(_, terms)| DocumentTerms::clone(&terms)).unwrap_or_default();
-            candidates.push(Candidate { id, terms, first, before: Vec::new(), after: Vec::new() });
+            candidates.push(Candidate {
+                id: DocumentId::Local(id),
+                terms,
+                first,
+                before: Vec::new(),
+                after: Vec::new(),
+            });
         }
         Ok(candidates)
     }
 
     /// Adds the terms of a message that is not in the index.
-    pub(super) fn put(&mut self, session: i64, candidate: &Candidate) {
-        self.known.insert(candidate.id, Some((Some(session), Rc::new(candidate.terms.clone()))));
+    pub(super) fn put(&mut self, session: i64, id: i64, candidate: &Candidate) {
+        self.known.insert(id, Some((Some(session), Rc::new(candidate.terms.clone()))));
     }
 
     /// Adds the messages around a candidate in its session. A candidate of another archive has them already.
     pub(super) fn look_around(&mut self, candidate: &mut Candidate) -> Result<(), ArchiveError> {
-        if place_of(candidate.id).is_some() {
-            return Ok(());
-        }
-        let Some((Some(session), _)) = self.get(candidate.id)? else { return Ok(()) };
+        let DocumentId::Local(id) = candidate.id else { return Ok(()) };
+        let Some((Some(session), _)) = self.get(id)? else { return Ok(()) };
         let before = "SELECT id FROM message_row WHERE session = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3";
-        candidate.before = self.neighbours(before, session, candidate.id, BEFORE.len())?;
+        candidate.before = self.neighbours(before, session, id, BEFORE.len())?;
         let after = "SELECT id FROM message_row WHERE session = ?1 AND id > ?2 ORDER BY id LIMIT ?3";
-        candidate.after = self.neighbours(after, session, candidate.id, AFTER.len())?;
+        candidate.after = self.neighbours(after, session, id, AFTER.len())?;
         Ok(())
     }
 
-    fn neighbours(
-        &mut self,
-        query: &str,
-        session: i64,
-        id: i64,
-        count: usize,
-    ) -> Result<Vec<(i64, Rc<DocumentTerms>)>, ArchiveError> {
+    fn neighbours(&mut self, query: &str, session: i64, id: i64, count: usize) -> Result<Vec<Neighbour>, ArchiveError> {
         let ids: Vec<i64> = {
             let mut query = self.connection.prepare_cached(query)?;
             let rows = query.query_map(params![session, id, narrow(count)], |row| row.get(0))?;
@@ -67,7 +64,7 @@ impl<'a> Shelf<'a> {
         };
         let mut terms = Vec::with_capacity(ids.len());
         for id in ids {
-            terms.push((id, self.get(id)?.map(|(_, terms)| terms).unwrap_or_default()));
+            terms.push((Some(DocumentId::Local(id)), self.get(id)?.map(|(_, terms)| terms).unwrap_or_default()));
         }
         Ok(terms)
     }

@@ -6,6 +6,7 @@ use rusqlite::Connection;
 use rusqlite::types::ToSql;
 
 use super::Search;
+use super::rank::DocumentId;
 use crate::ArchiveError;
 use crate::index::Kind;
 use crate::packed::{likeness, unit};
@@ -88,16 +89,16 @@ fn kinds(search: &Search<'_>) -> String {
 
 /// Merges both lists. The score of a document is the sum of what its ranks are worth. Documents that only words found
 /// keep their order.
-pub(super) fn fused(by_words: &[(i64, f64)], by_likeness: &[i64]) -> Vec<(i64, f64)> {
+pub(super) fn fused(by_words: &[(DocumentId, f64)], by_likeness: &[i64]) -> Vec<(DocumentId, f64)> {
     let worth = |rank: usize| 1.0 / (RANK + 1.0 + u32::try_from(rank).map_or(f64::INFINITY, f64::from));
-    let mut scores: HashMap<i64, f64> = HashMap::new();
+    let mut scores: HashMap<DocumentId, f64> = HashMap::new();
     for (rank, (id, _)) in by_words.iter().enumerate() {
         *scores.entry(*id).or_default() += worth(rank);
     }
     for (rank, id) in by_likeness.iter().enumerate() {
-        *scores.entry(*id).or_default() += WORTH * worth(rank);
+        *scores.entry(DocumentId::Local(*id)).or_default() += WORTH * worth(rank);
     }
-    let mut fused: Vec<(i64, f64)> = scores.into_iter().collect();
+    let mut fused: Vec<(DocumentId, f64)> = scores.into_iter().collect();
     fused.sort_by(|one, other| other.1.total_cmp(&one.1).then(other.0.cmp(&one.0)));
     fused
 }
@@ -108,11 +109,13 @@ mod tests {
 
     #[test]
     fn what_both_lists_have_comes_first() {
-        let by_words = [(1, 9.0), (2, 8.0), (3, 1.0)];
+        let by_words = [(1, 9.0), (2, 8.0), (3, 1.0)].map(|(id, score)| (DocumentId::Local(id), score));
         for (by_likeness, expect) in
             [(&[][..], &[1, 2, 3][..]), (&[3], &[3, 1, 2]), (&[7, 2], &[2, 1, 3, 7]), (&[7], &[1, 2, 3, 7])]
         {
-            let fused: Vec<i64> = fused(&by_words, by_likeness).into_iter().map(|(id, _)| id).collect();
+            let fused = fused(&by_words, by_likeness).into_iter();
+            let fused: Vec<DocumentId> = fused.map(|(id, _)| id).collect();
+            let expect: Vec<DocumentId> = expect.iter().map(|id| DocumentId::Local(*id)).collect();
             assert_eq!(fused, expect, "{by_likeness:?}");
         }
     }

@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use rusqlite::types::ToSql;
 
 use super::Search;
-use super::rank::Candidate;
+use super::rank::{Candidate, DocumentId};
 use crate::message::searched;
 use crate::query::{Query, Word};
 use crate::terms::{DocumentTerms, hash};
@@ -47,10 +47,20 @@ const SHORTENED: usize = 4;
 /// The documents that were found outside of the index.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    /// Documents that match some of the query, each with its session.
-    pub(super) found: Vec<(i64, Candidate)>,
+    /// Documents that match some of the query.
+    pub(super) found: Vec<PendingMatch>,
     /// The number of messages with each word of the query, by the index of the word.
     pub(super) words: HashMap<usize, usize>,
+}
+
+/// A message that is not in the index and matches some of the query.
+#[derive(Debug)]
+pub(super) struct PendingMatch {
+    /// Its row.
+    pub(super) id: i64,
+    /// The key of its session.
+    pub(super) session: i64,
+    pub(super) candidate: Candidate,
 }
 
 /// A message, and how much of the query its bytes have.
@@ -92,7 +102,7 @@ impl Pending {
                 continue;
             }
             words.into_iter().for_each(|word| *found.words.entry(word).or_default() += 1);
-            found.found.push((seen.session, candidate));
+            found.found.push(PendingMatch { session: seen.session, id: seen.id, candidate });
             if found.found.len() == CUT {
                 break;
             }
@@ -106,7 +116,7 @@ fn candidate(connection: &Connection, id: i64) -> Result<Candidate, ArchiveError
     let mut query = connection.prepare_cached("SELECT body FROM message WHERE id = ?1")?;
     let tokens = query.query_row([id], |row| Ok(token::tokens(&searched(row.get_ref(0)?.as_str()?))))?;
     let terms = DocumentTerms::of(tokens.counting, tokens.marks);
-    Ok(Candidate { id, terms, first: 0.0, before: Vec::new(), after: Vec::new() })
+    Ok(Candidate { id: DocumentId::Local(id), terms, first: 0.0, before: Vec::new(), after: Vec::new() })
 }
 
 /// Reads the messages that are not indexed, and counts the patterns in each.

@@ -5,7 +5,9 @@
 //! after it: an answer follows its question, and a conversation states its subject at the beginning. The weights were
 //! chosen on the questions of `benches/relevance`. Little changes there when they are half or twice as large.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use crate::terms::DocumentTerms;
 
@@ -47,9 +49,9 @@ pub(super) struct Wanted {
     pub(super) having: Having,
     /// Whether it counts if messages around have it, and whether lacking it is a gap.
     pub(super) is_term: bool,
-    /// Documents of other archives that have it, or a longer word, with its count there. Their own terms are not needed
+    /// For documents of other archives that have it, or a longer word: its count there. Their own terms are not needed
     /// for it.
-    pub(super) elsewhere: HashMap<i64, f64>,
+    pub(super) remote: HashMap<usize, f64>,
 }
 
 /// The test of which documents have it.
@@ -62,13 +64,19 @@ pub(super) enum Having {
 }
 
 impl Wanted {
-    /// Returns how often a document has it.
-    fn count(&self, id: i64, terms: &DocumentTerms) -> f64 {
+    /// Returns how often a document has it. A document without an id has only terms.
+    fn count(&self, id: Option<DocumentId>, terms: &DocumentTerms) -> f64 {
         let own: f64 = match &self.having {
             Having::Terms(hashes) => hashes.iter().map(|(hash, weight)| terms.count(*hash) * weight).sum(),
-            Having::Documents(all) => f64::from(u8::from(all.contains(&id))),
+            Having::Documents(all) => match id {
+                Some(DocumentId::Local(id)) => f64::from(u8::from(all.contains(&id))),
+                _ => 0.0,
+            },
         };
-        self.elsewhere.get(&id).map_or(own, |counts| own.max(*counts))
+        match id {
+            Some(DocumentId::Remote(Reverse(at))) => self.remote.get(&at).map_or(own, |counts| own.max(*counts)),
+            _ => own,
+        }
     }
 }
 
@@ -79,17 +87,29 @@ pub fn rarity(all: usize, with: usize) -> f64 {
     (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
 }
 
+/// A document of a search. Of two, the newer one is the larger; all local ones are larger than those of other archives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum DocumentId {
+    /// A document of another archive: its index among those that were found there.
+    Remote(Reverse<usize>),
+    /// A document of this archive: its row.
+    Local(i64),
+}
+
+/// A message next to a candidate: its terms, and its id if it is of this archive.
+pub(super) type Neighbour = (Option<DocumentId>, Rc<DocumentTerms>);
+
 /// A document that has parts of the query.
 #[derive(Debug)]
 pub(super) struct Candidate {
-    pub(super) id: i64,
+    pub(super) id: DocumentId,
     pub(super) terms: DocumentTerms,
     /// Its score in the first ranking.
     pub(super) first: f64,
     /// The messages before it, the nearest first.
-    pub(super) before: Vec<(i64, std::rc::Rc<DocumentTerms>)>,
+    pub(super) before: Vec<Neighbour>,
     /// The messages after it.
-    pub(super) after: Vec<(i64, std::rc::Rc<DocumentTerms>)>,
+    pub(super) after: Vec<Neighbour>,
 }
 
 /// A query, and statistics of the documents that answer it.
@@ -108,7 +128,7 @@ impl Ranking<'_> {
     pub(super) fn score(&self, candidate: &Candidate) -> f64 {
         let (mut score, mut has, mut all) = (0.0, 0.0, 0.0);
         for wanted in self.wanted {
-            let own = self.weight(wanted.count(candidate.id, &candidate.terms), candidate.terms.words);
+            let own = self.weight(wanted.count(Some(candidate.id), &candidate.terms), candidate.terms.words);
             let around = if wanted.is_term { around(wanted, candidate) } else { 0.0 };
             score += wanted.worth * (own + around * if own > 0.0 { AGAIN } else { 1.0 });
             if wanted.is_term {
@@ -155,14 +175,14 @@ mod tests {
             worth: 1.0,
             having: Having::Terms(vec![(hash(word), 1.0)]),
             is_term: true,
-            elsewhere: HashMap::new(),
+            remote: HashMap::new(),
         };
         words.iter().map(one).collect()
     }
 
     fn candidate(text: &str, before: &[&str], after: &[&str]) -> Candidate {
-        let all = |texts: &[&str]| texts.iter().map(|text| (0, std::rc::Rc::new(terms(text)))).collect();
-        Candidate { id: 1, terms: terms(text), first: 0.0, before: all(before), after: all(after) }
+        let all = |texts: &[&str]| texts.iter().map(|text| (None, Rc::new(terms(text)))).collect();
+        Candidate { id: DocumentId::Local(1), terms: terms(text), first: 0.0, before: all(before), after: all(after) }
     }
 
     fn score(words: &[&str], candidate: &Candidate) -> f64 {

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::Connection;
 
-use super::elsewhere::Elsewhere;
 use super::rank::{Having, SEQUENCE, Wanted, rarity};
+use super::remote::RemoteCandidates;
 use super::vocabulary;
 use crate::ArchiveError;
 use crate::browse::narrow;
@@ -38,18 +38,18 @@ pub(super) struct Index<'a> {
     /// The languages that its words in Latin letters may be in.
     pub(super) languages: &'a [Language],
     /// The documents of other archives for the query.
-    pub(super) elsewhere: Option<&'a Elsewhere>,
+    pub(super) remote: Option<&'a RemoteCandidates>,
 }
 
 impl Index<'_> {
     /// Returns how many documents of other archives have a part of the query.
-    fn elsewhere(&self, part: usize) -> usize {
-        self.elsewhere.and_then(|elsewhere| elsewhere.counts.get(part)).copied().unwrap_or(0)
+    fn remote(&self, part: usize) -> usize {
+        self.remote.and_then(|remote| remote.counts.get(part)).copied().unwrap_or(0)
     }
 
     /// Returns the candidates of other archives that have a part, each with this count of it.
-    fn having(&self, part: usize, counts: f64) -> HashMap<i64, f64> {
-        self.elsewhere.map(|elsewhere| elsewhere.having(part, counts)).unwrap_or_default()
+    fn having(&self, part: usize, counts: f64) -> HashMap<usize, f64> {
+        self.remote.map(|remote| remote.having(part, counts)).unwrap_or_default()
     }
 }
 
@@ -95,21 +95,21 @@ impl Resolved {
         (expression, is_term): (String, bool),
     ) -> Result<(), ArchiveError> {
         let documents = documents(index.connection, &expression)?;
-        let (here, elsewhere) = (documents.len(), index.having(part, 1.0));
-        let worth = rarity(index.documents, here + index.elsewhere(part));
+        let (here, remote) = (documents.len(), index.having(part, 1.0));
+        let worth = rarity(index.documents, here + index.remote(part));
         if is_term {
             self.parts.push((expression, here));
-        } else if documents.is_empty() && elsewhere.is_empty() {
+        } else if documents.is_empty() && remote.is_empty() {
             return Ok(());
         }
         let worth = if is_term { worth } else { SEQUENCE * worth };
-        self.wanted.push(Wanted { worth, having: Having::Documents(documents), is_term, elsewhere });
+        self.wanted.push(Wanted { worth, having: Having::Documents(documents), is_term, remote });
         Ok(())
     }
 
     fn word(&mut self, index: &Index<'_>, (at, word): (usize, &Word), enough: usize) -> Result<(), ArchiveError> {
         let connection = index.connection;
-        let pending = index.pending.get(&at).copied().unwrap_or(0) + index.elsewhere(at);
+        let pending = index.pending.get(&at).copied().unwrap_or(0) + index.remote(at);
         let mut forms: Vec<String> = word.forms().map(str::to_owned).collect();
         let mut hashes: Vec<(u32, f64)> = word.stems.iter().map(|stem| (hash(stem), 1.0)).collect();
         let mut count = count(connection, &any(&forms))?;
@@ -134,8 +134,8 @@ impl Resolved {
         }
         self.parts.push((any(&forms), count));
         let having = Having::Terms(hashes);
-        let (worth, elsewhere) = (rarity(index.documents, count + pending), index.having(at, LONGER));
-        self.wanted.push(Wanted { worth, having, is_term: true, elsewhere });
+        let (worth, remote) = (rarity(index.documents, count + pending), index.having(at, LONGER));
+        self.wanted.push(Wanted { worth, having, is_term: true, remote });
         Ok(())
     }
 }

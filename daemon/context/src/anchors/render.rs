@@ -12,10 +12,10 @@ pub struct Rendered {
 }
 
 /// Renders the best anchors that fit: first each kind within its share, then all within the rest. Anchors
-/// that `elsewhere` already contains are left out.
-pub fn render(anchors: &[Anchor], chars: usize, elsewhere: &str) -> Rendered {
+/// that `remote` already contains are left out.
+pub fn render(anchors: &[Anchor], chars: usize, remote: &str) -> Rendered {
     let mut choice =
-        Choice { taken: vec![false; anchors.len()], kinds: Default::default(), text: String::new(), elsewhere };
+        Choice { taken: vec![false; anchors.len()], kinds: Default::default(), text: String::new(), remote };
     let mut left = chars;
     for kind in Kind::ALL {
         let quota = (chars / 100 * kind.share()).min(left);
@@ -42,7 +42,7 @@ struct Choice<'a> {
     kinds: [bool; Kind::ALL.len()],
     /// The texts of all selected anchors.
     text: String,
-    elsewhere: &'a str,
+    remote: &'a str,
 }
 
 impl Choice<'_> {
@@ -58,7 +58,7 @@ impl Choice<'_> {
             if used + SMALLEST > room {
                 break;
             }
-            if used + cost > room || self.text.contains(&anchor.text) || self.elsewhere.contains(&anchor.text) {
+            if used + cost > room || self.text.contains(&anchor.text) || self.remote.contains(&anchor.text) {
                 continue;
             }
             used += cost;

@@ -5,9 +5,9 @@ fn state(messages: &[Message]) -> WorkState {
     WorkState::read(messages, WorkState::default())
 }
 
-fn told(state: &WorkState, chars: usize, elsewhere: &str) -> String {
+fn told(state: &WorkState, chars: usize, remote: &str) -> String {
     let mut known = Known::default();
-    known.add(elsewhere);
+    known.add(remote);
     Outline::of(state).render(chars, &[&known])
 }
 

@@ -64,11 +64,11 @@ impl<'a> Outline<'a> {
     }
 
     /// Renders the best parts that fit and are not already elsewhere.
-    pub(crate) fn render(&self, chars: usize, elsewhere: &[&Known]) -> String {
+    pub(crate) fn render(&self, chars: usize, remote: &[&Known]) -> String {
         let mut choice = Choice {
             outline: self,
             left: chars.saturating_sub(NAMED.len()),
-            elsewhere,
+            remote,
             said: HashSet::new(),
             in_fields: HashSet::new(),
             kinds: HashSet::new(),
@@ -148,7 +148,7 @@ enum Rendering {
 struct Choice<'a> {
     outline: &'a Outline<'a>,
     left: usize,
-    elsewhere: &'a [&'a Known],
+    remote: &'a [&'a Known],
     said: HashSet<&'a str>,
     /// The values that fields contain.
     in_fields: HashSet<&'a str>,
@@ -169,16 +169,16 @@ impl<'a> Choice<'a> {
             return Next { part: at, ratio: 0.0 };
         }
         let name = self.entity(part).map(|entity| entity.id.as_str());
-        let is_new = |value: &&str| !self.said.contains(value) && !self.elsewhere.iter().any(|known| known.has(value));
+        let is_new = |value: &&str| !self.said.contains(value) && !self.remote.iter().any(|known| known.has(value));
         let mut new: Vec<&str> = part.values.iter().copied().chain(name).filter(is_new).collect();
         new.sort_unstable();
         new.dedup();
         let weight = |value: &&str| self.outline.weights.get(value).copied().unwrap_or(UNKNOWN);
         let exact: f64 = new.iter().map(weight).sum();
-        let is_elsewhere = name.is_some_and(|name| self.elsewhere.iter().any(|known| known.has(name)));
+        let is_remote = name.is_some_and(|name| self.remote.iter().any(|known| known.has(name)));
         let plain = match part.field {
             Some(_) if part.has_changed => CHANGED,
-            Some(_) if !is_elsewhere => PLAIN,
+            Some(_) if !is_remote => PLAIN,
             _ => 0.0,
         };
         #[expect(clippy::cast_precision_loss, reason = "a length")]

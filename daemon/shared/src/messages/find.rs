@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use herma_archive::handover::Came;
-use herma_archive::search::elsewhere::{AROUND, Document, Elsewhere, Lookup, Part, RANKED, Terms, rarity};
+use herma_archive::search::remote::{AROUND, Document, Lookup, Part, RANKED, RemoteCandidates, Terms, rarity};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
@@ -51,9 +51,9 @@ pub struct Within<'a> {
 
 /// The messages that were found, and their names.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct FoundElsewhere {
+pub struct RemoteMatches {
     /// The documents for a search, which ranks them together with local ones.
-    pub elsewhere: Elsewhere,
+    pub remote: RemoteCandidates,
     /// The name of each document.
     pub keys: Vec<MessageKey>,
 }
@@ -163,13 +163,13 @@ impl Database {
         within: Within<'_>,
         lookup: &Lookup,
         enough: usize,
-    ) -> Result<FoundElsewhere, SharedError> {
+    ) -> Result<RemoteMatches, SharedError> {
         let (scope, parts) = (Scope::of(self, within), &lookup.parts);
         let documents = scope.count_all().await?;
         let mut counts = vec![0; parts.len()];
         if documents == 0 || parts.is_empty() {
-            return Ok(FoundElsewhere {
-                elsewhere: Elsewhere { documents, counts, ..Elsewhere::default() },
+            return Ok(RemoteMatches {
+                remote: RemoteCandidates { documents, counts, ..RemoteCandidates::default() },
                 keys: Vec::new(),
             });
         }
@@ -212,7 +212,7 @@ impl Database {
         for (at, count) in counts.iter_mut().enumerate().filter(|(at, _)| !counted.contains(at)) {
             *count = found.iter().filter(|document| document.has.get(at) == Some(&true)).count();
         }
-        Ok(FoundElsewhere { elsewhere: Elsewhere { documents, counts, found }, keys })
+        Ok(RemoteMatches { remote: RemoteCandidates { documents, counts, found }, keys })
     }
 
     /// Returns a message of another archive with up to `before` and `after` messages around it, oldest first. Also

@@ -89,7 +89,7 @@ impl Outputs {
     ///
     /// # Errors
     /// Any step failed; nothing is kept then.
-    pub fn keep_as_elsewhere(
+    pub fn keep_as_remote(
         &self,
         handle: Handle,
         origin: &Origin<'_>,

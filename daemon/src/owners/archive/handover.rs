@@ -100,8 +100,8 @@ impl ArchiveHandle {
     }
 
     /// Returns the sessions that other hosts hold.
-    pub(crate) async fn elsewhere(&self) -> Outcome<Vec<Held>> {
-        self.read(|reader| reader.elsewhere()).await
+    pub(crate) async fn remote(&self) -> Outcome<Vec<Held>> {
+        self.read(|reader| reader.remote()).await
     }
 
     /// Returns the sessions whose messages came here with them, and the archives they came from.

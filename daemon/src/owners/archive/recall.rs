@@ -7,7 +7,7 @@ use herma_archive::Reader;
 use herma_archive::browse::{ArchivedMemory, ArchivedMessage, Spoken};
 use herma_archive::index::{MemoryText, OutputPart};
 use herma_archive::removed::Compression;
-use herma_archive::search::elsewhere::Elsewhere;
+use herma_archive::search::remote::RemoteCandidates;
 use herma_archive::search::{Found, Kinds, Search};
 use herma_archive::vector::{KeptVectors, Packed, Waiting};
 use herma_memory::{Row, Target};
@@ -44,7 +44,7 @@ pub(crate) struct RecallQuery {
     /// The embedder's vector of the words.
     pub vector: Option<Vec<f32>>,
     /// The hits in other archives.
-    pub elsewhere: Option<Elsewhere>,
+    pub remote: Option<RemoteCandidates>,
 }
 
 impl ArchiveHandle {
@@ -61,7 +61,7 @@ impl ArchiveHandle {
                 limit: query.limit,
                 of_one_output: query.of_one_output,
                 vector: query.vector.as_deref(),
-                elsewhere: query.elsewhere.as_ref(),
+                remote: query.remote.as_ref(),
             })
         })
         .await

@@ -1,9 +1,9 @@
 //! Search in the messages of other hosts.
 
 use herma_archive::handover::Came;
-use herma_archive::search::elsewhere::Lookup;
+use herma_archive::search::remote::Lookup;
 use herma_shared::Database;
-use herma_shared::messages::{FoundElsewhere, Message, MessageKey, Within};
+use herma_shared::messages::{Message, MessageKey, RemoteMatches, Within};
 
 use super::Sharing;
 use crate::data::error::{Error, Outcome};
@@ -12,10 +12,10 @@ use crate::owners::archive::RecallQuery;
 impl Sharing {
     /// Searches the messages of other hosts and of former archives of this host, except those that came here with
     /// sessions.
-    pub(crate) async fn find(&self, archive: u32, came: &[Came], query: &RecallQuery) -> Outcome<FoundElsewhere> {
+    pub(crate) async fn find(&self, archive: u32, came: &[Came], query: &RecallQuery) -> Outcome<RemoteMatches> {
         let profiles = self.seen_profiles(query.profile.as_deref());
         if profiles.is_empty() {
-            return Ok(FoundElsewhere::default());
+            return Ok(RemoteMatches::default());
         }
         let within = Within {
             archive,

@@ -52,33 +52,18 @@ pub(super) async fn begin(
     }
     let (service, session) = (Arc::clone(service), Arc::clone(session));
     blocking("context.compress", move || {
-        let RunOptions { request, chain, mode, form, place, opened, translation, started } = options;
-        let comes_soon = chain.is_at_hand() || settings.engine.needs_no_summarizer();
-        let is_at_hand = comes_soon && mode == CompressionMode::InPlace;
-        let (early, declined) = (Arc::clone(&session), translation.clone());
-        let run = |prepared, chain, report, staged| {
+        let comes_soon = options.chain.is_at_hand() || settings.engine.needs_no_summarizer();
+        let is_at_hand = comes_soon && options.mode == CompressionMode::InPlace;
+        let (early, declined) = (Arc::clone(&session), options.translation.clone());
+        let run = |prepared, options, report, staged| {
             let prepared = Arc::new(prepared);
-            Box::new(Run {
-                session,
-                generation,
-                prepared,
-                chain,
-                mode,
-                form,
-                place,
-                opened,
-                translation,
-                started,
-                transcript,
-                report,
-                staged,
-            })
+            Box::new(Run { session, generation, prepared, options, transcript, report, staged })
         };
         let texts = match list {
             List::Fresh(texts) => texts,
-            List::Ahead(ready, more) => match precomputed::continued(*ready, more, &state, &request) {
+            List::Ahead(ready, more) => match precomputed::continued(*ready, more, &state, &options.request) {
                 Continued::Fits { prepared, text, report } => {
-                    return Ok(Begun::Ready(run(*prepared, chain, report, None), text));
+                    return Ok(Begun::Ready(run(*prepared, options, report, None), text));
                 }
                 Continued::Differs(texts) => texts,
             },
@@ -90,14 +75,14 @@ pub(super) async fn begin(
                 staged = stage(&service, &early, generation, middle.start, leaving);
             }
         };
-        Ok(match settings.engine.prepare(&messages, &settings, &state, &request, leaving) {
+        Ok(match settings.engine.prepare(&messages, &settings, &state, &options.request, leaving) {
             Err(why) => Begun::Declined { why, input: messages.into(), translation: declined },
             Ok(prepared) if !prepared.needs_summary() => {
-                let mut run = run(prepared, chain, RunReport::default(), staged);
+                let mut run = run(prepared, options, RunReport::default(), staged);
                 let text = run.write_summary(&service.policy).ok_or_else(|| Error::internal("context.compress"))?;
                 Begun::Ready(run, text)
             }
-            Ok(prepared) => Begun::Lacking(run(prepared, chain, RunReport::default(), staged)),
+            Ok(prepared) => Begun::Lacking(run(prepared, options, RunReport::default(), staged)),
         })
     })
     .await

@@ -9,7 +9,7 @@ use herma_context::engine::{Compressed, RunNotes, Summary, Writer};
 use tokio::sync::OwnedMutexGuard;
 
 use super::previews::Previews;
-use super::run::{Committed, Run, RunReport, WrittenSummary};
+use super::run::{Committed, Run, RunOptions, RunReport, WrittenSummary};
 use super::{CompressionService, constraints};
 use crate::data::clock::unix_now;
 use crate::data::config::CompressionMode;
@@ -47,7 +47,8 @@ pub(super) async fn commit(
     running: OwnedMutexGuard<()>,
 ) -> Outcome<Done> {
     let needs_summary = run.prepared.needs_summary();
-    let Run { session, generation, prepared, chain, mode, transcript, report, staged, .. } = run;
+    let Run { session, generation, prepared, options, transcript, report, staged } = run;
+    let RunOptions { chain, mode, .. } = options;
     if session.generation() != generation {
         let id = &session.id;
         return Err(Error::Conflict(format!("session {id:?} has moved on to another generation; send its list again")));

@@ -1,14 +1,14 @@
 //! A whole compression: its options and its result.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
 use herma_context::cache::Prices;
-use herma_context::engine::{CompressRequest, Declined, Focus, Gain, Place, Slot, SummaryRequest, Today};
+use herma_context::engine::{CompressRequest, Declined, Focus, Gain, Place, Slot, SummaryRequest};
 use herma_context::forms::{Read, Translation};
 use herma_context::outcome::CallFailure;
 use herma_context::{Detail, Host, Message, tokens};
+use herma_protocol::context::report::Report;
 use tokio::sync::OwnedMutexGuard;
 
 use super::begin::{Begun, begin};
@@ -21,7 +21,8 @@ use super::{CompressionService, SentList, precomputed};
 use crate::data::clock::{self, unix_now};
 use crate::data::config::{CompressionMode, ContextConfig};
 use crate::data::error::{Error, Outcome};
-use crate::data::event::{CompressionReport, Event};
+use crate::data::event::Event;
+use crate::data::numbers::to_u64;
 use crate::data::summarizer_kind::Kind;
 use crate::owners::blocking::blocking;
 use crate::service::session::Session;
@@ -33,26 +34,16 @@ pub(crate) struct CompressOptions {
     pub messages: Option<Vec<String>>,
     /// The translation of the list, if it needed one.
     pub translation: Option<Arc<Translation>>,
-    /// The number of tokens that the provider counted.
-    pub current_tokens: Option<i64>,
-    /// The topic that is kept in most detail.
-    pub focus: Focus,
-    /// The date for the prompt.
-    pub today: Option<Today>,
+    /// The caller's part of the request to the engine. The service adds what the session knows: rules, wishes, nodes.
+    pub request: CompressRequest,
     /// Tries even summarizers that failed a moment ago, and allows the list to become longer.
     pub force: bool,
-    /// Whether the provider refused this list as too long.
-    pub overflow: bool,
-    /// Text of a memory provider for the summary.
-    pub memory: Option<String>,
     /// A summarizer to use instead of the configured ones.
     pub summarizer: Option<Kind>,
     /// The session that continues afterwards; `None` for the configured mode.
     pub mode: Option<CompressionMode>,
     /// The detail of the handoff.
     pub detail: Detail,
-    /// The range in which messages may leave; `None` for the whole list.
-    pub range: Option<Range<usize>>,
     /// The form of the answer.
     pub form: ReplyForm,
     /// Where the summary prompt for the agent goes, if the agent writes the summary.
@@ -104,7 +95,7 @@ pub(crate) struct Answer {
     /// The new list, in terms of the old one.
     pub slots: Vec<Slot>,
     pub form: ReplyForm,
-    pub report: Arc<CompressionReport>,
+    pub report: Arc<Report>,
 }
 
 /// The name and stage of a run in advance; `None` if there is none.
@@ -112,56 +103,53 @@ pub(crate) type PrecomputedStage = Option<(String, precomputed::Stage)>;
 
 impl CompressionService {
     /// Compresses the list of a session.
-    pub(crate) async fn compress(self: &Arc<Self>, session: &Arc<Session>, asked: CompressOptions) -> Outcome<Reply> {
+    pub(crate) async fn compress(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        mut options: CompressOptions,
+    ) -> Outcome<Reply> {
         let started = Instant::now();
-        let mut asked = asked;
-        let settings = session.settings().in_force(&self.defaults)?.detailed(asked.detail).hosted_by(asked.host);
-        let settings = settings.aimed_at(match asked.target {
+        let settings = session.settings().in_force(&self.defaults)?.detailed(options.detail).hosted_by(options.host);
+        let settings = settings.aimed_at(match options.target {
             Target::Threshold => None,
             Target::Tokens(tokens) => Some(tokens),
             Target::Configured => Some(self.defaults.context.target),
         });
         let running = alone(session)?;
-        if let Some(messages) = asked.messages.take() {
+        if let Some(messages) = options.messages.take() {
             let Read { messages, translation } =
-                Self::in_form(session, Read { messages, translation: asked.translation.take() });
-            (asked.messages, asked.translation) = (Some(messages), translation);
+                Self::in_form(session, Read { messages, translation: options.translation.take() });
+            (options.messages, options.translation) = (Some(messages), translation);
         }
-        let opened = self.open_list(session, &mut asked.messages).await?;
+        let opened = self.open_list(session, &mut options.messages).await?;
         if let Some(open) = &opened {
-            asked.leave_out(open);
+            options.leave_out(open);
         }
         // An earlier run that waits for its summary was for another list.
         self.prepared.tickets.cancel(&session.id);
-        let chain = self.chain(session, asked.summarizer);
-        if asked.force {
+        let chain = self.chain(session, options.summarizer);
+        if options.force {
             let mut record = session.record();
             chain.kinds().iter().for_each(|kind| record.cooldowns.clear(kind.name()));
         }
-        let mode = asked.mode.unwrap_or(self.defaults.context.mode);
-        let form = asked.form;
+        let mode = options.mode.unwrap_or(self.defaults.context.mode);
+        let form = options.form;
         let request = CompressRequest {
-            focus: asked.focus,
-            today: asked.today,
-            current_tokens: asked.current_tokens,
             constraints: self.rules(session).await?,
             now: unix_now(),
             // A list that a handoff would make longer is returned unchanged, unless the caller insists. A list that was
             // refused, or is over the threshold, becomes shorter or is returned unchanged in any case.
-            gain: if asked.force { Gain::Any } else { Gain::Required },
-            overflow: asked.overflow,
-            memory: asked.memory,
+            gain: if options.force { Gain::Any } else { Gain::Required },
             wishes: self.wishes(session).await?,
-            range: asked.range,
             // The nodes are added later.
-            ..CompressRequest::default()
+            ..options.request
         };
-        let (current, prompt, is_forced) = (request.current_tokens, request.prompt(), asked.force);
+        let (current, prompt, is_forced) = (request.current_tokens, request.prompt(), options.force);
         let kinds = chain.kinds().to_vec();
         let used = settings.clone();
-        let (place, translation, opened_list) = (asked.place, asked.translation, opened.clone());
-        let options = RunOptions { request, chain, mode, form, place, opened: opened_list, translation, started };
-        match begin(self, session, settings, asked.messages, options).await? {
+        let CompressOptions { messages, translation, place, .. } = options;
+        let run = RunOptions { request, chain, mode, form, place, opened: opened.clone(), translation, started };
+        match begin(self, session, settings, messages, run).await? {
             Begun::Declined { why, input, translation } => {
                 if is_forced {
                     self.keep_found_rules(session, &input).await;
@@ -171,7 +159,7 @@ impl CompressionService {
                 let why = self.declined(session, why, &input, current);
                 let frame = Frame { session, record: &session.record().clone(), chain: &kinds, started };
                 let sent = SentList::of(input, opened.as_deref(), translation);
-                let report = frame.unchanged(why, &sent, &RunReport::default(), over);
+                let report = frame.unchanged(why, &sent, &RunReport::default(), over.as_ref());
                 Ok(self.unchanged(sent, form, report))
             }
             Begun::Ready(run, text) => self.finish(*run, text, running).await,
@@ -240,8 +228,8 @@ impl CompressionService {
     }
 
     async fn finish(self: &Arc<Self>, run: Run, text: WrittenSummary, running: OwnedMutexGuard<()>) -> Outcome<Reply> {
-        let (form, started, chain, opened) = (run.form, run.started, run.chain.kinds().to_vec(), run.opened.clone());
-        let translation = run.translation.clone();
+        let (form, started, chain) = (run.options.form, run.options.started, run.options.chain.kinds().to_vec());
+        let (opened, translation) = (run.options.opened.clone(), run.options.translation.clone());
         let done = commit(self, run, text, running).await?;
         let ContextConfig { cache_write_price: write, cache_read_price: read, .. } = self.defaults.context;
         let prices = Prices { write, read };
@@ -249,7 +237,7 @@ impl CompressionService {
         let slots = sent.slots(&done.compressed.slots);
         let mut report =
             Frame { session: &done.session, record: &done.record, chain: &chain, started }.done(&done, &sent, prices);
-        report.after.messages = slots.len();
+        report.messages_after = to_u64(slots.len());
         report.folded = opened.map(|open| open.nodes()).unwrap_or_default();
         self.rewrite_nodes(&done.session);
         Ok(self.reply(Answer { sent, slots, form, report: Arc::new(report) }))
@@ -263,11 +251,13 @@ impl CompressionService {
             record.clone()
         };
         run.session.post_record(&self.archive);
-        let sent = SentList::of(run.prepared.input().into(), run.opened.as_deref(), run.translation.clone());
-        let frame = Frame { session: &run.session, record: &record, chain: run.chain.kinds(), started: run.started };
+        let options = &run.options;
+        let sent = SentList::of(run.prepared.input().into(), options.opened.as_deref(), options.translation.clone());
+        let frame =
+            Frame { session: &run.session, record: &record, chain: options.chain.kinds(), started: options.started };
         let why = "no summarizer wrote a summary, and none is to stand in for it (abort_on_summary_failure)";
         let report = frame.unchanged(why.into(), &sent, &run.report, None);
-        self.unchanged(sent, run.form, report)
+        self.unchanged(sent, options.form, report)
     }
 
     /// Notes that there was nothing to do, and returns the reason.
@@ -284,7 +274,7 @@ impl CompressionService {
         why.to_string()
     }
 
-    fn unchanged(&self, sent: SentList, form: ReplyForm, report: CompressionReport) -> Reply {
+    fn unchanged(&self, sent: SentList, form: ReplyForm, report: Report) -> Reply {
         let slots = sent.unchanged();
         self.reply(Answer { sent, slots, form, report: Arc::new(report) })
     }
@@ -298,9 +288,10 @@ impl CompressionService {
 impl CompressOptions {
     /// Converts options for a list with opened parts into options for the list without them.
     fn leave_out(&mut self, open: &OpenList) {
-        self.range = self.range.take().map(|range| open.range_without(range));
+        self.request.range = self.request.range.take().map(|range| open.range_without(range));
         let parts = i64::try_from(open.tokens()).unwrap_or(i64::MAX);
-        self.current_tokens = self.current_tokens.map(|tokens| if tokens > parts { tokens - parts } else { tokens });
+        let current = &mut self.request.current_tokens;
+        *current = current.map(|tokens| if tokens > parts { tokens - parts } else { tokens });
     }
 }
 

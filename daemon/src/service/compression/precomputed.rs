@@ -156,7 +156,7 @@ impl PrecomputedRuns {
         let taken = self.remove(|ahead| ahead.session == session);
         let same = taken.into_iter().filter(|ahead| ahead.serves(generation, settings, options));
         let mut ready = same.filter_map(PrecomputedRun::ready);
-        ready.find(|ready| ready.run.chain.is_of(&options.chain))
+        ready.find(|ready| ready.run.options.chain.is_of(&options.chain))
     }
 
     /// Waits for a run that will be ready in a moment, if it is for the same conditions and none is ready.

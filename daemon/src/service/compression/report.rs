@@ -3,14 +3,16 @@
 use std::time::Instant;
 
 use herma_context::cache::Prices;
-use herma_context::engine::{Over, Scored};
+use herma_context::engine::{self, Scored};
+use herma_context::importance::Importance;
 use herma_context::{pressure, tokens};
+use herma_protocol::context::report::{Archived, AuxFailure, Over, OverPart, Part, Report, ScoredMessage};
 
 use super::commit::Done;
 use super::run::RunReport;
 use super::{SentList, due, pins};
 use crate::data::clock::unix_now;
-use crate::data::event::{CompressionReport, Size};
+use crate::data::numbers::to_u64;
 use crate::data::summarizer_kind::Kind;
 use crate::service::engine_record::EngineRecord;
 use crate::service::session::Session;
@@ -28,35 +30,38 @@ pub(super) struct Frame<'a> {
 
 impl Frame<'_> {
     /// Returns the report about a list that became shorter, at these prices.
-    pub(super) fn done(&self, done: &Done, sent: &SentList, prices: Prices) -> CompressionReport {
-        let numbers = done.compressed.numbers;
-        let over = done.compressed.over.clone();
-        let mut report = self.common(&done.report, over);
-        let unpinned: Vec<usize> = done.compressed.unpinned.iter().map(|at| sent.position(*at)).collect();
-        let scored =
-            |all: &[Scored]| all.iter().map(|one| Scored { index: sent.position(one.index), ..one.clone() }).collect();
+    pub(super) fn done(&self, done: &Done, sent: &SentList, prices: Prices) -> Report {
+        let compressed = &done.compressed;
+        let numbers = compressed.numbers;
+        let mut report = self.common(&done.report, compressed.over.as_ref());
+        let unpinned: Vec<usize> = compressed.unpinned.iter().map(|at| sent.position(*at)).collect();
+        let placed = |all: &[Scored]| all.iter().map(|one| scored(sent.position(one.index), &one.importance)).collect();
         report.warnings.extend(self.warnings(done.is_ineffective, numbers.tokens_after));
         report.warnings.extend(pins::warning(&unpinned));
-        CompressionReport {
-            reason: None,
-            before: Size { messages: sent.list().len(), chars: numbers.chars_before, tokens: numbers.tokens_before },
-            after: Size { messages: numbers.messages_after, chars: numbers.chars_after, tokens: numbers.tokens_after },
-            head: sent.position(numbers.head),
-            tail: sent.last(numbers.tail),
-            pruned: numbers.pruned,
-            dropped: numbers.dropped,
-            constraints: numbers.constraints,
-            anchors: numbers.anchors,
-            archived: Some((done.handle.clone(), done.compressed.removed.len())),
-            summarizer: done.by,
+        Report {
+            compressed: true,
+            messages_before: to_u64(sent.list().len()),
+            chars_before: to_u64(numbers.chars_before),
+            tokens_before: numbers.tokens_before,
+            messages_after: to_u64(numbers.messages_after),
+            chars_after: to_u64(numbers.chars_after),
+            tokens_after: numbers.tokens_after,
+            head: to_u64(sent.position(numbers.head)),
+            tail: to_u64(sent.last(numbers.tail)),
+            pruned: to_u64(numbers.pruned),
+            dropped: to_u64(numbers.dropped),
+            constraints: to_u64(numbers.constraints),
+            anchors: to_u64(numbers.anchors),
+            archived: Some(Archived { handle: done.handle.clone(), messages: to_u64(compressed.removed.len()) }),
+            summarizer: done.by.name().into(),
             unverified: done.report.unverified.clone(),
-            verbatim: scored(&done.compressed.verbatim),
-            shortened: scored(&done.compressed.shortened),
-            invalidated_tokens: done.compressed.sizes.invalidated(),
-            pays_after_calls: done.compressed.sizes.pays_after(prices),
-            pinned: done.compressed.pinned,
-            discarded: done.compressed.discarded,
-            episodes: done.compressed.episodes,
+            verbatim: placed(&compressed.verbatim),
+            shortened: placed(&compressed.shortened),
+            invalidated_tokens: compressed.sizes.invalidated(),
+            pays_after_calls: compressed.sizes.pays_after(prices),
+            pinned: to_u64(compressed.pinned),
+            discarded: to_u64(compressed.discarded),
+            episodes: to_u64(compressed.episodes),
             ..report
         }
     }
@@ -67,51 +72,45 @@ impl Frame<'_> {
         why: String,
         sent: &SentList,
         report: &RunReport,
-        over: Option<Over>,
-    ) -> CompressionReport {
+        over: Option<&engine::Over>,
+    ) -> Report {
         let measure = tokens::Measure::of_all(sent.messages());
-        let size = Size { messages: sent.list().len(), chars: measure.chars, tokens: measure.tokens() };
-        CompressionReport { reason: Some(why), before: size, after: size, ..self.common(report, over) }
+        let (messages, chars, tokens) = (to_u64(sent.list().len()), to_u64(measure.chars), measure.tokens());
+        Report {
+            reason: Some(why),
+            messages_before: messages,
+            messages_after: messages,
+            chars_before: chars,
+            chars_after: chars,
+            tokens_before: tokens,
+            tokens_after: tokens,
+            ..self.common(report, over)
+        }
     }
 
-    fn common(&self, report: &RunReport, over: Option<Over>) -> CompressionReport {
+    fn common(&self, report: &RunReport, over: Option<&engine::Over>) -> Report {
         let engine = &self.record.engine;
         let mut warnings = report.warnings.clone();
-        warnings.extend(over.as_ref().map(Over::warning));
-        CompressionReport {
-            reason: None,
+        warnings.extend(over.map(engine::Over::warning));
+        Report {
             session: self.session.id.clone(),
             generation: self.session.generation(),
-            before: Size::default(),
-            after: Size::default(),
-            head: 0,
-            tail: 0,
-            pruned: 0,
-            dropped: 0,
-            constraints: 0,
-            anchors: 0,
-            archived: None,
-            summarizer: self.chain.first().copied().unwrap_or(Kind::Extractive),
+            summarizer: self.chain.first().copied().unwrap_or(Kind::Extractive).name().into(),
             fallback: engine.fallback,
             aborted: engine.aborted,
-            aux_failure: report.aux_failure.clone(),
+            aux_failure: report
+                .aux_failure
+                .as_ref()
+                .map(|failure| AuxFailure { model: failure.model.clone(), error: failure.error.clone() }),
             error: engine.last_error.clone(),
             savings_pct: engine.savings_pct,
-            ineffective_count: engine.ineffective_count,
+            ineffective_count: u64::from(engine.ineffective_count),
             compression_count: engine.compression_count,
             cooldown_s: due::cooldown_s(self.record, self.chain, unix_now()),
-            unverified: Vec::new(),
             warnings,
-            elapsed_s: self.started.elapsed().as_secs_f64(),
-            over,
-            verbatim: Vec::new(),
-            shortened: Vec::new(),
-            invalidated_tokens: 0,
-            pays_after_calls: None,
-            pinned: 0,
-            discarded: 0,
-            episodes: 0,
-            folded: Vec::new(),
+            elapsed_ms: self.started.elapsed().as_secs_f64() * 1000.0,
+            over: over.map(reported_over),
+            ..Report::default()
         }
     }
 
@@ -138,4 +137,23 @@ impl Frame<'_> {
         }
         warnings
     }
+}
+
+/// Returns a message's position and importance as reports and plans contain them.
+pub(crate) fn scored(index: usize, importance: &Importance) -> ScoredMessage {
+    let reasons = importance.reasons.iter().map(|reason| reason.name().to_owned()).collect();
+    ScoredMessage { index: to_u64(index), score: u64::from(importance.score), reasons }
+}
+
+fn reported_over(over: &engine::Over) -> Over {
+    let parts = over.parts.iter().map(|part| OverPart {
+        part: match part.part {
+            engine::Part::System => Part::System,
+            engine::Part::Head => Part::Head,
+            engine::Part::LastExchange => Part::LastExchange,
+            engine::Part::Request => Part::Request,
+        },
+        tokens: part.tokens,
+    });
+    Over { threshold: over.threshold, tokens: over.tokens, parts: parts.collect() }
 }

@@ -43,15 +43,7 @@ pub(super) struct Run {
     /// The session's generation when the run began. A different one ends the run.
     pub generation: u64,
     pub prepared: Arc<Prepared>,
-    pub chain: SummarizerChain,
-    pub mode: CompressionMode,
-    pub form: ReplyForm,
-    pub place: Place,
-    /// The list with its opened parts, if there are any.
-    pub opened: Option<Arc<OpenList>>,
-    /// The translation of the list, if it needed one.
-    pub translation: Option<Arc<Translation>>,
-    pub started: Instant,
+    pub options: RunOptions,
     /// The transcript from which the list was read, if it was.
     pub transcript: Option<KnownTranscript>,
     pub report: RunReport,
@@ -64,7 +56,7 @@ impl Run {
     pub(super) fn write_summary(&mut self, policy: &Policy) -> Option<WrittenSummary> {
         let prepared = Arc::get_mut(&mut self.prepared)?;
         self.report.warnings.extend(prepared.write_summary(policy));
-        let by = if prepared.needs_no_summarizer() { Kind::Extractive } else { self.chain.configured() };
+        let by = if prepared.needs_no_summarizer() { Kind::Extractive } else { self.options.chain.configured() };
         Some(WrittenSummary { body: String::new(), by })
     }
 }

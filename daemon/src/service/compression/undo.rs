@@ -11,7 +11,6 @@ use super::commit::handle;
 use super::compress::alone;
 use super::{CompressionService, list};
 use crate::data::error::{Error, Outcome};
-use crate::data::event::Size;
 use crate::data::numbers::{to_u64, to_usize};
 use crate::owners::archive::EarlierList;
 use crate::owners::blocking::blocking;
@@ -44,8 +43,10 @@ pub(crate) struct Restored {
     pub messages: Vec<Message>,
     /// The number of its last messages that are newer than that generation.
     pub since: u64,
-    /// Its size.
-    pub size: Size,
+    /// The number of its chars.
+    pub chars: usize,
+    /// Its estimated tokens.
+    pub tokens: u64,
     /// The tokens from which a compression is due, and of the window, if the session's window is known.
     pub limits: Option<(u64, u64)>,
 }
@@ -103,22 +104,22 @@ impl CompressionService {
         translation: Option<Arc<Translation>>,
     ) -> Outcome<Restored> {
         let Undone { generation, restored, handles, list, since, left, .. } = undone;
-        let (messages, since, size) = blocking("context.undo", move || {
+        let (messages, since, measure) = blocking("context.undo", move || {
             let messages = list::parse(list);
             let measure = tokens::Measure::of_all(&messages);
             let (messages, since) = match translation {
                 Some(translation) => of_items(&messages, since, &translation),
                 None => (messages, since),
             };
-            let size = Size { messages: messages.len(), chars: measure.chars, tokens: measure.tokens() };
-            Ok((messages, since, size))
+            Ok((messages, since, measure))
         })
         .await?;
         // A session without a known window has no threshold, but can be undone.
         let settings = session.settings().in_force(&self.defaults).ok();
         let limits = settings.map(|settings| (settings.budgets().threshold_tokens, settings.context_length));
         let archived = archived.map(|handle| (handle, left));
-        Ok(Restored { generation, restored, undone: handles, archived, messages, since, size, limits })
+        let (chars, tokens) = (measure.chars, measure.tokens());
+        Ok(Restored { generation, restored, undone: handles, archived, messages, since, chars, tokens, limits })
     }
 
     async fn refused(&self, session: &Session, why: NoUndo) -> Outcome<Error> {

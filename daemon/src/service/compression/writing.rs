@@ -8,7 +8,7 @@ use herma_context::engine::{Place, SummaryRequest};
 use herma_context::outcome::{Attempt, CallFailure, Decision, FailureKind, decide};
 
 use super::CompressionService;
-use super::run::{Run, WrittenSummary};
+use super::run::{Run, RunOptions, WrittenSummary};
 use crate::data::clock::unix_now;
 use crate::data::error::Outcome;
 use crate::data::event::Phase;
@@ -49,7 +49,7 @@ impl Writing<'_> {
         if let Some(step) = summary_runner::run(&self.service.summarizers, self).await? {
             return Ok(step);
         }
-        if !self.run.chain.has_fallback {
+        if !self.run.options.chain.has_fallback {
             return Ok(Step::GivesUp);
         }
         let error = self.run.report.error.clone().unwrap_or_default();
@@ -71,7 +71,9 @@ impl Writing<'_> {
         let own = self.run.session.window();
         let window = self.service.summarizers.context_length(kind).or(own);
         let prepared = Arc::clone(&self.run.prepared);
-        let behind = kind == Kind::Client && self.run.place == Place::BehindList && self.run.chain.model.is_none();
+        let behind = kind == Kind::Client
+            && self.run.options.place == Place::BehindList
+            && self.run.options.chain.model.is_none();
         let request = blocking("context.compress", move || {
             if let Some(request) = behind.then(|| prepared.request_behind(window)).flatten() {
                 return Ok(Some((request, 0)));
@@ -85,7 +87,7 @@ impl Writing<'_> {
             })
         });
         let Some((mut request, omitted)) = request.await? else { return Ok(None) };
-        request.model.clone_from(&self.run.chain.model);
+        request.model.clone_from(&self.run.options.chain.model);
         if omitted > 0 {
             let name = kind.name();
             let words = format!("{name} did not read {omitted} of the turns: its window is too small for all");
@@ -112,7 +114,7 @@ impl Writing<'_> {
         self.run.session.record().cooldowns.clear(kind.name());
         self.service.health.succeeded(kind);
         let report = &mut self.run.report;
-        if kind == self.run.chain.configured() {
+        if kind == self.run.options.chain.configured() {
             report.error = None;
         }
         report.unverified = checked.unverified;
@@ -136,7 +138,7 @@ impl Writing<'_> {
 
     /// Decides how to go on after a failure, and remembers that for the session.
     fn note_failure(&mut self, kind: Kind, failure: &CallFailure, pause: Option<f64>) {
-        let Run { session, chain, report, .. } = &mut *self.run;
+        let Run { session, options: RunOptions { chain, .. }, report, .. } = &mut *self.run;
         let named = chain.main.model.as_deref().unwrap_or_default();
         let main_model = if named.is_empty() && kind == Kind::Client { UNNAMED } else { named };
         let mut record = session.record();
@@ -167,7 +169,7 @@ impl Policy for Writing<'_> {
     type Text = Step;
 
     fn current(&self) -> Option<Kind> {
-        self.run.chain.current()
+        self.run.options.chain.current()
     }
 
     async fn turn(&mut self, kind: Kind) -> Outcome<Turn<Step>> {
@@ -178,7 +180,7 @@ impl Policy for Writing<'_> {
         if pause > 0.0 {
             let words = format!("{} failed a moment ago and is asked again in {pause:.0} s", kind.name());
             self.run.report.error = Some(words);
-            self.run.chain.advance();
+            self.run.options.chain.advance();
             return Ok(Turn::Skip);
         }
         let Some(request) = self.request(kind).await? else {
@@ -194,8 +196,8 @@ impl Policy for Writing<'_> {
             return Ok(Turn::End(Step::Asks(request)));
         }
         let uses_main = self.run.session.record().uses_main;
-        let model = if uses_main { Some(OWN_MODEL.to_owned()) } else { self.run.chain.model.clone() };
-        let main = self.run.chain.main.clone();
+        let model = if uses_main { Some(OWN_MODEL.to_owned()) } else { self.run.options.chain.model.clone() };
+        let main = self.run.options.chain.main.clone();
         Ok(Turn::Ask(Box::new(Question { prompt: request.prompt, max_tokens: request.max_tokens, model, main })))
     }
 

@@ -101,7 +101,7 @@ impl RecallService {
             limit: PLACES,
             of_one_output: 1,
             vector: None,
-            elsewhere: None,
+            remote: None,
         };
         let mut places = self.search(query, false).await?.places;
         if let Some(leaves) = &leaves {

@@ -13,7 +13,7 @@ use herma_shared::messages::MessageKey;
 use herma_spill::outputs::View;
 use herma_spill::page::{Next, Page, Part};
 
-use super::elsewhere::{handle_of, key_of, rest_of};
+use super::remote::{handle_of, key_of, rest_of};
 use super::{RecallService, shown};
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
@@ -92,9 +92,9 @@ enum Target<'a> {
     RestOfSession(u64),
     Memory(u64),
     /// A message of another host.
-    Elsewhere(MessageKey),
+    Remote(MessageKey),
     /// Continues after an answer with messages of another host.
-    RestElsewhere(MessageKey),
+    RemoteRest(MessageKey),
     Output {
         handle: &'a str,
         line: Option<u64>,
@@ -128,8 +128,8 @@ impl<'a> Target<'a> {
         match (name.split_once('_')?, part) {
             (("msg", id), None) => match id.split_once('@') {
                 Some((message, host)) => match message.strip_suffix('+') {
-                    Some(message) => key_of(&format!("{message}@{host}")).map(Self::RestElsewhere),
-                    None => key_of(id).map(Self::Elsewhere),
+                    Some(message) => key_of(&format!("{message}@{host}")).map(Self::RemoteRest),
+                    None => key_of(id).map(Self::Remote),
                 },
                 None => match id.strip_suffix('+') {
                     Some(id) => id.parse().ok().map(Self::RestOfSession),
@@ -158,11 +158,9 @@ impl RecallService {
         let found = match Target::parse(handle) {
             Some(Target::Message(id)) => self.message(id, before, after).await?,
             Some(Target::RestOfSession(id)) => self.message(id, 0, before + after).await?,
-            Some(Target::Elsewhere(key)) => {
-                self.around_elsewhere(&key, caller.profile.as_deref(), (before, after)).await?
-            }
-            Some(Target::RestElsewhere(key)) => {
-                self.around_elsewhere(&key, caller.profile.as_deref(), (0, before + after)).await?
+            Some(Target::Remote(key)) => self.around_remote(&key, caller.profile.as_deref(), (before, after)).await?,
+            Some(Target::RemoteRest(key)) => {
+                self.around_remote(&key, caller.profile.as_deref(), (0, before + after)).await?
             }
             Some(Target::Memory(id)) => self.memory(id).await?,
             Some(Target::Output { handle, line }) => self.output(caller, handle, line, (before, after)).await?,
@@ -208,7 +206,7 @@ impl RecallService {
     }
 
     /// Returns a message of another host, with the messages around it there.
-    async fn around_elsewhere(
+    async fn around_remote(
         &self,
         key: &MessageKey,
         profile: Option<&str>,
@@ -372,12 +370,9 @@ mod tests {
             ("nod_x_2:50", Some(Target::Node { handle: "nod_x_2", from: 50 })),
             ("msg_x", None),
             ("msg_x@y", None),
-            ("msg_0000000a-3@b", Some(Target::Elsewhere(MessageKey { host: "b".into(), archive: 10, number: 3 }))),
+            ("msg_0000000a-3@b", Some(Target::Remote(MessageKey { host: "b".into(), archive: 10, number: 3 }))),
             ("msg_12+", Some(Target::RestOfSession(12))),
-            (
-                "msg_0000000a-3+@b+",
-                Some(Target::RestElsewhere(MessageKey { host: "b+".into(), archive: 10, number: 3 })),
-            ),
+            ("msg_0000000a-3+@b+", Some(Target::RemoteRest(MessageKey { host: "b+".into(), archive: 10, number: 3 }))),
             ("msg_12++", None),
             ("msg_+@b", None),
             ("msg_1:2", None),

@@ -93,7 +93,7 @@ impl SessionService {
                     return self.take_up(there).await.map(|kept| (kept, Some(host)));
                 }
                 self.archive.note_holder(id.clone(), Some(there.host.clone()), there.term).await?;
-                Err(elsewhere(id, &there.host))
+                Err(remote(id, &there.host))
             }
             // The database was restored from a backup, or that host removed the session.
             (_, Some(host)) => Err(Error::Conflict(format!(
@@ -284,15 +284,15 @@ impl SessionService {
     /// Gives up sessions that other hosts hold. Messages that they don't know go to forks. `failed` contains the
     /// sessions for which that failed, with the time.
     async fn leave_all(&self, failed: &mut HashMap<String, Instant>) -> Outcome<()> {
-        let elsewhere = self.archive.elsewhere().await?;
-        for (session, host) in elsewhere.iter().filter_map(|held| Some((&held.session, held.holder.as_ref()?))) {
+        let remote = self.archive.remote().await?;
+        for (session, host) in remote.iter().filter_map(|held| Some((&held.session, held.holder.as_ref()?))) {
             if let Some(session) = self.table.get(session) {
                 self.leave(&session, host).await?;
             }
         }
         let begun = Instant::now();
         failed.retain(|_, at| at.elapsed() < AGAIN);
-        for held in elsewhere.into_iter().filter(|held| held.has_strays) {
+        for held in remote.into_iter().filter(|held| held.has_strays) {
             if begun.elapsed() > TURN {
                 break;
             }
@@ -350,12 +350,12 @@ impl SessionService {
 /// Refuses a session that another host took over while it was in memory.
 pub(super) fn check_here(session: &Session) -> Outcome<()> {
     match session.taken_by() {
-        Some(host) => Err(elsewhere(&session.id, host)),
+        Some(host) => Err(remote(&session.id, host)),
         None => Ok(()),
     }
 }
 
-fn elsewhere(id: &str, host: &str) -> Error {
+fn remote(id: &str, host: &str) -> Error {
     Error::Conflict(format!("{}; session.open brings it here once it is free", on(id, host)))
 }
 

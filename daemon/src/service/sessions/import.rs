@@ -105,7 +105,7 @@ impl SessionService {
             Imported::Taken => {
                 Err(Error::Conflict(format!("session {id:?} is an agent's own; nothing can be imported into it")))
             }
-            Imported::Elsewhere(profile) => {
+            Imported::OtherProfile(profile) => {
                 Err(Error::Conflict(format!("session {id:?} belongs to the profile {profile:?}")))
             }
         }

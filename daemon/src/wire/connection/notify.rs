@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use herma_memory::Action;
 use herma_memory::files::FileAction;
+use herma_protocol::context::Report;
 use herma_protocol::daemon::{SubscribeParams, SubscribeResult};
 use herma_protocol::frame::Codec;
 use herma_protocol::notification::{
@@ -19,7 +20,6 @@ use super::{Connection, OUT};
 use crate::data::error::{Error, Outcome};
 use crate::data::event::{Event, Phase};
 use crate::owners::events::Subscription;
-use crate::wire::handler::context::report;
 use crate::wire::handler::memory::wire_target;
 use crate::wire::handler::output::reason;
 use crate::wire::rpc_error::Answer;
@@ -172,7 +172,7 @@ fn notification(event: Event) -> Notification {
             Notification::CompressionProgress(CompressionProgress { session, phase, done })
         }
         Event::CompressionDone(done) => {
-            let report = report::wire(&done);
+            let report = Report::clone(&done);
             Notification::CompressionDone(Box::new(CompressionDone { session: report.session.clone(), report }))
         }
     }

@@ -13,7 +13,6 @@ mod opened;
 mod pins;
 mod preview;
 mod provider_error;
-pub(in crate::wire) mod report;
 mod schema;
 mod settings;
 mod status;
@@ -55,7 +54,7 @@ use crate::data::error::{Error, Outcome};
 use crate::data::numbers::to_u64;
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
-use crate::service::compression::parse;
+use crate::service::compression::{parse, scored};
 use crate::service::settings::SessionSettings;
 use crate::wire::services::Services;
 
@@ -169,7 +168,7 @@ enum Whose {
 }
 
 fn wire_plan(plan: Plan) -> Outcome<PlanResult> {
-    let scored = plan.scores.iter().enumerate().filter(|(_, importance)| importance.score > 0);
+    let scores = plan.scores.iter().enumerate().filter(|(_, importance)| importance.score > 0);
     Ok(PlanResult {
         head_size: to_u64(plan.head_size),
         start: to_u64(plan.start),
@@ -184,7 +183,7 @@ fn wire_plan(plan: Plan) -> Outcome<PlanResult> {
         focus: plan.focus,
         previous_summary: plan.previous_summary,
         superseded: plan.superseded.iter().map(superseded).collect(),
-        scores: scored.map(|(at, importance)| report::scored(at, importance)).collect(),
+        scores: scores.map(|(at, importance)| scored(at, importance)).collect(),
         preview: None,
     })
 }

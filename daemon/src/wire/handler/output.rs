@@ -17,7 +17,7 @@ use herma_spill::handle::split_line;
 use herma_spill::outputs::View as Shown;
 use herma_spill::page::{self, Page, Part};
 use herma_spill::turn::{Settled, TurnResult};
-use herma_spill::{Budgets, Size, preview as spill_preview};
+use herma_spill::{BudgetOverrides, Size, preview as spill_preview};
 use serde_json::Value;
 
 pub(super) use search::search;
@@ -41,22 +41,29 @@ const PREVIEW: u64 = 1500;
 pub(super) async fn admit(services: &Arc<Services>, caller: &Caller, params: AdmitParams) -> Outcome<AdmitResult> {
     let AdmitParams { session, tool, id, content, threshold, config } = params;
     let result = ToolResult { session, tool, id, content: domain_content(content) };
-    let change = |budgets: &mut Budgets| laid_over(budgets, config);
-    let shared = Arc::clone(services);
-    let answer = move |admitted: Admitted, content: herma_spill::Content| {
-        let (chars, lines, sha256) = (admitted.chars, admitted.lines, admitted.sha256.clone());
-        let (content, handle, path, failure) = match unpacked(admitted)? {
-            (Some(instead), handle, path, failure) => {
-                if let herma_spill::Content::Text(text) = content {
-                    shared.connections.buffers.give(text.into_bytes());
-                }
-                (instead, handle, path, failure)
-            }
-            (None, handle, path, failure) => (wire_content(content)?, handle, path, failure),
-        };
-        Ok(AdmitResult { content, spilled: handle.is_some(), handle, path, chars, lines, sha256, failure })
+    let threshold = threshold.map(domain_size);
+    let (admitted, content) = services.outputs.admit(caller, result, threshold, overrides(config)).await?;
+    let is_text = matches!(content, herma_spill::Content::Text(_));
+    let convert = move || admit_result(admitted, content);
+    let (result, replaced) = if is_text { convert()? } else { blocking("output.admit", convert).await? };
+    if let Some(herma_spill::Content::Text(text)) = replaced {
+        services.connections.buffers.give(text.into_bytes());
+    }
+    Ok(result)
+}
+
+/// Returns the answer, and the content that it replaces. Checks the JSON texts of content in parts.
+fn admit_result(
+    admitted: Admitted,
+    content: herma_spill::Content,
+) -> Outcome<(AdmitResult, Option<herma_spill::Content>)> {
+    let (chars, lines, sha256) = (admitted.chars, admitted.lines, admitted.sha256.clone());
+    let (instead, handle, path, failure) = unpacked(admitted)?;
+    let (content, replaced) = match instead {
+        Some(instead) => (instead, Some(content)),
+        None => (wire_content(content)?, None),
     };
-    services.outputs.admit(caller, result, threshold.map(domain_size), change, answer).await
+    Ok((AdmitResult { content, spilled: handle.is_some(), handle, path, chars, lines, sha256, failure }, replaced))
 }
 
 pub(super) async fn settle_turn(
@@ -69,28 +76,36 @@ pub(super) async fn settle_turn(
     if count > limits::TURN_RESULTS {
         return Err(Error::param("results", format!("{count}; at most {} are allowed", limits::TURN_RESULTS)));
     }
-    let change = |budgets: &mut Budgets| laid_over(budgets, config);
-    let results = move || match (results, messages) {
+    let results = match (results, messages) {
         (Some(results), None) => {
             let results = results.into_iter().map(|result| TurnResult {
                 id: result.id,
                 tool: result.tool.unwrap_or_default(),
                 content: domain_content(result.content),
             });
-            Ok(results.collect())
+            results.collect()
         }
-        (None, Some(messages)) => messages.iter().map(turn_result).collect(),
-        _ => Err(Error::param("results", "give either results or messages")),
+        (None, Some(messages)) => {
+            blocking("output.settle_turn", move || messages.iter().map(turn_result).collect()).await?
+        }
+        _ => return Err(Error::param("results", "give either results or messages")),
     };
-    let answer = |settled: Settled| {
-        let replacements = settled.replacements.into_iter().map(|(index, admitted)| {
-            let (content, handle, path, _) = unpacked(admitted)?;
-            Ok(content.map(|content| Replacement { index: to_u64(index), content, handle, path }))
-        });
-        let replacements = replacements.filter_map(Outcome::transpose);
-        Ok(SettleTurnResult { replacements: replacements.collect::<Outcome<_>>()?, total: to_u64(settled.total) })
-    };
-    services.outputs.settle_turn(caller, session, change, results, answer).await
+    let settled = services.outputs.settle_turn(caller, session, results, overrides(config)).await?;
+    let is_text = |admitted: &Admitted| !matches!(admitted.content, Some(herma_spill::Content::Parts(_)));
+    if settled.replacements.iter().all(|(_, admitted)| is_text(admitted)) {
+        return settle_result(settled);
+    }
+    blocking("output.settle_turn", move || settle_result(settled)).await
+}
+
+/// Returns the answer. Checks the JSON texts of content in parts.
+fn settle_result(settled: Settled) -> Outcome<SettleTurnResult> {
+    let replacements = settled.replacements.into_iter().map(|(index, admitted)| {
+        let (content, handle, path, _) = unpacked(admitted)?;
+        Ok(content.map(|content| Replacement { index: to_u64(index), content, handle, path }))
+    });
+    let replacements = replacements.filter_map(Outcome::transpose);
+    Ok(SettleTurnResult { replacements: replacements.collect::<Outcome<_>>()?, total: to_u64(settled.total) })
 }
 
 pub(super) async fn preview(params: PreviewParams) -> Outcome<PreviewResult> {
@@ -165,16 +180,15 @@ fn part(params: &ReadParams) -> Outcome<Option<Part>> {
     })
 }
 
-/// Applies the settings of a call to the budgets.
-fn laid_over(budgets: &mut Budgets, config: Option<BudgetConfig>) {
+fn overrides(config: Option<BudgetConfig>) -> BudgetOverrides {
     let config = config.unwrap_or_default();
-    let set = |value: &mut usize, given: Option<u64>| *value = given.map_or(*value, to_usize);
-    set(&mut budgets.default_result_size, config.default_result_size);
-    set(&mut budgets.turn_budget, config.turn_budget);
-    set(&mut budgets.preview_size, config.preview_size);
-    set(&mut budgets.preview_tail_size, config.preview_tail_size);
-    for (tool, size) in config.tool_overrides.unwrap_or_default() {
-        budgets.tool_overrides.insert(tool, domain_size(size));
+    let tools = config.tool_overrides.unwrap_or_default().into_iter();
+    BudgetOverrides {
+        default_result_size: config.default_result_size.map(to_usize),
+        turn_budget: config.turn_budget.map(to_usize),
+        preview_size: config.preview_size.map(to_usize),
+        preview_tail_size: config.preview_tail_size.map(to_usize),
+        tool_overrides: tools.map(|(tool, size)| (tool, domain_size(size))).collect(),
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) async fn search(services: &Services, caller: &Caller, params: SearchP
         limit: to_usize(limit),
         of_one_output: OF_ONE_OUTPUT,
         vector: None,
-        elsewhere: None,
+        remote: None,
     };
     let is_everywhere = params.scope == Some(Scope::Everywhere);
     let Places { places, more, notice } = services.recall.search(query, is_everywhere).await?;

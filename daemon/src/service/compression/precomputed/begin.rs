@@ -52,7 +52,8 @@ pub(super) async fn prepare(
     service.tell_nodes(session, settings, &mut options.request).await?;
     let (generation, state) = (session.generation(), session.record().engine.clone());
     let Some((transcript, texts)) = service.archive.transcript(session.id.clone()).await? else { return Ok(None) };
-    let (request, used) = (options.request, settings.clone());
+    options.chain = chain;
+    let (request, used) = (std::mem::take(&mut options.request), settings.clone());
     let prepared = blocking("context.compact_ahead", move || {
         // A list that needs translation is compressed on request only.
         let Read { messages, translation: None } = forms::read_kept(texts) else { return Ok(None) };
@@ -64,13 +65,7 @@ pub(super) async fn prepare(
         session: Arc::clone(session),
         generation,
         prepared: Arc::new(prepared),
-        chain,
-        mode: options.mode,
-        form: options.form,
-        place: options.place,
-        opened: None,
-        translation: None,
-        started: options.started,
+        options,
         transcript: Some(transcript),
         report: RunReport::default(),
         staged: None,
@@ -90,7 +85,7 @@ pub(super) async fn write(service: &Arc<CompressionService>, mut run: Run, start
         return;
     }
     if let Ok(Step::Written(text)) = (Writing { service, run: &mut run }).write().await
-        && (text.by == run.chain.configured() || run.chain.kinds().contains(&text.by))
+        && (text.by == run.options.chain.configured() || run.options.chain.kinds().contains(&text.by))
     {
         started.ready(Ready { run, text });
     }

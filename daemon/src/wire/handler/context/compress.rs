@@ -1,18 +1,18 @@
 //! `context.compress` and `context.resume`: converts their parameters and results.
 
 use herma_context::Host as DomainHost;
-use herma_context::engine::Place as Asking;
+use herma_context::engine::{CompressRequest, Place as Asking};
 use herma_context::forms::Read;
 use herma_context::outcome::{CallFailure, FailureKind as Known};
 use herma_protocol::Json;
 use herma_protocol::context::{
-    CompressParams, CompressResult, Compressed, FailureKind, Host, Mode, NeedsSummary, Place, ReplyForm, ResumeError,
-    ResumeParams, SummaryRequest,
+    CompressParams, CompressResult, Compressed, FailureKind, Host, Mode, NeedsSummary, Place, ReplyForm, Report,
+    ResumeError, ResumeParams, SummaryRequest,
 };
 use herma_protocol::value::TokensOrConfigured;
 use serde_json::json;
 
-use super::{answer, domain_detail, focus, list, range, report, today};
+use super::{answer, domain_detail, focus, list, range, today};
 use crate::data::config::CompressionMode;
 use crate::data::error::{Error, Outcome};
 use crate::data::numbers::to_usize;
@@ -37,26 +37,30 @@ pub(in crate::wire::handler) async fn compress(
         Some(translation) => translation.messages_within(items),
         None => items,
     };
-    let asked = CompressOptions {
-        messages,
-        current_tokens: params.current_tokens,
+    let request = CompressRequest {
         focus: focus(params.focus),
         today: today(params.today)?,
-        force: params.force == Some(true),
+        current_tokens: params.current_tokens,
         overflow: params.overflow == Some(true),
         memory: params.memory_context,
+        range: params.range.map(range).transpose()?.map(within),
+        ..CompressRequest::default()
+    };
+    let options = CompressOptions {
+        messages,
+        translation,
+        request,
+        force: params.force == Some(true),
         summarizer: services.compression.summarizers.named(params.summarizer.as_deref())?,
         mode: params.mode.map(domain_mode),
         detail: params.detail.map(domain_detail).unwrap_or_default(),
-        range: params.range.map(range).transpose()?.map(within),
         form: params.reply.map_or(Form::Messages, domain_form),
         place: params.place.map_or(Asking::Alone, domain_place),
         target: params.target.map_or(Target::Threshold, domain_target),
         host: params.host.map(domain_host).unwrap_or_default(),
-        translation,
     };
     let session = services.sessions.ensure(caller, &params.session).await?;
-    wire(services.compression.compress(&session, asked).await?).await
+    wire(services.compression.compress(&session, options).await?).await
 }
 
 pub(in crate::wire::handler) async fn resume(
@@ -76,7 +80,7 @@ pub(in crate::wire::handler) async fn resume(
 async fn wire(reply: Reply) -> Outcome<CompressResult> {
     match reply {
         Reply::Answer(done) => {
-            let report = report::wire(&done.report);
+            let report = Report::clone(&done.report);
             let (messages, edits) = blocking("context.compress", move || answer::of(&done)).await?;
             Ok(CompressResult::Done(Box::new(Compressed { messages, edits, report })))
         }

@@ -24,7 +24,7 @@ pub(in crate::wire::handler) async fn undo(
     };
     let restored = services.compression.undo(&session, wanted).await?;
     let (threshold, context_length) = restored.limits.unzip();
-    let tokens = restored.size.tokens;
+    let tokens = restored.tokens;
     let list = restored.messages;
     let messages = blocking("context.undo", move || list.iter().map(wire_message).collect::<Outcome<Vec<_>>>()).await?;
     Ok(UndoResult {
@@ -35,7 +35,7 @@ pub(in crate::wire::handler) async fn undo(
         archived: restored.archived.map(|(handle, messages)| Archived { handle, messages }),
         messages,
         since: restored.since,
-        chars: to_u64(restored.size.chars),
+        chars: to_u64(restored.chars),
         tokens,
         threshold,
         context_length,

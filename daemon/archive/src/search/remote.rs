@@ -1,11 +1,12 @@
 //! Documents of other archives in a search. The caller looks up the query there, part by part ([`Lookup`]). The
-//! documents that it finds are ranked together with the local ones, on the same scale ([`Elsewhere`]).
+//! documents that it finds are ranked together with the local ones, on the same scale ([`RemoteCandidates`]).
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 pub use super::rank::rarity;
-use super::rank::{AFTER, BEFORE, Candidate};
+use super::rank::{AFTER, BEFORE, Candidate, DocumentId};
 use super::{CANDIDATES, Hit};
 use crate::handle::Source;
 use crate::query::Query;
@@ -84,7 +85,7 @@ impl Lookup {
 
 /// The documents of other archives for a query.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Elsewhere {
+pub struct RemoteCandidates {
     /// The approximate number of documents.
     pub documents: usize,
     /// The approximate number of documents with each part of the [`Lookup`].
@@ -119,7 +120,7 @@ pub struct Terms {
     pub terms: Vec<u8>,
 }
 
-impl Elsewhere {
+impl RemoteCandidates {
     /// Whether any document there has this part.
     pub(super) fn has_any(&self, part: usize) -> bool {
         self.counts.get(part).is_some_and(|count| *count > 0)
@@ -131,19 +132,19 @@ impl Elsewhere {
     }
 
     /// Returns the found documents that have a part, each with this count of it.
-    pub(super) fn having(&self, part: usize, counts: f64) -> HashMap<i64, f64> {
+    pub(super) fn having(&self, part: usize, counts: f64) -> HashMap<usize, f64> {
         let has = |(_, document): &(usize, &Document)| document.has.get(part).copied().unwrap_or(false);
-        self.found.iter().enumerate().filter(has).map(|(at, _)| (id_of(at), counts)).collect()
+        self.found.iter().enumerate().filter(has).map(|(at, _)| (at, counts)).collect()
     }
 
     /// Returns the documents that have all of these parts as candidates. Their first scores are scaled so that the best
     /// is `best`.
     pub(super) fn candidates(&self, best: f64, required: &[usize]) -> impl Iterator<Item = Candidate> {
         let own_best = self.found.iter().map(|document| document.first).fold(f64::MIN_POSITIVE, f64::max);
-        let near = |terms: &[Terms]| terms.iter().map(|terms| (NOBODY, Rc::new(terms.decode()))).collect();
+        let near = |terms: &[Terms]| terms.iter().map(|terms| (None, Rc::new(terms.decode()))).collect();
         let found = self.found.iter().enumerate().filter(|(_, document)| document.has_all(required));
         found.map(move |(at, document)| Candidate {
-            id: id_of(at),
+            id: DocumentId::Remote(Reverse(at)),
             terms: document.terms.decode(),
             first: document.first / own_best * best,
             before: near(&document.before),
@@ -164,23 +165,10 @@ impl Terms {
     }
 }
 
-/// The id of no document.
-const NOBODY: i64 = 0;
-
-/// Returns the id of a document of another archive. Such ids are below those of all local documents.
-fn id_of(at: usize) -> i64 {
-    i64::try_from(at).map_or(i64::MIN, |at| -1 - at)
-}
-
-/// Returns the index of a document of another archive among the found ones; `None` for a local one.
-pub(super) fn place_of(id: i64) -> Option<usize> {
-    (id < 0).then(|| usize::try_from(-1 - id).ok()).flatten()
-}
-
 /// Returns a hit whose text is in another archive.
 pub(super) fn hit(at: usize) -> Hit {
     Hit {
-        source: Source::Elsewhere { at },
+        source: Source::Remote { at },
         session: None,
         profile: String::new(),
         agent: None,

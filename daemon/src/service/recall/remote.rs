@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use herma_archive::handle::Source;
 use herma_archive::search::Hit;
 use herma_archive::text_of;
-use herma_shared::messages::{FoundElsewhere, Message, MessageKey};
+use herma_shared::messages::{Message, MessageKey, RemoteMatches};
 
 use super::RecallService;
 use crate::owners::archive::RecallQuery;
 
 /// The name of a message of another host.
 #[derive(Debug)]
-pub(super) struct NamedElsewhere {
+pub(super) struct RemoteNames {
     /// Its handle.
     pub handle: String,
     /// The host.
@@ -21,10 +21,10 @@ pub(super) struct NamedElsewhere {
 
 impl RecallService {
     /// Searches other hosts. If they can't be reached, adds a notice, and only this host is searched.
-    pub(super) async fn elsewhere(&self, query: &RecallQuery, notices: &mut Vec<String>) -> FoundElsewhere {
+    pub(super) async fn remote(&self, query: &RecallQuery, notices: &mut Vec<String>) -> RemoteMatches {
         if !self.sharing.is_configured() {
             notices.push("nothing is shared here, so only what this host has was searched".to_owned());
-            return FoundElsewhere::default();
+            return RemoteMatches::default();
         }
         let found = match self.archive.shipped().await {
             Ok(here) => match self.archive.came().await {
@@ -35,7 +35,7 @@ impl RecallService {
         };
         found.unwrap_or_else(|error| {
             notices.push(format!("other hosts could not be asked, so only what this one has was searched: {error}"));
-            FoundElsewhere::default()
+            RemoteMatches::default()
         })
     }
 
@@ -47,7 +47,7 @@ impl RecallService {
         keys: &[MessageKey],
         profile: Option<&str>,
         notices: &mut Vec<String>,
-    ) -> HashMap<usize, NamedElsewhere> {
+    ) -> HashMap<usize, RemoteNames> {
         let wanted: Vec<MessageKey> = hits.iter().filter_map(place_of).filter_map(|at| keys.get(at)).cloned().collect();
         if wanted.is_empty() {
             return HashMap::new();
@@ -62,7 +62,7 @@ impl RecallService {
         for hit in hits {
             let Some(at) = place_of(hit) else { continue };
             let Some(message) = keys.get(at).and_then(|key| told.remove(key)) else { continue };
-            names.insert(at, NamedElsewhere { handle: handle_of(&message.key), host: message.key.host });
+            names.insert(at, RemoteNames { handle: handle_of(&message.key), host: message.key.host });
             hit.text = Some(text_of(&message.body));
             hit.session = Some(message.session);
             hit.profile = message.profile;
@@ -76,7 +76,7 @@ impl RecallService {
 
 fn place_of(hit: &Hit) -> Option<usize> {
     match hit.source {
-        Source::Elsewhere { at } => Some(at),
+        Source::Remote { at } => Some(at),
         Source::Message { .. } | Source::Output { .. } | Source::Memory { .. } => None,
     }
 }

@@ -6,7 +6,7 @@ use crate::outbox::{Words, words_of};
 use crate::testing::{archive, said, session};
 
 /// Returns the answer of a database with these messages, all of one session.
-fn asked(texts: &[&str], query: &str) -> Elsewhere {
+fn asked(texts: &[&str], query: &str) -> RemoteCandidates {
     let words: Vec<Words> = texts.iter().map(|text| words_of(&said("user", text)).unwrap_or_default()).collect();
     let parts = Lookup::of(query).parts;
     let has = |words: &Words, part: &Part| {
@@ -40,7 +40,7 @@ fn asked(texts: &[&str], query: &str) -> Elsewhere {
         after: words[at + 1..].iter().take(AROUND.1).map(terms).collect(),
     };
     let found: Vec<(usize, &Words)> = words.iter().enumerate().filter(|(_, words)| is_found(words)).collect();
-    Elsewhere { documents: texts.len(), counts, found: found.into_iter().map(document).collect() }
+    RemoteCandidates { documents: texts.len(), counts, found: found.into_iter().map(document).collect() }
 }
 
 fn told(archive: &mut Archive, name: &str, texts: &[&str]) {
@@ -63,7 +63,7 @@ fn found(archive: &Archive, search: &Search<'_>, own: usize, theirs: &[&str], qu
     hits.iter()
         .map(|hit| match hit.source {
             Source::Message { id } => usize::try_from(id).unwrap() - 1,
-            Source::Elsewhere { at } => own + place(at).unwrap(),
+            Source::Remote { at } => own + place(at).unwrap(),
             _ => usize::MAX,
         })
         .collect()
@@ -116,8 +116,8 @@ fn what_is_found_in_two_archives_is_what_is_found_in_one() {
     ] {
         let one = Search::everywhere(query, 20);
         let whole: Vec<usize> = found(&all, &one, OWN.len(), &[], query);
-        let elsewhere = asked(THEIRS, query);
-        let both = Search { elsewhere: Some(&elsewhere), ..one };
+        let remote = asked(THEIRS, query);
+        let both = Search { remote: Some(&remote), ..one };
         let score = |archive: &Archive, search: &Search<'_>| {
             archive.reader().search(search).unwrap().hits.first().map_or(1.0, |hit| hit.score)
         };
@@ -135,10 +135,10 @@ fn a_slip_is_none_where_others_have_the_word() {
     told(&mut own, "own", &["the heron nests here"]);
     let search = Search::everywhere("herom", 5);
     assert_eq!(own.reader().search(&search).unwrap().hits.len(), 1);
-    let elsewhere = asked(&["herom is a name"], "herom");
-    let both = Search { elsewhere: Some(&elsewhere), ..search };
+    let remote = asked(&["herom is a name"], "herom");
+    let both = Search { remote: Some(&remote), ..search };
     let hits = own.reader().search(&both).unwrap().hits;
-    assert_eq!(hits.iter().map(|hit| hit.source.clone()).collect::<Vec<_>>(), [Source::Elsewhere { at: 0 }]);
+    assert_eq!(hits.iter().map(|hit| hit.source.clone()).collect::<Vec<_>>(), [Source::Remote { at: 0 }]);
 }
 
 #[test]
