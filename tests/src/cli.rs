@@ -1,7 +1,7 @@
 //! The real `herma` program.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
@@ -47,19 +47,27 @@ impl CommandOutput {
 pub struct Cli<'a> {
     home: &'a Home,
     environment: Vec<(&'static str, String)>,
+    folder: Option<PathBuf>,
 }
 
 impl<'a> Cli<'a> {
     /// Creates a runner for a home.
     #[must_use]
     pub const fn new(home: &'a Home) -> Self {
-        Self { home, environment: Vec::new() }
+        Self { home, environment: Vec::new(), folder: None }
     }
 
     /// Sets an environment variable.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: &str) -> Self {
         self.environment.push((name, value.to_owned()));
+        self
+    }
+
+    /// Sets the current folder.
+    #[must_use]
+    pub fn within(mut self, folder: &Path) -> Self {
+        self.folder = Some(folder.to_owned());
         self
     }
 
@@ -109,6 +117,9 @@ impl<'a> Cli<'a> {
         }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.env("TMPDIR", self.home.path()).args(arguments).arg("--no-spawn").arg("--home").arg(self.home.path());
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -80,6 +80,15 @@ pub fn put(path: &Path, content: &[u8]) -> Result<()> {
     replace(path, content)
 }
 
+/// Does the same as [`put`], and the new content survives a power cut.
+///
+/// # Errors
+/// It can't be written. Then it keeps its old content.
+pub fn put_durably(path: &Path, content: &[u8]) -> Result<()> {
+    make(path.parent().unwrap_or_else(|| Path::new(".")))?;
+    file::replace(path, content, TEMPORARY).map(drop).map_err(|error| error.source)
+}
+
 /// Replaces a file for this user alone, atomically. It is not synced, so a power cut may lose the new content.
 ///
 /// # Errors

@@ -415,7 +415,7 @@ pub(crate) fn parent(path: &Path) -> &Path {
 }
 
 /// Returns the real path of a file and its metadata, if it exists.
-fn resolve_links(path: &Path) -> Result<(PathBuf, Option<fs::Metadata>), DiskError> {
+pub(crate) fn resolve_links(path: &Path) -> Result<(PathBuf, Option<fs::Metadata>), DiskError> {
     let mut real = path.to_owned();
     for _ in 0..LINKS {
         match fs::symlink_metadata(&real) {
@@ -451,18 +451,27 @@ pub(crate) fn keep_owner_and_mode(file: &File, before: &fs::Metadata) -> io::Res
     file.set_permissions(Permissions::from_mode(before.mode() & 0o7777))
 }
 
-/// Makes renames in the folder durable.
+/// Makes renames in the folder durable. A folder that this user may write but not read, or a file system without syncs
+/// of folders, is no error: the rename itself succeeded, and no caller could do more.
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), DiskError> {
-    File::open(folder).and_then(|folder| folder.sync_all()).at("sync the folder", folder)
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(error) if !is_without_sync(&error) => Err(error).at("sync the folder", folder),
+        _ => Ok(()),
+    }
 }
 
-fn is_mount_point(error: &io::Error) -> bool {
+fn is_without_sync(error: &io::Error) -> bool {
+    let number = error.raw_os_error().map(rustix::io::Errno::from_raw_os_error);
+    matches!(number, Some(rustix::io::Errno::ACCESS | rustix::io::Errno::INVAL | rustix::io::Errno::NOTSUP))
+}
+
+pub(crate) fn is_mount_point(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::CrossesDevices | io::ErrorKind::ResourceBusy)
 }
 
 /// Overwrites a file in place. The file is not truncated before the new content is written, and the
 /// temporary file with the same content exists until then.
-fn overwrite(path: &Path, content: &[u8]) -> Result<Stamp, DiskError> {
+pub(crate) fn overwrite(path: &Path, content: &[u8]) -> Result<Stamp, DiskError> {
     let mut file = OpenOptions::new().write(true).open(path).at("open", path)?;
     file.write_all(content).at("write", path)?;
     file.set_len(u64::try_from(content.len()).unwrap_or(u64::MAX)).at("write", path)?;

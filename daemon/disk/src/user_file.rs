@@ -27,16 +27,21 @@ pub fn create_folder(path: &Path) -> Result<(), DiskError> {
 }
 
 /// Replaces a file with `content` atomically and durably, and creates missing parent folders. A
-/// symlink stays and its file is replaced. Mode and owner of an existing file are kept.
+/// symlink stays and its file is replaced or created. The mode of an existing file is kept, and its
+/// owner if this user may give files to that owner. A file that can't be renamed over, such as a
+/// mount point, is written in place.
 ///
 /// # Errors
-/// Any failed step; the file then has its old content.
+/// Any failed step. The file then has its old content; only a file that is written in place may be
+/// partly written.
 pub fn write(path: &Path, content: &[u8]) -> Result<(), DiskError> {
-    create_folder(file::parent(path))?;
-    if fs::symlink_metadata(path).is_err() {
-        return begin(path, SHARED)?.write(content)?.place(true).map(drop);
-    }
-    file::replace(path, content, TEMPORARY).map(drop)
+    let (real, found) = file::resolve_links(path)?;
+    create_folder(file::parent(&real))?;
+    let draft = match &found {
+        Some(found) => Draft::like(&real, found)?,
+        None => begin(&real, SHARED)?,
+    };
+    draft.write(content)?.place(true).map(drop)
 }
 
 /// Writes a backup of a file's content under the first free name, with the mode and owner of the
@@ -51,9 +56,8 @@ pub fn back_up(
 ) -> Result<PathBuf, DiskError> {
     let mut last = PathBuf::new();
     for name in names {
-        let draft = begin(&name, file::PRIVATE)?;
-        file::keep_owner_and_mode(draft.file.as_file(), found).at("set the mode of", &name)?;
-        if draft.write(content)?.place(false)? == Created::New {
+        let is_free = fs::symlink_metadata(&name).is_err();
+        if is_free && Draft::like(&name, found)?.write(content)?.place(false)? == Created::New {
             return Ok(name);
         }
         last = name;
@@ -77,6 +81,20 @@ impl Draft {
         begin(path, file::PRIVATE)
     }
 
+    /// Begins a file with the mode of another one, and with its owner if this user may give files to
+    /// that owner.
+    fn like(path: &Path, found: &Metadata) -> Result<Self, DiskError> {
+        let draft = begin(path, file::PRIVATE)?;
+        match file::keep_owner_and_mode(draft.file.as_file(), found) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let mode = Permissions::from_mode(found.permissions().mode() & 0o777);
+                draft.file.as_file().set_permissions(mode).at("set the mode of", path)?;
+            }
+            kept => kept.at("set the mode of", path)?,
+        }
+        Ok(draft)
+    }
+
     /// Returns the open file.
     #[must_use]
     pub fn file(&mut self) -> &mut File {
@@ -97,9 +115,12 @@ impl Draft {
         file.as_file().sync_all().at("sync", &path)?;
         let placed = if may_replace { file.persist(&path) } else { file.persist_noclobber(&path) };
         match placed {
-            // If the folder can't be synced, its file system needs no sync.
-            Ok(_) => drop(file::sync_folder(file::parent(&path))),
+            Ok(_) => file::sync_folder(file::parent(&path))?,
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return Ok(Created::Exists),
+            Err(error) if may_replace && file::is_mount_point(&error.error) => {
+                let content = fs::read(error.file.path()).at("read", error.file.path())?;
+                file::overwrite(&path, &content)?;
+            }
             Err(error) => return Err(error.error).at("rename to", &path),
         }
         Ok(Created::New)
@@ -184,6 +205,29 @@ mod tests {
         write(&link, b"two").unwrap();
         assert!(link.is_symlink());
         assert_eq!((fs::read(&path).unwrap(), mode(&path)), (b"two".to_vec(), 0o640));
+    }
+
+    #[test]
+    fn a_link_to_a_missing_file_stays_and_the_file_is_created() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link, other) =
+            (folder.path().join("dots/file"), folder.path().join("link"), folder.path().join("o"));
+        symlink("dots/file", &link).unwrap();
+        fs::write(&other, "x").unwrap();
+        write(&link, b"one").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!((fs::read(&path).unwrap(), mode(&path)), (b"one".to_vec(), mode(&other)));
+    }
+
+    #[test]
+    fn a_folder_that_may_not_be_read_gets_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o300)).unwrap();
+        let written = write(&path, b"one").and_then(|()| write(&path, b"two"));
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
+        written.unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
     }
 
     #[test]

@@ -274,7 +274,11 @@ fn a_tokenizer_of_the_users_counts_exactly() {
     let (input, output) = (place.join("in.jsonl"), place.join("out.jsonl"));
     fs::write(place.join("tokenizers.py"), TOKENIZERS).unwrap();
     fs::write(place.join("tokenizer.json"), "{\"model\":{}}").unwrap();
-    let cli = Cli::new(&home).with("PYTHONPATH", place.to_str().unwrap());
+    // Modules in the current folder are not the user's.
+    let current = place.join("current");
+    fs::create_dir(&current).unwrap();
+    fs::write(current.join("json.py"), "raise SystemExit(9)").unwrap();
+    let cli = Cli::new(&home).with("PYTHONPATH", place.to_str().unwrap()).within(&current);
     fs::write(place.join("c.yaml"), "compression:\n  target_max_tokens: 300\n  summary_target_tokens: 50\n").unwrap();
     let turn = |from: &str, words: usize| json!({ "from": from, "value": vec!["word"; words].join(" ") });
     let turns: Vec<Value> = [turn("system", 5), turn("human", 5)]

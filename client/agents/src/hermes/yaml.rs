@@ -16,7 +16,8 @@ pub(super) enum Edit {
     Add(&'static str, &'static str, &'static str),
     /// Remove the item from the list of the section.
     Take(&'static str, &'static str, &'static str),
-    /// Remove the key of the section if its value is the word. Then also remove the section if it is empty.
+    /// Remove the key of the section if its value is the word. Then also remove the section if it is empty, unless a
+    /// person wrote a comment into it.
     Drop(&'static str, &'static str, &'static str),
     /// Remove the section.
     DropSection(&'static str),
@@ -68,7 +69,8 @@ pub(super) fn edit(text: &str, edits: &[Edit]) -> Result<String, String> {
         apply(&mut expected, edit)?;
         edited = document::apply(&edited, edit)?;
     }
-    match parse(&edited) {
+    let expected = without_emptied(expected, edits);
+    match parse(&edited).map(|data| without_emptied(data, edits)) {
         Ok(data) if data == expected => Ok(edited),
         _ => Err("its lines are not understood well enough to be changed".into()),
     }
@@ -86,6 +88,18 @@ pub(super) fn is_done(data: &Value, edit: &Edit) -> bool {
         Edit::Drop(section, key, word) => data[section][key] != word,
         Edit::DropSection(section) => data.get(section).is_none(),
     }
+}
+
+/// Returns the data without the sections that an edit emptied: in a text, a comment can keep such a section.
+fn without_emptied(mut data: Value, edits: &[Edit]) -> Value {
+    for edit in edits {
+        let Edit::Drop(section, ..) = *edit else { continue };
+        let is_empty = |value: &Value| value.is_null() || value.as_object().is_some_and(Map::is_empty);
+        if let Some(root) = data.as_object_mut().filter(|root| root.get(section).is_some_and(is_empty)) {
+            root.shift_remove(section);
+        }
+    }
+    data
 }
 
 /// Applies the edit to the data.

@@ -126,7 +126,7 @@ impl Record {
         }
         self.saved = Instant::now();
         let text = serde_json::to_string(&self.kept).map_err(|error| Failure::File(error.to_string()))?;
-        own_file::put(&self.path, text.as_bytes())
+        own_file::put_durably(&self.path, text.as_bytes())
             .map_err(|error| Failure::File(format!("{}: {error}", self.path.display())))
     }
 }

@@ -19,6 +19,10 @@ const PYTHON: &str = "python3";
 /// The source of that program.
 const SCRIPT: &str = include_str!("../../../python/src/herma/tokens.py");
 
+/// The first lines of the script. `-c` lets Python import modules from the current folder, in which anybody's files
+/// may be.
+const WITHOUT_FOLDER: &str = "import sys\nsys.path[:] = [folder for folder in sys.path if folder]\n";
+
 /// Counts tokens, with one process for each concurrent call.
 #[derive(Debug)]
 pub(super) struct Counter {
@@ -63,7 +67,7 @@ impl Process {
         let mut child = spawn(Command::new(program()), tokenizer).or_else(|error| match error.kind() {
             ErrorKind::NotFound => {
                 let mut python = Command::new(PYTHON);
-                python.args(["-c", SCRIPT]);
+                python.args(["-c", &format!("{WITHOUT_FOLDER}{SCRIPT}")]);
                 spawn(python, tokenizer).map_err(|error| missing(&error))
             }
             _ => Err(Failure::File(format!("{PROGRAM}: {error}"))),

@@ -20,6 +20,11 @@ pub(super) fn apply(text: &str, edit: &Edit) -> Result<String, String> {
     let Some(root) = document.as_ref().and_then(Document::as_mapping) else { return Ok(appended(text, edit)) };
     match *edit {
         Edit::Set(section, key, word) => match inner(&root, section)? {
+            Some(own)
+                if own.get(key).is_some_and(|value| value.as_mapping().is_some() || value.as_sequence().is_some()) =>
+            {
+                return Err(format!("{section}.{key} is no word"));
+            }
             Some(own) => set(&own, key, word),
             None => {
                 let own = Mapping::new();
@@ -52,7 +57,12 @@ pub(super) fn apply(text: &str, edit: &Edit) -> Result<String, String> {
             let Some(own) = inner(&root, section)? else { return Ok(text.to_owned()) };
             drop(own.remove(key));
             if own.is_empty() {
+                let emptied = file.to_string();
                 drop(root.remove(section));
+                // A comment that a person wrote there stays, and with it the section.
+                if comments(&file.to_string()) < comments(&emptied) {
+                    return Ok(emptied);
+                }
             }
         }
         Edit::DropSection(section) => drop(root.remove(section)),
@@ -74,6 +84,11 @@ fn set(own: &Mapping, key: &str, word: Word) {
         Word::Text(text) => own.set(key, text),
         Word::True => own.set(key, true),
     }
+}
+
+/// Returns the number of lines that have a comment.
+fn comments(text: &str) -> usize {
+    text.lines().filter(|line| line.trim_start().starts_with('#') || line.contains(" #")).count()
 }
 
 /// Returns a text without data, with the section appended.
