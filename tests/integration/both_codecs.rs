@@ -5,7 +5,7 @@ mod scenario;
 
 use herma_client::{Client, ClientError, Codec};
 use herma_protocol::memory::Target;
-use herma_protocol::{Method, Request};
+use herma_protocol::{Header, Method, Request, jsonrpc};
 use herma_tests::{Daemon, Home};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
@@ -68,6 +68,19 @@ impl Talk {
         self.staged.extend(answer["pending_id"].as_str().map(str::to_owned));
         self.answers.push(json!({ "method": method.name(), "params": params, "answer": answer }));
         answer
+    }
+
+    /// Sends the golden sample of a method, after a session with its id got two messages.
+    fn ask_sample(&mut self, method: Method) {
+        let messages = [("user", "never push on Fridays"), ("assistant", "I will not.")];
+        let messages: Vec<Value> =
+            messages.iter().map(|(role, content)| json!({ "role": role, "content": content })).collect();
+        self.ask("session.open", json!({ "session": "s-1" }));
+        self.ask("session.append", json!({ "session": "s-1", "generation": 0, "position": 0, "messages": messages }));
+        let (request, _) = crate::golden::samples::of(method);
+        let line = jsonrpc::write_request(1, &Header::default(), &request).unwrap();
+        let line: Value = serde_json::from_slice(&line).unwrap();
+        self.ask(method.name(), line["params"].clone());
     }
 
     /// Returns the answers without the fields that may differ.

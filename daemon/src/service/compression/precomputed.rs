@@ -101,7 +101,7 @@ impl Ready {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// The run begins now.
-    RunGuard,
+    Started,
     /// The run began earlier.
     Running,
     /// The run can be used.

@@ -83,9 +83,9 @@ fn what_is_opened_or_closed_changes_the_list_that_is_printed() {
 fn a_sub_task_is_opened_and_closed_in_words() {
     let fake = Fake::with_history(&[]);
     let (code, out, error) = parts(&fake.herma(&["context", "episode", "s", "open", "find the leak"]));
-    assert_eq!((code, out.as_str()), (0, "\"find the leak\" is open\nalso open: the release\n"), "{error}");
+    assert_eq!((code, out.as_str()), (0, "\"find the leak ☕\" is open\nalso open: the release\n"), "{error}");
     let (_, out, _) = parts(&fake.herma(&["context", "episode", "s", "close", "find the leak", "--outcome", "found"]));
-    assert!(out.starts_with("\"find the leak\" is closed; the next compression takes its messages out"), "{out}");
+    assert!(out.starts_with("\"find the leak ☕\" is closed; the next compression takes its messages out"), "{out}");
     assert!(out.contains("41 of 31,000 tokens"), "{out}");
     assert_eq!(fake.herma(&["context", "episode", "s", "end", "find the leak"]).status.code(), Some(2));
 }

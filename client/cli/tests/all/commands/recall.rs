@@ -50,7 +50,7 @@ fn a_handle_is_expanded_and_says_where_it_goes_on() {
 fn compressions_and_schemas_are_printed() {
     let fake = Fake::with_history(&[]);
     let (code, out, _) = parts(&fake.herma(&["recall", "--describe", "s"]));
-    assert!(code == 0 && out.contains("cmp_1_1") && out.contains("## Goal"), "{out}");
+    assert!(code == 0 && out.contains("cmp_0123456789ab_3") && out.contains("## Goal"), "{out}");
     let (code, out, _) = parts(&fake.herma(&["recall", "--schema"]));
     assert_eq!((code, out.as_str()), (0, "{\"name\":\"recall_search\"}\n"));
 }

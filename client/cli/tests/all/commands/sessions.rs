@@ -92,7 +92,7 @@ fn locks_end_with_an_answer() {
         (&["lock", "s", "you", "--ttl", "7"], (1, "another holder has the lock of s\n")),
         (&["unlock", "s", "me"], (0, "me released s\n")),
         (&["unlock", "s", "you"], (1, "you does not have the lock of s\n")),
-        (&["lock-holder", "s"], (0, "me\n")),
+        (&["lock-holder", "s"], (0, "agent-7\n")),
         (&["lock-holder", "t"], (1, "nobody\n")),
         (&["lock", "s", "me", "--ttl", "0"], (2, "")),
     ] {

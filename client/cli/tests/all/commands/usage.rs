@@ -34,7 +34,7 @@ fn a_call_is_recorded_as_it_came() {
     let file = file.to_str().unwrap();
     let (code, out, error) =
         parts(&fake.herma(&["context", "usage", "s", file, "--provider", "anthropic", "--api-mode", "x"]));
-    assert!(code == 0 && out.contains("window  50 % full\n"), "{out} {error}");
+    assert!(code == 0 && out.contains("window        75 % full\n"), "{out} {error}");
     let Some(Request::ContextRecordUsage(params)) = fake.state().last.take() else { panic!("nothing was asked") };
     assert_eq!(params.usage.unwrap().get(), "{\"input_tokens\": 5}");
     assert_eq!((params.provider.as_deref(), params.api_mode.as_deref()), (Some("anthropic"), Some("x")));

@@ -38,7 +38,7 @@ pub(in crate::service::compression) async fn begin(
         async move { write(&service, run, started).await }
     });
     precomputed.is_done_by(&name, task.abort_handle());
-    Ok(Some((name, Stage::RunGuard)))
+    Ok(Some((name, Stage::Started)))
 }
 
 /// Reads the transcript and decides which messages to replace; `None` as in [`begin`].

@@ -19,7 +19,7 @@ pub(in crate::wire::handler) async fn compact_ahead(
         Some((job, stage)) => CompactAheadResult {
             job,
             state: match stage {
-                Stage::RunGuard => JobState::Started,
+                Stage::Started => JobState::Started,
                 Stage::Running => JobState::Running,
                 Stage::Ready => JobState::Ready,
             },

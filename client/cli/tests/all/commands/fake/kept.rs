@@ -4,19 +4,17 @@ use herma_client::protocol::context::Archived;
 use herma_client::protocol::context::cache_control::CacheControlResult;
 use herma_client::protocol::context::check::{CheckReason, CheckResult};
 use herma_client::protocol::context::discard::DiscardResult;
-use herma_client::protocol::context::episode::EpisodeResult;
 use herma_client::protocol::context::opened::{FoldResult, OpenResult};
 use herma_client::protocol::context::pins::{Pin, PinsResult, UnpinResult};
 use herma_client::protocol::context::provider_error::{ClassifyErrorResult, ErrorClass};
 use herma_client::protocol::context::schema::SchemaResult;
 use herma_client::protocol::context::tools::{ToolState, ToolUse, ToolsParams, ToolsResult};
 use herma_client::protocol::context::undo::{UndoParams, UndoResult};
-use herma_client::protocol::context::usage::{Buckets, RecordUsageResult};
 use herma_client::protocol::memory::{QueuedResult, Target};
 use herma_client::protocol::output::search::{Match, SearchResult as Found};
 use herma_client::protocol::output::shelf::{self, Expired, GcResult, Reason, Row, State};
 use herma_client::protocol::output::{ReadParams, ReadResult};
-use herma_client::protocol::recall::{self, Compression, Hit, Item, Kind};
+use herma_client::protocol::recall::{self, Hit, Item, Kind};
 use herma_client::protocol::session::chain::{self, NextTitleResult, SessionId};
 use herma_client::protocol::session::import::ImportResult;
 use herma_client::protocol::session::lock::{LockHolderResult, LockResult};
@@ -26,7 +24,7 @@ use herma_client::protocol::shared::{
     InitResult, JoinResult, JoinedStore, LeaveResult, LeftOut, Messages as SharedMessages, State as SharedState,
     StatusResult,
 };
-use herma_client::protocol::{ErrorKind, Json, Reply, Request, RpcError};
+use herma_client::protocol::{ErrorKind, Json, Method, Reply, Request, RpcError, jsonrpc};
 use serde_json::json;
 
 pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
@@ -42,10 +40,6 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
         Request::OutputRemove(_) => Reply::OutputRemove(shelf::RemoveResult { bytes: 1536 }),
         Request::OutputGc(_) => Reply::OutputGc(GcResult { expired: vec![old()], freed: 7, files: 1, bytes: 1536 }),
         Request::OutputRead(params) => Reply::OutputRead(read(&params)?),
-        Request::ContextRecordUsage(_) => {
-            let usage = Buckets { prompt: 5, total: 7, request_count: 1, ..Buckets::default() };
-            Reply::ContextRecordUsage(RecordUsageResult { usage, pressure: Some(0.5), ..RecordUsageResult::default() })
-        }
         Request::ContextClassifyError(params) => Reply::ContextClassifyError(classified(&params.text)),
         Request::ContextCacheControl(params) => {
             Reply::ContextCacheControl(CacheControlResult { messages: params.messages })
@@ -56,12 +50,6 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
         Request::ContextPins(_) => Reply::ContextPins(PinsResult { pins: vec![pinned()], most_tokens: Some(20_000) }),
         Request::ContextUnpin(_) => Reply::ContextUnpin(UnpinResult {}),
         Request::ContextSchema(_) => Reply::ContextSchema(SchemaResult { tools: Vec::new() }),
-        Request::ContextEpisode(_) => Reply::ContextEpisode(EpisodeResult {
-            title: "find the leak".into(),
-            messages: 41,
-            tokens: 31_000,
-            open: vec!["the release".into()],
-        }),
         Request::ContextDiscard(_) => Reply::ContextDiscard(DiscardResult { outputs: 2, tokens: 31_000 }),
         Request::ContextOpen(params) => Reply::ContextOpen(OpenResult {
             at: 1,
@@ -100,8 +88,8 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
         }
         Request::SessionLock(params) => Reply::SessionLock(LockResult { ok: params.holder == "me" }),
         Request::SessionUnlock(params) => Reply::SessionUnlock(LockResult { ok: params.holder == "me" }),
-        Request::SessionLockHolder(params) => {
-            Reply::SessionLockHolder(LockHolderResult { holder: Some("me".into()).filter(|_| params.session == "s") })
+        Request::SessionLockHolder(params) if params.session == "t" => {
+            Reply::SessionLockHolder(LockHolderResult { holder: None })
         }
         Request::SessionRemove(params) if params.session == "none" => return Err(nothing()),
         Request::SessionRemove(_) => Reply::SessionRemove(RemoveResult { messages: 1200, outputs: 1, bytes: 1536 }),
@@ -116,45 +104,20 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
             next: Some("msg_9".into()),
             recalled: true,
         }),
-        Request::RecallState(_) => Reply::RecallState(recall::StateResult {
-            entities: vec![recall::Entity {
-                kind: "order".into(),
-                id: "A-1177".into(),
-                attributes: vec![recall::Attribute {
-                    name: "status".into(),
-                    value: "paid".into(),
-                    was: Some("open".into()),
-                    handle: "msg_7".into(),
-                }],
-                given: 2,
-                said: 1,
-                handle: "msg_9".into(),
-            }],
-            more: false,
-            recalled: true,
-        }),
-        Request::RecallAsk(_) => Reply::RecallAsk(recall::AskResult {
-            answer: Some("It is paid.".into()),
-            evidence: vec![recall::Evidence {
-                quote: "status: paid".into(),
-                handle: "msg_7".into(),
-                role: Some("tool".into()),
-                time: 1_790_000_000.0,
-            }],
-            by: "openai".into(),
-            recalled: true,
-            ..recall::AskResult::default()
-        }),
-        Request::RecallDescribe(_) => Reply::RecallDescribe(recall::DescribeResult {
-            compressions: vec![compression()],
-            ..recall::DescribeResult::default()
-        }),
         Request::RecallSchema(_) => {
             let tools = vec![Json::parse("{\"name\":\"recall_search\"}".into()).unwrap()];
             Reply::RecallSchema(recall::SchemaResult { tools })
         }
-        other => panic!("{other:?}"),
+        other => sample(other.method()),
     })
+}
+
+/// Returns the reply of a method's golden file.
+fn sample(method: Method) -> Reply {
+    let file = format!("{}/tests/golden/v2/{}.json", env!("CARGO_MANIFEST_DIR"), method.name());
+    let text = std::fs::read_to_string(file).unwrap();
+    let (_, reply) = jsonrpc::read_reply(text.lines().nth(1).unwrap().as_bytes(), method).unwrap();
+    reply.unwrap()
 }
 
 fn nothing() -> RpcError {
@@ -325,19 +288,6 @@ fn joined() -> JoinedStore {
     let left_out = LeftOut { entry: "likes milk".into(), why: "no room".into(), pending_id: Some("0a1b2c3d".into()) };
     let brought = vec!["likes tea".into()];
     JoinedStore { target: Target::User, revision: 3, found: 2, brought, left_out: vec![left_out] }
-}
-
-fn compression() -> Compression {
-    Compression {
-        generation: 1,
-        time: 0.0,
-        handle: "cmp_1_1".into(),
-        messages: 3,
-        chars: 70,
-        summary: "## Goal".into(),
-        back_to: None,
-        undone: None,
-    }
 }
 
 fn classified(text: &str) -> ClassifyErrorResult {
