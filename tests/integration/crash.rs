@@ -149,7 +149,7 @@ fn check_store(home: &Home, client: &mut Client, target: Target, agents: &mut [A
         writer.check_finally(&view.entries);
     }
     assert_eq!(journal.newest(), (view.revision, view.entries));
-    let params = LogParams { target: Some(target), limit: Some(7), before: None, raw: Some(true) };
+    let params = LogParams { target: Some(target), limit: Some(7), raw: Some(true), ..LogParams::default() };
     let log = client.memory_log(params).unwrap();
     assert_eq!(log.damaged, 0);
     let logged = log.rows.into_iter().map(|row| (row.revision, row.action, row.before, row.after));

@@ -33,5 +33,7 @@ pub use change::{Applied, Change, Rules};
 pub use entries::Entry;
 pub use journal::line::{Action, Author, Replaced, Row};
 pub use refusal::Refusal;
-pub use store::{Bound, Edit, EditError, Event, Limits, Paths, Proposal, Store, StoreError, Transaction, View};
+pub use store::{
+    Bound, Edit, EditError, Event, Limits, LogQuery, Paths, Proposal, Store, StoreError, Transaction, View,
+};
 pub use target::Target;

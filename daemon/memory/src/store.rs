@@ -76,6 +76,32 @@ pub struct Limits {
     pub revisions: usize,
 }
 
+/// The default of [`LogQuery::bytes`].
+const LOG_BYTES: usize = 16 << 20;
+
+/// Which rows of the journal to return.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogQuery {
+    /// Limits the rows to revisions below this one.
+    pub before: Option<u64>,
+    /// The largest number of rows.
+    pub limit: usize,
+    /// The texts of the rows end with the one that exceeds this number of bytes.
+    pub bytes: usize,
+}
+
+impl Default for LogQuery {
+    fn default() -> Self {
+        Self { before: None, limit: usize::MAX, bytes: LOG_BYTES }
+    }
+}
+
+impl LogQuery {
+    fn wants(&self, row: &Row) -> bool {
+        self.before.is_none_or(|before| row.revision < before)
+    }
+}
+
 /// The reason why a store can't be used. Its files stay as they are.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -267,12 +293,11 @@ impl Store {
         Ok(Some(lock))
     }
 
-    /// Returns the journal's rows below the revision `before`, newest first: at most `limit` rows, and only until their
-    /// texts exceed `bytes` bytes. The flag is true if there are older rows.
+    /// Returns rows of the journal, newest first. The flag is true if there are older ones that the query wants.
     ///
     /// # Errors
     /// The file can't be read.
-    pub fn log(&mut self, before: Option<u64>, limit: usize, bytes: usize) -> Result<(Vec<Row>, bool), StoreError> {
+    pub fn log(&mut self, query: &LogQuery) -> Result<(Vec<Row>, bool), StoreError> {
         self.refresh()?;
         let unwritten = self.known.iter().flat_map(|known| known.unwritten.iter().rev());
         let unwritten = self.ahead.iter().rev().chain(unwritten).cloned().map(Ok);
@@ -281,10 +306,10 @@ impl Store {
         let mut taken = 0;
         for row in unwritten.chain(written) {
             let row = row.map_err(StoreError::unreadable)?;
-            if before.is_some_and(|before| row.revision >= before) {
+            if !query.wants(&row) {
                 continue;
             }
-            if rows.len() == limit || taken > bytes {
+            if rows.len() == query.limit || taken > query.bytes {
                 return Ok((rows, true));
             }
             taken += row.before.iter().chain(&*row.after).map(|entry| entry.len()).sum::<usize>();

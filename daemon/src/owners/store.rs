@@ -12,7 +12,7 @@ use std::time::Duration;
 use herma_disk::watch::Watch;
 use herma_guard::Policy;
 use herma_memory::change::Applied;
-use herma_memory::{Author, Edit, Limits, Paths, Refusal, Row, Target, View};
+use herma_memory::{Author, Edit, Limits, LogQuery, Paths, Refusal, Row, Target, View};
 use tokio::sync::oneshot;
 
 use shared::SharedJob;
@@ -38,7 +38,7 @@ enum Job {
     /// Makes a change.
     Write(Box<Write>, oneshot::Sender<Outcome<Written>>),
     /// Returns a part of the history.
-    Log(Page, oneshot::Sender<Outcome<Log>>),
+    Log(LogQuery, oneshot::Sender<Outcome<Log>>),
     /// Notes that the file may have changed.
     Hint,
     /// Reads the file, because it is due.
@@ -75,15 +75,6 @@ pub(crate) struct Written {
     pub view: View,
     /// The change that was made, or why there was none.
     pub outcome: Result<Applied, Refusal>,
-}
-
-/// A part of a history to return.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Page {
-    /// Limits the part to revisions below this one.
-    pub before: Option<u64>,
-    /// The largest number of rows.
-    pub limit: usize,
 }
 
 /// A part of a history.
@@ -176,8 +167,8 @@ impl StoreHandle {
     }
 
     /// Returns a part of the store's history.
-    pub(crate) async fn log(&self, page: Page) -> Outcome<Log> {
-        self.ask(|answer| Job::Log(page, answer)).await
+    pub(crate) async fn log(&self, query: LogQuery) -> Outcome<Log> {
+        self.ask(|answer| Job::Log(query, answer)).await
     }
 
     /// Makes the store read its file soon. If its queue is full, it will do so anyway.

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use herma_guard::{Finding, Policy};
 use herma_memory::change::{Applied, Changes, Drift};
-use herma_memory::{Author, Edit, Refusal, Target, View};
+use herma_memory::{Author, Edit, LogQuery, Refusal, Target, View};
 use herma_protocol::limits;
 
 pub(crate) use self::approvals::{Chosen, Decided};
@@ -25,7 +25,7 @@ use crate::data::error::{Error, Outcome};
 use crate::data::numbers::to_u64;
 use crate::data::profiles::Profiles;
 use crate::owners::sharing::Sharing;
-use crate::owners::store::{Log, Page, Write, Written};
+use crate::owners::store::{Log, Write, Written};
 use crate::owners::stores::Stores;
 
 /// The memories of all profiles.
@@ -189,8 +189,8 @@ impl MemoryService {
     }
 
     /// Returns a part of a store's history.
-    pub(crate) async fn log(&self, profile: &str, target: Target, page: Page) -> Outcome<Log> {
-        self.stores.get(profile, target)?.log(page).await
+    pub(crate) async fn log(&self, profile: &str, target: Target, query: LogQuery) -> Outcome<Log> {
+        self.stores.get(profile, target)?.log(query).await
     }
 
     /// Returns the number of a profile's writes that wait for approval; `None` if none does.

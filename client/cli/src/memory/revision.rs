@@ -170,7 +170,13 @@ impl<'a> StoreHistory<'a> {
 
     fn rows(&mut self, before: Option<u64>, limit: u64) -> Result<LogResult, Failure> {
         let raw = Some(self.entries == Entries::Raw);
-        Ok(self.client.memory_log(LogParams { target: Some(self.target), limit: Some(limit), before, raw })?)
+        Ok(self.client.memory_log(LogParams {
+            target: Some(self.target),
+            limit: Some(limit),
+            before,
+            raw,
+            ..LogParams::default()
+        })?)
     }
 
     fn held(&self, revision: u64, entries: Vec<String>) -> StoreRevision {

@@ -56,7 +56,7 @@ fn state(store: &mut Store) -> (u64, String) {
 }
 
 fn actions(store: &mut Store) -> Vec<String> {
-    let (rows, _) = store.log(None, 99, 1 << 20).unwrap();
+    let (rows, _) = store.log(&LogQuery::default()).unwrap();
     rows.iter().map(|row| format!("{} {}", row.revision, row.action.name())).collect()
 }
 
@@ -355,13 +355,13 @@ fn the_journal_is_compacted_and_read_by_pages() {
         store.maintain().unwrap();
     }
     let rows = |store: &mut Store, before, limit| {
-        let (rows, more) = store.log(before, limit, 1 << 20).unwrap();
+        let (rows, more) = store.log(&LogQuery { before, limit, ..LogQuery::default() }).unwrap();
         (rows.iter().map(|row| row.revision).collect::<Vec<_>>(), more)
     };
     assert_eq!(rows(&mut store, None, 2), (vec![24, 23], true));
     assert_eq!(rows(&mut store, Some(22), 2), (vec![21, 20], true));
     assert_eq!(rows(&mut store, Some(20), 9), (vec![19, 18], false));
-    assert_eq!(store.log(None, 9, 0).unwrap().0.len(), 1);
+    assert_eq!(store.log(&LogQuery { bytes: 0, ..LogQuery::default() }).unwrap().0.len(), 1);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use herma_memory::{Author, Edit, EditError, Entry, Limits, Paths, Store, Target};
+use herma_memory::{Author, Edit, EditError, Entry, Limits, LogQuery, Paths, Store, Target};
 use tempfile::TempDir;
 
 use super::operation::Operation;
@@ -245,7 +245,7 @@ impl World {
 
     /// Checks that the log has the rows of the model.
     pub(crate) fn check_log(&mut self) {
-        let (rows, more) = self.store.log(None, usize::MAX, usize::MAX).unwrap();
+        let (rows, more) = self.store.log(&LogQuery::default()).unwrap();
         let texts = |entries: &[Entry]| entries.iter().map(|entry| entry.to_string()).collect();
         let logged: Vec<Row> = rows
             .iter()

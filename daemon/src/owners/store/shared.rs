@@ -288,7 +288,7 @@ impl StoreWorker {
             }
             match sync::receive(jobs, PAUSE) {
                 Ok(Job::View(answer)) => self.view(answer),
-                Ok(Job::Log(page, answer)) => drop(answer.send(self.log(page))),
+                Ok(Job::Log(query, answer)) => drop(answer.send(self.log(query))),
                 Ok(Job::Flush(done)) => {
                     let _ = done.send(());
                 }

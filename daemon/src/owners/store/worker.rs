@@ -6,10 +6,10 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use herma_memory::change::Applied;
-use herma_memory::{EditError, Refusal, Store, Transaction, View};
+use herma_memory::{EditError, LogQuery, Refusal, Store, Transaction, View};
 use tokio::sync::oneshot;
 
-use super::{Job, Log, Page, QUEUE, StoreContext, Write, Written, check_revision};
+use super::{Job, Log, QUEUE, StoreContext, Write, Written, check_revision};
 use crate::data::error::{Error, Outcome};
 use crate::data::event::{Event, MemoryChange};
 use crate::owners::in_place::Contention;
@@ -29,9 +29,6 @@ const UNMAINTAINED: usize = 16;
 /// How long after a hint the file is read. By then an editor that writes in place has finished, and several own writes
 /// in a row cause only one read.
 const CALM: Duration = Duration::from_millis(60);
-
-/// The size of texts after which a log is cut short, in bytes.
-const LOG_BYTES: usize = 16 << 20;
 
 /// A write that waits, and the channel for its answer.
 type Waiting = (Box<Write>, oneshot::Sender<Outcome<Written>>);
@@ -175,7 +172,7 @@ impl StoreWorker {
     fn take(&mut self, job: Job, jobs: &Receiver<Job>) {
         match job {
             Job::View(answer) => self.view(answer),
-            Job::Log(page, answer) => drop(answer.send(self.log(page))),
+            Job::Log(query, answer) => drop(answer.send(self.log(query))),
             Job::Hint => self.look_at = Some(sync::now() + CALM),
             Job::Look => self.look(),
             Job::Settle => self.settle(),
@@ -227,8 +224,8 @@ impl StoreWorker {
         drop(answer.send(self.store.view().map_err(Error::from)));
     }
 
-    pub(super) fn log(&mut self, page: Page) -> Outcome<Log> {
-        let (rows, more) = self.store.log(page.before, page.limit, LOG_BYTES).map_err(Error::from)?;
+    pub(super) fn log(&mut self, query: LogQuery) -> Outcome<Log> {
+        let (rows, more) = self.store.log(&query).map_err(Error::from)?;
         let damaged = self.store.view().map_err(Error::from)?.damaged;
         Ok(Log { rows, more, damaged })
     }
@@ -285,7 +282,7 @@ impl StoreWorker {
                 }
                 Ok(Job::Write(write, answer)) => waiting.push((write, answer)),
                 Ok(Job::View(answer)) => self.view(answer),
-                Ok(Job::Log(page, answer)) => drop(answer.send(self.log(page))),
+                Ok(Job::Log(query, answer)) => drop(answer.send(self.log(query))),
                 Ok(Job::Hint | Job::Look | Job::Settle | Job::Wake | Job::Maintain)
                 | Err(RecvTimeoutError::Timeout) => {}
                 // Sharing began while this write waited. The two exclude each other, so that caller has to try again.

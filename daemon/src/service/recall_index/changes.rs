@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, HashSet};
 
 use herma_memory::render::shown;
-use herma_memory::{Row, Target};
+use herma_memory::{LogQuery, Row, Target};
 use tokio::time::Instant;
 
 use super::{LATEST, QUIET, RecallIndexer};
 use crate::data::error::Outcome;
 use crate::data::event::{Event, MemoryChange};
 use crate::owners::events::Subscription;
-use crate::owners::store::Page as LogPage;
 
 /// The number of journal rows that are read at once.
 const ROWS: usize = 500;
@@ -69,7 +68,7 @@ async fn file_store(indexer: &RecallIndexer, profile: &str, target: Target) -> O
     let store = indexer.stores.get(profile, target)?;
     let (mut before, mut texts) = (None, Vec::new());
     loop {
-        let log = store.log(LogPage { before, limit: ROWS }).await?;
+        let log = store.log(LogQuery { before, limit: ROWS, ..LogQuery::default() }).await?;
         let is_new = |row: &Row| indexed.is_none_or(|indexed| row.revision > indexed);
         let oldest = log.rows.last().map(|row| row.revision);
         let all_new = log.rows.iter().all(is_new);

@@ -12,6 +12,7 @@ use herma_disk::lock::Lock;
 use tempfile::TempDir;
 
 use super::*;
+use crate::LogQuery;
 use crate::bound::is_bound;
 use crate::change::{Change, Changes, Drift};
 use crate::entries::parse;
@@ -132,7 +133,7 @@ impl Host {
     }
 
     fn log(&mut self) -> Vec<(u64, String, Vec<String>)> {
-        let (rows, _) = self.store.log(None, 999, 1 << 20).unwrap();
+        let (rows, _) = self.store.log(&LogQuery::default()).unwrap();
         let row = |row: Row| {
             let host = row.author.host.unwrap_or_default();
             let after = row.after.iter().map(|entry| entry.to_string()).collect();

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use herma_guard::Policy;
 use herma_memory::render::shown;
-use herma_memory::{Edit, Entry, Row, Target};
+use herma_memory::{Edit, Entry, LogQuery, Row, Target};
 use herma_protocol::memory::{LogParams, LogResult, LogRow, RestoreParams, UndoParams, WriteResult};
 
 use super::written::{strings, written};
 use super::{author, domain_target, wire_target};
 use crate::data::error::{Error, Outcome};
 use crate::owners::blocking::blocking;
-use crate::owners::store::{Log, Page};
+use crate::owners::store::Log;
 use crate::service::caller::Caller;
 use crate::wire::services::Services;
 
@@ -32,12 +32,12 @@ pub(in crate::wire::handler) async fn log(
         return Err(Error::param("limit", format!("must be from 1 to {ROWS}")));
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let query = LogQuery { before: params.before, limit, ..LogQuery::default() };
     let mut result = LogResult { rows: Vec::new(), more: false, damaged: 0, pending_count: None };
     let mut rows: Vec<(Target, Row)> = Vec::new();
     for target in Target::ALL {
         if params.target.is_none_or(|wanted| domain_target(wanted) == target) {
-            let page = Page { before: params.before, limit };
-            let Log { rows: found, more, damaged } = services.memory.log(caller.profile(), target, page).await?;
+            let Log { rows: found, more, damaged } = services.memory.log(caller.profile(), target, query).await?;
             rows = merged(rows, found.into_iter().map(|row| (target, row)).collect());
             result.more |= more;
             result.damaged += damaged;
