@@ -55,8 +55,8 @@ pub(super) fn look(client: &mut Client, request: &Request, since: f64) -> Result
     let log = client.memory_log(LogParams {
         target: Some(asked.target),
         limit: Some(ROWS),
-        before: None,
         raw: Some(true),
+        ..LogParams::default()
     })?;
     let Some(row) = log.rows.iter().find(|row| is_done(row, &asked, session, since)) else { return Ok(None) };
     let stores = client.memory_list(ListParams { target: Some(asked.target), raw: None })?;
