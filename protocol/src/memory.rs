@@ -278,7 +278,7 @@ pub struct WriteResult {
 }
 
 /// Params of `memory.log`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LogParams {
     /// The store; both stores when absent.
@@ -287,6 +287,12 @@ pub struct LogParams {
     pub limit: Option<u64>,
     /// Only rows with a revision below this one.
     pub before: Option<u64>,
+    /// Only rows from this time on, in Unix seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<f64>,
+    /// Only rows before this time, in Unix seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<f64>,
     /// Return the entries as they were on disk, including blocked ones. For people, not for a model.
     pub raw: Option<bool>,
 }

@@ -84,6 +84,10 @@ const LOG_BYTES: usize = 16 << 20;
 pub struct LogQuery {
     /// Limits the rows to revisions below this one.
     pub before: Option<u64>,
+    /// Limits the rows to times from this one on, in Unix seconds.
+    pub since: Option<f64>,
+    /// Limits the rows to times before this one.
+    pub until: Option<f64>,
     /// The largest number of rows.
     pub limit: usize,
     /// The texts of the rows end with the one that exceeds this number of bytes.
@@ -92,13 +96,15 @@ pub struct LogQuery {
 
 impl Default for LogQuery {
     fn default() -> Self {
-        Self { before: None, limit: usize::MAX, bytes: LOG_BYTES }
+        Self { before: None, since: None, until: None, limit: usize::MAX, bytes: LOG_BYTES }
     }
 }
 
 impl LogQuery {
     fn wants(&self, row: &Row) -> bool {
         self.before.is_none_or(|before| row.revision < before)
+            && self.since.is_none_or(|since| row.time >= since)
+            && self.until.is_none_or(|until| row.time < until)
     }
 }
 

@@ -5,6 +5,7 @@ use herma_client::protocol::memory::{LogParams, LogResult, LogRow};
 
 use super::change::Change;
 use super::{Store, name, write};
+use crate::moment;
 
 /// The default number of rows.
 const LIMIT: u64 = 20;
@@ -14,7 +15,7 @@ const MOST: u64 = 1000;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Each row shows what its change added (+) and removed (-).\n\nExamples:\n  herma memory log\n  herma memory log user --limit 100\n  herma memory log memory --before 40\n  herma memory diff memory 39 40     # one change in full"
+    after_help = "Each row shows what its change added (+) and removed (-).\n\nExamples:\n  herma memory log\n  herma memory log user --limit 100\n  herma memory log memory --before 40\n  herma memory log --since 'last tuesday' --until yesterday\n  herma memory diff memory 39 40     # one change in full"
 )]
 pub(crate) struct Arguments {
     /// One store; both when left out
@@ -25,6 +26,12 @@ pub(crate) struct Arguments {
     /// Only changes with a revision below this one
     #[arg(long, value_name = "REVISION")]
     before: Option<u64>,
+    /// Only changes from this time on: 7d, 12h, yesterday, 'last tuesday', 2026-11-20 or Unix seconds
+    #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
+    since: Option<f64>,
+    /// Only changes before this time
+    #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
+    until: Option<f64>,
     /// Show entries even if the guard blocks them
     #[arg(long)]
     raw: bool,
@@ -35,6 +42,8 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         target: arguments.store.map(Into::into),
         limit: Some(arguments.limit),
         before: arguments.before,
+        since: arguments.since,
+        until: arguments.until,
         raw: Some(arguments.raw),
     };
     let result = context.connect()?.memory_log(params)?;

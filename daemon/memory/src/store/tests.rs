@@ -361,6 +361,14 @@ fn the_journal_is_compacted_and_read_by_pages() {
     assert_eq!(rows(&mut store, None, 2), (vec![24, 23], true));
     assert_eq!(rows(&mut store, Some(22), 2), (vec![21, 20], true));
     assert_eq!(rows(&mut store, Some(20), 9), (vec![19, 18], false));
+    let times: Vec<f64> = store.log(&LogQuery::default()).unwrap().0.iter().map(|row| row.time).collect();
+    for (since, until) in [(None, Some(times[0])), (Some(times[1]), None), (Some(times[2]), Some(times[1]))] {
+        let is_wanted =
+            |time: &f64| since.is_none_or(|since| *time >= since) && until.is_none_or(|until| *time < until);
+        let expect: Vec<f64> = times.iter().copied().filter(is_wanted).collect();
+        let (rows, more) = store.log(&LogQuery { since, until, ..LogQuery::default() }).unwrap();
+        assert_eq!((rows.iter().map(|row| row.time).collect::<Vec<_>>(), more), (expect, false), "{since:?} {until:?}");
+    }
     assert_eq!(store.log(&LogQuery { bytes: 0, ..LogQuery::default() }).unwrap().0.len(), 1);
 }
 

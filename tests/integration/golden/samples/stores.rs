@@ -105,7 +105,14 @@ pub(super) fn write_result() -> memory::WriteResult {
 }
 
 pub(super) fn log() -> memory::LogParams {
-    memory::LogParams { target: Some(memory::Target::User), limit: Some(10), before: Some(300), raw: Some(true) }
+    memory::LogParams {
+        target: Some(memory::Target::User),
+        limit: Some(10),
+        before: Some(300),
+        raw: Some(true),
+        since: Some(1_780_000_000.0),
+        until: Some(1_790_000_000.5),
+    }
 }
 
 pub(super) fn log_result() -> memory::LogResult {

@@ -32,7 +32,8 @@ pub(in crate::wire::handler) async fn log(
         return Err(Error::param("limit", format!("must be from 1 to {ROWS}")));
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let query = LogQuery { before: params.before, limit, ..LogQuery::default() };
+    let query =
+        LogQuery { before: params.before, since: params.since, until: params.until, limit, ..LogQuery::default() };
     let mut result = LogResult { rows: Vec::new(), more: false, damaged: 0, pending_count: None };
     let mut rows: Vec<(Target, Row)> = Vec::new();
     for target in Target::ALL {

@@ -155,6 +155,8 @@ class Memory:
         target: t.Target | None = None,
         limit: int | None = None,
         before: int | None = None,
+        since: float | None = None,
+        until: float | None = None,
         raw: bool | None = None,
         **options: Unpack[t.Options],
     ) -> t.MemoryLog:
@@ -162,7 +164,14 @@ class Memory:
 
         `limit` is 1 to 1,000 (50).
         """
-        params: Mapping[str, Any] = {"target": target, "limit": limit, "before": before, "raw": raw}
+        params: Mapping[str, Any] = {
+            "target": target,
+            "limit": limit,
+            "before": before,
+            "since": since,
+            "until": until,
+            "raw": raw,
+        }
         result: t.MemoryLog = await self._call("memory.log", params, options)
         return result
 
