@@ -370,6 +370,22 @@ pub struct RestoreParams {
     pub expected_revision: Option<u64>,
 }
 
+/// Params of `memory.revert`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RevertParams {
+    /// The store.
+    pub target: Target,
+    /// The revision whose change to revert; one that is no longer kept is `not_found`.
+    pub revision: u64,
+    /// The session that writes.
+    pub session: Option<String>,
+    /// The agent that writes.
+    pub agent: Option<String>,
+    /// Refuse with `conflict` unless the store is at this revision.
+    pub expected_revision: Option<u64>,
+}
+
 /// Params of `memory.pending`: none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

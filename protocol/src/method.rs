@@ -226,6 +226,8 @@ macro_rules! for_each_method {
             LedgerRecord ledger_record "ledger.record" write session ledger::RecordParams => ledger::RecordResult;
             /// Adds up herma's changes of windows. Costs are in tokens of plain input.
             LedgerRead ledger_read "ledger.read" read named ledger::ReadParams => ledger::ReadResult;
+            /// Reverts one change and keeps the later ones; NotFound if it is no longer kept.
+            MemoryRevert memory_revert "memory.revert" write writer memory::RevertParams => memory::WriteResult;
         }
     };
 }

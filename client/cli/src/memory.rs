@@ -77,6 +77,8 @@ pub(super) enum Command {
     Undo(undo::Undo),
     /// Restore a store to an earlier revision
     Restore(undo::Restore),
+    /// Undo one change of a store, and keep the later ones
+    Revert(undo::Revert),
     /// Print the stores in a format that import reads
     Export(export::Arguments),
     /// Import entries from a file
@@ -108,6 +110,7 @@ pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Fai
         Command::Diff(arguments) => revision::diff(context, arguments),
         Command::Undo(arguments) => undo::undo(context, arguments),
         Command::Restore(arguments) => undo::restore(context, arguments),
+        Command::Revert(arguments) => undo::revert(context, arguments),
         Command::Export(arguments) => export::run(context, arguments),
         Command::Import(arguments) => import::run(context, arguments),
         Command::Pending(arguments) => approval::pending(context, arguments),

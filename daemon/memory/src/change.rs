@@ -124,6 +124,8 @@ pub enum Done {
     Batch(usize),
     /// The text of this revision was restored.
     PutBack(u64),
+    /// The change of this revision was reverted.
+    Reverted(u64),
 }
 
 /// Applies the requested changes to a list of entries.
@@ -310,18 +312,25 @@ impl Grows {
     }
 }
 
-/// A store may grow up to its limit. A store over its limit may only shrink.
-fn check_size(before: &[Entry], after: &[Entry], rules: Rules<'_>, grows: Grows) -> Result<(), Refusal> {
-    let total = chars(after);
-    if total <= rules.limit || total < chars(before) || before == after {
+/// Checks the size after a change: a store may grow up to its limit, and a store over its limit may only shrink.
+///
+/// # Errors
+/// [`Refusal::Overflow`].
+pub(crate) fn check_fits(before: &[Entry], after: &[Entry], target: Target, limit: usize) -> Result<(), Refusal> {
+    let (total, current) = (chars(after), chars(before));
+    if total <= limit || total < current || before == after {
         return Ok(());
     }
-    Err(Refusal::Overflow {
-        target: rules.target,
-        current: chars(before),
-        total,
-        limit: rules.limit,
-        adding: grows == Grows::Always,
+    Err(Refusal::Overflow { target, current, total, limit, adding: false })
+}
+
+/// Checks the size after changes, as [`check_fits`].
+fn check_size(before: &[Entry], after: &[Entry], rules: Rules<'_>, grows: Grows) -> Result<(), Refusal> {
+    check_fits(before, after, rules.target, rules.limit).map_err(|refusal| match refusal {
+        Refusal::Overflow { target, current, total, limit, .. } => {
+            Refusal::Overflow { target, current, total, limit, adding: grows == Grows::Always }
+        }
+        other => other,
     })
 }
 

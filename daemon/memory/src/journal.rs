@@ -356,6 +356,15 @@ impl Journal {
         self.shorten(self.marks.len().saturating_sub(keep), None, seconds)
     }
 
+    /// Returns the change that made a revision; `None` if it is not kept.
+    ///
+    /// # Errors
+    /// The row can't be read any more.
+    pub(crate) fn row_of(&self, revision: u64) -> Result<Option<Row>, DiskError> {
+        let found = self.marks.binary_search_by_key(&revision, |mark| mark.revision);
+        found.ok().map(|at| self.row_at(&self.marks[at])).transpose()
+    }
+
     /// Returns the entries at a revision, or `None` if the journal does not have it.
     ///
     /// # Errors

@@ -24,6 +24,7 @@ pub mod pending;
 mod recovery;
 pub mod refusal;
 pub mod render;
+mod revert;
 pub mod store;
 pub mod target;
 pub mod tool;

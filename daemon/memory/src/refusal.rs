@@ -133,6 +133,16 @@ pub enum Refusal {
         /// The store.
         target: Target,
     },
+    /// A later change replaced or removed an entry that the change to revert added.
+    #[error(
+        "revision {revision} can't be reverted: it added {entry:?}, which a later change replaced or removed. Change the entry itself, or restore an earlier revision"
+    )]
+    ChangedLater {
+        /// The revision to revert.
+        revision: u64,
+        /// The beginning of the entry.
+        entry: String,
+    },
     /// The write can't be staged for approval.
     #[error("{0}")]
     NotStaged(String),
@@ -158,6 +168,10 @@ impl Refusal {
     ) -> Self {
         let matches = entries.map(|entry| preview(&shown(policy, target, entry))).collect();
         Self::Several { old_text: old_text.to_owned(), matches }
+    }
+
+    pub(crate) fn changed_later(policy: &Policy, target: Target, revision: u64, entry: &str) -> Self {
+        Self::ChangedLater { revision, entry: preview(&shown(policy, target, entry)) }
     }
 
     pub(crate) fn in_operation(self, number: usize) -> Self {

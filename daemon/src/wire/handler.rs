@@ -98,6 +98,7 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
         Request::MemoryLog(params) => memory::log(services, caller, params).await.map(Reply::MemoryLog),
         Request::MemoryUndo(params) => memory::undo(services, caller, params).await.map(Reply::MemoryUndo),
         Request::MemoryRestore(params) => memory::restore(services, caller, params).await.map(Reply::MemoryRestore),
+        Request::MemoryRevert(params) => memory::revert(services, caller, params).await.map(Reply::MemoryRevert),
         Request::MemoryPending(_) => memory::pending(services, caller).await.map(Reply::MemoryPending),
         Request::MemoryApprove(params) => memory::approve(services, caller, params).await.map(Reply::MemoryApprove),
         Request::MemoryReject(params) => memory::reject(services, caller, params).await.map(Reply::MemoryReject),

@@ -240,6 +240,13 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
             talk.ask("memory.restore", json!({ "target": "user", "revision": 1 }));
             talk.ask("memory.restore", json!({ "target": "user", "revision": 99 }));
         }
+        Method::MemoryRevert => {
+            talk.ask("memory.add", json!({ "target": "user", "content": "likes tea" }));
+            talk.ask("memory.add", json!({ "target": "user", "content": "likes figs" }));
+            talk.ask("memory.revert", json!({ "target": "user", "revision": 2 }));
+            talk.ask("memory.revert", json!({ "target": "user", "revision": 2 }));
+            talk.ask("memory.revert", json!({ "target": "user", "revision": 99 }));
+        }
         Method::MemoryPending => {
             talk.ask("memory.pending", json!({}));
             talk.ask("memory.add", json!({ "target": "user", "content": "likes tea ☕", "session": "s" }));

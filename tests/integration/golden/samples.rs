@@ -17,7 +17,7 @@ use herma_protocol::value::Content;
 use herma_protocol::{Json, Method, Reply, Request, guard, memory, output, profile};
 
 use stores::{
-    add, approve, approve_result, batch, finding, log, log_result, pending_result, remove, replace, restore,
+    add, approve, approve_result, batch, finding, log, log_result, pending_result, remove, replace, restore, revert,
     store_view, tool, undo, write_result,
 };
 
@@ -96,6 +96,7 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
         Method::Subscribe => daemons::subscribe(),
         Method::MemoryLog => (Request::MemoryLog(log()), Reply::MemoryLog(log_result())),
         Method::MemoryUndo => (Request::MemoryUndo(undo()), Reply::MemoryUndo(write_result())),
+        Method::MemoryRevert => (Request::MemoryRevert(revert()), Reply::MemoryRevert(write_result())),
         Method::MemoryRestore => (Request::MemoryRestore(restore()), Reply::MemoryRestore(write_result())),
         Method::MemoryPending => {
             (Request::MemoryPending(memory::PendingParams {}), Reply::MemoryPending(pending_result()))

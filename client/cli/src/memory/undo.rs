@@ -1,8 +1,8 @@
-//! `herma memory undo`, `herma memory restore`.
+//! `herma memory undo`, `herma memory restore`, `herma memory revert`.
 
 use herma_base::{CliContext, Failure, out};
 use herma_client::Client;
-use herma_client::protocol::memory::{LogParams, RestoreParams, UndoParams, WriteResult};
+use herma_client::protocol::memory::{LogParams, RestoreParams, RevertParams, UndoParams, WriteResult};
 
 use super::Store;
 use super::change::Change;
@@ -32,6 +32,19 @@ pub(crate) struct Restore {
     writing: Writing,
 }
 
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Entries that the change removed are back, entries that it added are gone, and later changes stay. It is refused if a later change replaced or removed an entry that it added. `herma memory log` lists the revisions.\n\nExample:\n  herma memory revert memory 12"
+)]
+pub(crate) struct Revert {
+    /// The store
+    store: Store,
+    /// The revision whose change to undo
+    revision: u64,
+    #[command(flatten)]
+    writing: Writing,
+}
+
 pub(super) fn undo(context: &CliContext<'_>, arguments: &Undo) -> Result<(), Failure> {
     let mut client = context.connect()?;
     let result = client.memory_undo(UndoParams {
@@ -46,6 +59,18 @@ pub(super) fn undo(context: &CliContext<'_>, arguments: &Undo) -> Result<(), Fai
 pub(super) fn restore(context: &CliContext<'_>, arguments: &Restore) -> Result<(), Failure> {
     let mut client = context.connect()?;
     let result = client.memory_restore(RestoreParams {
+        target: arguments.store.into(),
+        revision: arguments.revision,
+        session: None,
+        agent: Some(arguments.writing.agent.clone()),
+        expected_revision: arguments.writing.expected_revision,
+    })?;
+    report(context, client, arguments.store, &result)
+}
+
+pub(super) fn revert(context: &CliContext<'_>, arguments: &Revert) -> Result<(), Failure> {
+    let mut client = context.connect()?;
+    let result = client.memory_revert(RevertParams {
         target: arguments.store.into(),
         revision: arguments.revision,
         session: None,

@@ -101,5 +101,6 @@ EFFECTS: dict[str, Effect] = {
     "files.restore": Effect.WRITE,
     "ledger.record": Effect.WRITE,
     "ledger.read": Effect.READ,
+    "memory.revert": Effect.WRITE,
 }
 """By the name on the wire."""

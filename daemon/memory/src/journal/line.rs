@@ -107,6 +107,8 @@ pub enum Action {
     Undo,
     /// The text of an earlier revision was restored.
     Restore,
+    /// One earlier change was reverted.
+    Revert,
     /// Another program changed the file.
     External,
     /// A host joined and brought its entries.
@@ -127,6 +129,7 @@ impl Action {
             Self::Batch,
             Self::Undo,
             Self::Restore,
+            Self::Revert,
             Self::External,
             Self::Join,
         ];
@@ -143,6 +146,7 @@ impl Action {
             Self::Batch => "batch",
             Self::Undo => "undo",
             Self::Restore => "restore",
+            Self::Revert => "revert",
             Self::External => "external",
             Self::Join => "join",
             Self::Other(name) => name,

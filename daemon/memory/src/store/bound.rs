@@ -48,7 +48,7 @@ impl Edit {
     fn changes(&self) -> &[Change] {
         match self {
             Self::Change { changes, .. } => changes.list(),
-            Self::Undo | Self::Restore(_) => &[],
+            Self::Undo | Self::Restore(_) | Self::Revert(_) => &[],
         }
     }
 

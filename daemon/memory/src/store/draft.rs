@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use herma_disk::DiskError;
+
 use super::backup::back_up;
 use super::known::all;
 use super::{Store, StoreError, View};
 use crate::bound::part;
-use crate::change::{self, Applied, Change, Changes, Done, Drift, Rules};
+use crate::change::{self, Applied, Change, Changes, Done, Drift, Rules, check_fits};
 use crate::entries::Entry;
 use crate::journal::Journal;
 use crate::journal::line::{Action, Author, Replaced, Row};
 use crate::refusal::Refusal;
+use crate::revert::reverted;
 
 /// An edit of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub enum Edit {
     Undo,
     /// Restore the text of this revision.
     Restore(u64),
+    /// Revert the change of this revision, and keep the later ones.
+    Revert(u64),
 }
 
 impl Edit {
@@ -37,6 +42,7 @@ impl Edit {
             Self::Change { changes: Changes::Batch { .. }, .. } => Action::Batch,
             Self::Undo => Action::Undo,
             Self::Restore(_) => Action::Restore,
+            Self::Revert(_) => Action::Revert,
         }
     }
 }
@@ -116,6 +122,7 @@ impl Draft {
             Edit::Change { changes, drift } => self.change(store, changes, *drift)?,
             Edit::Undo => self.undone(store)?,
             Edit::Restore(revision) => self.restored(store, *revision)?,
+            Edit::Revert(revision) => self.reverted(store, *revision)?,
         };
         match store.is_shared {
             true => self.add_parts(&mut applied, edit.action(), author)?,
@@ -132,7 +139,7 @@ impl Draft {
         let entries = std::mem::take(&mut applied.entries);
         let (entries, bound) = match applied.done {
             // Only shared entries have revisions, so only they are restored.
-            Done::PutBack(_) => (entries, self.bound.to_vec()),
+            Done::PutBack(_) | Done::Reverted(_) => (entries, self.bound.to_vec()),
             _ => part(entries),
         };
         match (*entries != *self.entries, *bound != *self.bound) {
@@ -197,11 +204,35 @@ impl Draft {
         }
         let journal = store.journal.as_ref();
         let entries = journal.map(|journal| journal.entries_at(revision)).transpose();
-        match entries.map_err(|error| EditError::Store(StoreError::unreadable(error)))?.flatten() {
+        match entries.map_err(unreadable)?.flatten() {
             Some(entries) => Ok(put_back(&entries, revision)),
             None => Err(EditError::NotKept { revision, kept: journal.and_then(Journal::kept) }),
         }
     }
+
+    fn reverted(&self, store: &Store, revision: u64) -> Result<Applied, EditError> {
+        let unwritten = store.known.iter().flat_map(|known| &known.unwritten);
+        let recent =
+            self.rows.iter().chain(&store.ahead).chain(unwritten).find(|row| row.revision == revision).cloned();
+        let journal = store.journal.as_ref();
+        let row = match recent {
+            Some(row) => Some(row),
+            None => journal.map(|journal| journal.row_of(revision)).transpose().map_err(unreadable)?.flatten(),
+        };
+        let Some(row) = row else {
+            // The journal has the text before its oldest change, but not the change that made it.
+            let kept = journal.and_then(Journal::kept).map(|(oldest, newest)| (oldest.saturating_add(1), newest));
+            return Err(EditError::NotKept { revision, kept });
+        };
+        let entries = reverted(&self.entries, &row.before, &row.after)
+            .map_err(|entry| Refusal::changed_later(&store.policy, store.target, revision, &entry))?;
+        check_fits(&self.all(), &all(&entries, &self.bound), store.target, store.limits.chars)?;
+        Ok(Applied { entries, done: Done::Reverted(revision), warnings: Vec::new() })
+    }
+}
+
+fn unreadable(error: DiskError) -> EditError {
+    EditError::Store(StoreError::unreadable(error))
 }
 
 fn put_back(entries: &[Entry], revision: u64) -> Applied {

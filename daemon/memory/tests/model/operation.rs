@@ -38,6 +38,7 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
             .prop_map(|(changes, emptying, drift)| edit(Changes::Batch { changes, emptying }, drift)),
         3 => Just(Operation::Edit(Edit::Undo)),
         3 => (0..30_u64).prop_map(|revision| Operation::Edit(Edit::Restore(revision))),
+        3 => (0..30_u64).prop_map(|revision| Operation::Edit(Edit::Revert(revision))),
         3 => file().prop_map(Operation::External),
         1 => Just(Operation::Rewrite),
         1 => Just(Operation::Compact),

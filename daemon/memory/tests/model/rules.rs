@@ -172,6 +172,7 @@ pub(crate) fn name(refusal: &Refusal) -> String {
         Refusal::WouldEmpty => "would empty".into(),
         Refusal::Operation { number, refusal } => format!("operation {number}: {}", name(refusal)),
         Refusal::NothingToUndo { .. } => "nothing to undo".into(),
+        Refusal::ChangedLater { revision, .. } => format!("{revision} was changed later"),
         Refusal::NotStaged(words) | Refusal::Arguments(words) => words.clone(),
     }
 }

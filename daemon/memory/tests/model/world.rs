@@ -124,9 +124,21 @@ impl World {
             Edit::Change { changes, drift } => (changed(&before, changes, *drift), action(edit)),
             Edit::Undo => (self.undone(), "undo"),
             Edit::Restore(revision) => (self.restored(*revision), "restore"),
+            Edit::Revert(revision) => {
+                // The places of entries that are back are the store's choice.
+                let (found, expected) = (self.applied(edit), self.reverted(*revision));
+                assert_eq!(found.clone().map(sorted), expected.map(sorted), "{edit:?} of {before:?}");
+                return self.wrote("revert", &before, found);
+            }
         };
-        assert_eq!(self.applied(edit), expected, "{edit:?} of {before:?}");
-        if let Some(after) = expected.ok().filter(|after| *after != before) {
+        let found = self.applied(edit);
+        assert_eq!(found, expected, "{edit:?} of {before:?}");
+        self.wrote(action, &before, found);
+    }
+
+    /// Notes the result of an edit.
+    fn wrote(&mut self, action: &str, before: &[String], expected: Result<Vec<String>, String>) {
+        if let Some(after) = expected.ok().filter(|after| after != before) {
             self.push(action, after);
             assert_eq!(self.text(), self.expected().1.join(DELIMITER));
         }
@@ -162,6 +174,29 @@ impl World {
                 Err(format!("{revision} is not kept, but {kept:?}"))
             }
         }
+    }
+
+    fn reverted(&self, revision: u64) -> Result<Vec<String>, String> {
+        let Some(row) = self.rows.iter().find(|row| row.revision == revision) else {
+            let kept = self.rows.first().map(|oldest| (oldest.revision, self.expected().0));
+            return Err(format!("{revision} is not kept, but {kept:?}"));
+        };
+        let (_, mut entries) = self.expected();
+        let before = entries.clone();
+        for added in row.after.iter().filter(|entry| !row.before.contains(entry)) {
+            let at = entries.iter().position(|entry| entry == added);
+            entries.remove(at.ok_or_else(|| format!("{revision} was changed later"))?);
+        }
+        for removed in row.before.iter().filter(|entry| !row.after.contains(entry)) {
+            if !entries.contains(removed) {
+                entries.push(removed.clone());
+            }
+        }
+        let [size, total] = [&before, &entries].map(|entries| entries.join(DELIMITER).chars().count());
+        if total > LIMIT && total >= size && sorted(entries.clone()) != sorted(before) {
+            return Err(format!("overflow by {}", total - LIMIT));
+        }
+        Ok(entries)
     }
 
     fn push(&mut self, action: &str, after: Vec<String>) {
@@ -276,6 +311,11 @@ fn date(path: &Path) {
     File::options().write(true).open(path).unwrap().set_modified(later).unwrap();
 }
 
+fn sorted(mut entries: Vec<String>) -> Vec<String> {
+    entries.sort();
+    entries
+}
+
 fn action(edit: &Edit) -> &'static str {
     use herma_memory::Change::{Add, Remove, Replace};
     use herma_memory::change::Changes::{Batch, Single};
@@ -286,5 +326,6 @@ fn action(edit: &Edit) -> &'static str {
         Edit::Change { changes: Batch { .. }, .. } => "batch",
         Edit::Undo => "undo",
         Edit::Restore(_) => "restore",
+        Edit::Revert(_) => "revert",
     }
 }

@@ -129,7 +129,7 @@ fn notification(event: Event) -> Notification {
             revision: change.revision,
             cause: match change.action {
                 Action::External => Cause::External,
-                Action::Undo => Cause::Undo,
+                Action::Undo | Action::Revert => Cause::Undo,
                 Action::Restore => Cause::Restore,
                 _ => Cause::Write,
             },

@@ -14,7 +14,7 @@ use herma_protocol::memory::{
 use herma_protocol::{Json, limits};
 
 pub(super) use approval::{approve, pending, queued, reject};
-pub(super) use history::{log, restore, undo};
+pub(super) use history::{log, restore, revert, undo};
 use written::{strings, written};
 
 use crate::data::error::{Error, Outcome};

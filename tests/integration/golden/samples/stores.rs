@@ -153,6 +153,16 @@ pub(super) fn restore() -> memory::RestoreParams {
     }
 }
 
+pub(super) fn revert() -> memory::RevertParams {
+    memory::RevertParams {
+        target: memory::Target::Memory,
+        revision: 3,
+        session: Some("s-1".into()),
+        agent: Some("hermes".into()),
+        expected_revision: Some(5),
+    }
+}
+
 pub(super) fn pending_result() -> memory::PendingResult {
     memory::PendingResult {
         pending: vec![memory::PendingWrite {

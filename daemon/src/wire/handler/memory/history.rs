@@ -1,4 +1,4 @@
-//! `memory.log`, `memory.undo`, `memory.restore`.
+//! `memory.log`, `memory.undo`, `memory.restore`, `memory.revert`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use herma_guard::Policy;
 use herma_memory::render::shown;
 use herma_memory::{Edit, Entry, LogQuery, Row, Target};
-use herma_protocol::memory::{LogParams, LogResult, LogRow, RestoreParams, UndoParams, WriteResult};
+use herma_protocol::memory::{LogParams, LogResult, LogRow, RestoreParams, RevertParams, UndoParams, WriteResult};
 
 use super::written::{strings, written};
 use super::{author, domain_target, wire_target};
@@ -70,6 +70,17 @@ pub(in crate::wire::handler) async fn restore(
 ) -> Outcome<WriteResult> {
     let author = author(params.session, params.agent)?;
     let (target, edit) = (domain_target(params.target), Edit::Restore(params.revision));
+    let report = services.memory.put_back(caller, target, edit, params.expected_revision, author).await?;
+    Ok(written(services, report))
+}
+
+pub(in crate::wire::handler) async fn revert(
+    services: &Services,
+    caller: &Caller,
+    params: RevertParams,
+) -> Outcome<WriteResult> {
+    let author = author(params.session, params.agent)?;
+    let (target, edit) = (domain_target(params.target), Edit::Revert(params.revision));
     let report = services.memory.put_back(caller, target, edit, params.expected_revision, author).await?;
     Ok(written(services, report))
 }

@@ -91,6 +91,7 @@ fn done(policy: &Policy, view: &View, applied: &Applied) -> WriteResult {
             format!("Entry removed from {file}.")
         }
         Done::Batch(count) => format!("{count} operations applied to {file}."),
+        Done::Reverted(revision) => format!("The change of revision {revision} is reverted in {file}."),
         Done::PutBack(revision) => format!("{file} holds the text of revision {revision} again."),
     };
     result.message = Some(message);

@@ -253,3 +253,24 @@ class Memory:
         params: Mapping[str, Any] = {}
         result: t.MemoryQueued = await self._call("memory.queued", params, options)
         return result
+
+    async def revert(
+        self,
+        *,
+        target: t.Target,
+        revision: int,
+        session: str | None = None,
+        agent: str | None = None,
+        expected_revision: int | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.WriteResult:
+        """Reverts one change and keeps the later ones; NotFound if it is no longer kept."""
+        params: Mapping[str, Any] = {
+            "target": target,
+            "revision": revision,
+            "session": session,
+            "agent": agent,
+            "expected_revision": expected_revision,
+        }
+        result: t.WriteResult = await self._call("memory.revert", params, options)
+        return result
