@@ -75,7 +75,7 @@ struct Arguments {
 /// Runs the program until it ends. `version` is the text for `--version`.
 #[must_use]
 pub fn main(version: &'static str) -> ExitCode {
-    herma_heap::keep_little();
+    herma_heap::limit_retained_memory();
     let found = Arguments::command().version(version).get_matches();
     let arguments = Arguments::from_arg_matches(&found).unwrap_or_else(|error| error.exit());
     match serve(&arguments) {

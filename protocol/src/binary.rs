@@ -108,7 +108,7 @@ pub fn read_request(payload: &[u8]) -> Result<ClientFrame, BinaryError> {
 /// # Errors
 /// As for [`read_request`].
 pub fn read_request_taking(payload: &mut Vec<u8>) -> Result<ClientFrame, BinaryError> {
-    request(Parts::taken_of(payload)?)
+    request(Parts::from_owned(payload)?)
 }
 
 fn request(parts: Parts<'_>) -> Result<ClientFrame, BinaryError> {
@@ -141,7 +141,7 @@ fn request_of(parts: Parts<'_>) -> Result<(Header, Request), RpcError> {
 /// # Errors
 /// A payload that is incomplete, too long or malformed, or a result that doesn't match its method.
 pub fn read_incoming(mut payload: Vec<u8>) -> Result<Incoming, BinaryError> {
-    let Parts { id, kind, method, attachments, body } = Parts::taken_of(&mut payload)?;
+    let Parts { id, kind, method, attachments, body } = Parts::from_owned(&mut payload)?;
     let attachments = attachments.map_err(BinaryError)?;
     let read = || incoming(id, kind, &method, &body);
     if attachments.is_empty() { read() } else { attached::reading(attachments, read).0 }

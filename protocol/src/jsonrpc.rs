@@ -135,7 +135,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
 }
 
 fn read_item(text: &str) -> Item {
-    read_apart(text).unwrap_or_else(|| read_whole(text))
+    read_long_params(text).unwrap_or_else(|| read_whole(text))
 }
 
 /// Items of at least this many bytes are read in two parts.
@@ -143,7 +143,7 @@ const APART: usize = 64 << 10;
 
 /// Reads an item with long params. Reads the text around the params first, so that the params are
 /// parsed only once. Returns `None` if there are no params or anything is wrong.
-fn read_apart(text: &str) -> Option<Item> {
+fn read_long_params(text: &str) -> Option<Item> {
     if text.len() < APART || !text.starts_with('{') {
         return None;
     }
@@ -387,7 +387,7 @@ mod tests {
             (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"context.compress","params":{}"#, &params[..90_000]), false),
         ] {
             let around = format!("{} … {}", &line[..80], &line[line.len() - 40..]);
-            assert_eq!(read_apart(&line).is_some(), is_apart, "{around}");
+            assert_eq!(read_long_params(&line).is_some(), is_apart, "{around}");
             assert_eq!(read_item(&line), read_whole(&line), "{around}");
         }
     }

@@ -67,7 +67,7 @@ impl SettingsFile {
         if !self.is_same(found)? {
             return Err(self.changed("nothing was written"));
         }
-        staged.put_in_place()?;
+        staged.commit()?;
         Ok(Some(backup))
     }
 

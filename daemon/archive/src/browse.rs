@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::original::Left;
 use crate::original::STAYED;
-use crate::transcript::wide;
+use crate::transcript::to_u64;
 use crate::{ArchiveError, Reader, original};
 
 /// A stored message.
@@ -256,7 +256,7 @@ impl Reader {
 
 /// Converts a row count to SQLite's type. A count that is too large becomes the maximum.
 pub(crate) fn narrow(count: usize) -> i64 {
-    i64::try_from(wide(count)).unwrap_or(i64::MAX)
+    i64::try_from(to_u64(count)).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

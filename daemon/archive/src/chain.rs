@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rusqlite::{OptionalExtension, params};
 
-use crate::transcript::wide;
+use crate::transcript::to_u64;
 use crate::{Archive, ArchiveError, Reader};
 
 /// The maximum number of continuations that are followed, far more than any session has. It also ends a cycle.
@@ -66,7 +66,7 @@ impl Reader {
     /// Returns the session and the sessions that it continues, nearest first.
     pub(crate) fn lineage(&self, id: &str) -> Result<Vec<String>, ArchiveError> {
         let mut query = self.connection.prepare_cached(LINEAGE)?;
-        let rows = query.query_map(params![id, wide(LONGEST_CHAIN)], |row| row.get(0))?;
+        let rows = query.query_map(params![id, to_u64(LONGEST_CHAIN)], |row| row.get(0))?;
         let mut sessions: Vec<String> = rows.collect::<Result<_, _>>()?;
         let mut seen = HashSet::new();
         sessions.retain(|id| seen.insert(id.clone()));
@@ -153,7 +153,7 @@ impl Archive {
              AND EXISTS (SELECT 1 FROM session AS parent
                          WHERE parent.id = session.parent AND parent.end_reason = 'compression')
              AND NOT EXISTS (SELECT 1 FROM usage WHERE usage.session = session.id)";
-        Ok(wide(self.connection().prepare_cached(query)?.execute(params![now, now - ORPHAN_AGE])?))
+        Ok(to_u64(self.connection().prepare_cached(query)?.execute(params![now, now - ORPHAN_AGE])?))
     }
 }
 

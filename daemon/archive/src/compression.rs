@@ -33,7 +33,7 @@ const NUMBER_CHARS: usize = 24;
 
 /// The changes of a compression in addition to the list.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Beside<'a> {
+pub struct CompressionExtras<'a> {
     /// The engine's new memory; unchanged if absent.
     pub engine: Option<&'a EngineRow>,
     /// New or changed rules.
@@ -50,14 +50,14 @@ pub struct Beside<'a> {
     pub anchors: &'a [(u64, String)],
 }
 
-/// A compression that is being saved, in one transaction. Dropping it before [`Keeping::keep`] rolls everything back.
+/// A compression that is being saved, in one transaction. Dropping it before [`CompressionTransaction::keep`] rolls everything back.
 ///
 /// Its commit does not move the log into the file, because a client waits for it. The next commit does: it is one of
 /// the text index, which no client waits for.
-pub struct Keeping<'a> {
+pub struct CompressionTransaction<'a> {
     reader: &'a Reader,
     transaction: Transaction<'a>,
-    /// Positions of the messages that [`Keeping::begin`] saved; `None` before that call.
+    /// Positions of the messages that [`CompressionTransaction::begin`] saved; `None` before that call.
     begun: Option<Range<u64>>,
     _log: LongLog<'a>,
 }
@@ -67,14 +67,14 @@ impl Archive {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn compression(&mut self) -> Result<Keeping<'_>, ArchiveError> {
+    pub fn compression(&mut self) -> Result<CompressionTransaction<'_>, ArchiveError> {
         let log = LongLog::of(self.connection())?;
         let transaction = Transaction::new_unchecked(self.connection(), TransactionBehavior::Immediate)?;
-        Ok(Keeping { reader: self.reader(), transaction, begun: None, _log: log })
+        Ok(CompressionTransaction { reader: self.reader(), transaction, begun: None, _log: log })
     }
 }
 
-impl Keeping<'_> {
+impl CompressionTransaction<'_> {
     /// Returns the reading functions. They see everything saved so far.
     #[must_use]
     pub const fn reader(&self) -> &Reader {
@@ -100,7 +100,7 @@ impl Keeping<'_> {
     /// messages are stored already and this saves none.
     ///
     /// # Errors
-    /// As [`Keeping::keep`].
+    /// As [`CompressionTransaction::keep`].
     pub fn begin(&mut self, beginning: &Beginning<'_>) -> Result<(), ArchiveError> {
         self.begun = Some(removed::begin_in(&self.transaction, beginning)?);
         Ok(())
@@ -120,7 +120,11 @@ impl Keeping<'_> {
     /// - A new list that keeps a message that is removed, or that is not in the transcript.
     /// - A removal without a message that `begin` saved.
     /// - A failure of the database.
-    pub fn keep(self, removal: &Removal<'_>, beside: &Beside<'_>) -> Result<Option<SessionRow>, ArchiveError> {
+    pub fn keep(
+        self,
+        removal: &Removal<'_>,
+        beside: &CompressionExtras<'_>,
+    ) -> Result<Option<SessionRow>, ArchiveError> {
         let going_on = match beside.continuation {
             Some(snapshot) => Some(self.continuation(removal, snapshot)?),
             None => None,

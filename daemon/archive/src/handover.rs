@@ -12,7 +12,7 @@ mod marks;
 mod rows;
 mod take;
 
-pub use self::give::{Came, Parts};
+pub use self::give::{Parts, ReceivedMessages};
 pub use self::marks::{Held, MOVED, Unsent};
 pub use self::take::{Taking, Took, names_in};
 

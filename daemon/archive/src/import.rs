@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use crate::session::{self, SessionRow};
-use crate::transcript::{NewMessage, Rows, next_position, session_key, take_ids, wide};
+use crate::transcript::{NewMessage, Rows, next_position, session_key, take_ids, to_u64};
 use crate::{Archive, ArchiveError};
 
 /// The end reason of a session that was imported and that no agent opened here. Only such a session may grow by
@@ -69,7 +69,7 @@ impl Archive {
             transaction.prepare_cached(query)?.execute(params![row.id, row.ended_at])?;
         }
         transaction.commit()?;
-        Ok(Imported::Next(next + wide(new.len())))
+        Ok(Imported::Next(next + to_u64(new.len())))
     }
 }
 

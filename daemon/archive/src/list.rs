@@ -13,7 +13,7 @@ pub const PREVIEW: usize = 60;
 
 /// A session with its counts, usage and preview.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown {
+pub struct SessionOverview {
     /// The session itself. In a list of chains this is the chain's tip, with the `started_at` of the root.
     pub row: SessionRow,
     /// The number of all its messages, including those that left its list.
@@ -44,7 +44,7 @@ pub struct List<'a> {
 }
 
 /// The condition for a session that is not part of another one, as continuations and sessions of a delegate are.
-const STANDS_ALONE: &str = "(session.parent IS NULL
+const IS_ROOT: &str = "(session.parent IS NULL
      OR NOT EXISTS (SELECT 1 FROM session AS parent WHERE parent.id = session.parent)
      OR EXISTS (SELECT 1 FROM session AS parent WHERE parent.id = session.parent
                 AND parent.end_reason IN ('branched', 'branch', 'clear') AND session.started_at >= parent.ended_at))";
@@ -54,7 +54,7 @@ impl Reader {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn show(&self, id: &str) -> Result<Option<Shown>, ArchiveError> {
+    pub fn show(&self, id: &str) -> Result<Option<SessionOverview>, ArchiveError> {
         let query = format!("SELECT {}, {COUNTS} FROM session WHERE id = ?1", session::COLUMNS);
         let Some(counted) = self.connection.prepare_cached(&query)?.query_row([id], Counted::from_row).optional()?
         else {
@@ -68,7 +68,7 @@ impl Reader {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn list(&self, list: &List<'_>) -> Result<Vec<Shown>, ArchiveError> {
+    pub fn list(&self, list: &List<'_>) -> Result<Vec<SessionOverview>, ArchiveError> {
         let view = self.connection.unchecked_transaction()?;
         let mut sessions = Vec::new();
         for (root, started_at) in self.roots(list)? {
@@ -85,8 +85,7 @@ impl Reader {
     }
 
     fn roots(&self, list: &List<'_>) -> Result<Vec<(String, f64)>, ArchiveError> {
-        let mut query =
-            format!("SELECT id, started_at FROM session WHERE {}", if list.raw { "1" } else { STANDS_ALONE });
+        let mut query = format!("SELECT id, started_at FROM session WHERE {}", if list.raw { "1" } else { IS_ROOT });
         let limit = narrow(list.limit);
         let mut values: Vec<&dyn ToSql> = vec![&limit];
         if let Some(profile) = &list.profile {
@@ -103,10 +102,10 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    fn shown(&self, counted: Counted, lineage_root: String) -> Result<Shown, ArchiveError> {
+    fn shown(&self, counted: Counted, lineage_root: String) -> Result<SessionOverview, ArchiveError> {
         let Counted { row, messages, tool_calls, last_active } = counted;
         let (usage, preview) = (self.session_totals(&row.id)?, self.preview(&row.id)?);
-        Ok(Shown { row, messages, tool_calls, usage, preview, last_active, lineage_root })
+        Ok(SessionOverview { row, messages, tool_calls, usage, preview, last_active, lineage_root })
     }
 
     fn preview(&self, session: &str) -> Result<String, ArchiveError> {

@@ -57,7 +57,7 @@ impl Archive {
     /// A failure of the database.
     pub fn drop_unbound_locks(&self) -> Result<u64, ArchiveError> {
         let query = "DELETE FROM lock WHERE until IS NULL";
-        Ok(crate::transcript::wide(self.connection().prepare_cached(query)?.execute([])?))
+        Ok(crate::transcript::to_u64(self.connection().prepare_cached(query)?.execute([])?))
     }
 }
 

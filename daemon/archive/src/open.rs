@@ -119,15 +119,15 @@ impl Archive {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn keep_little(&self) -> Result<(), ArchiveError> {
-        self.reader.keep_little()
+    pub fn shrink_memory(&self) -> Result<(), ArchiveError> {
+        self.reader.shrink_memory()
     }
 
     /// Moves everything from the write-ahead log into the file, durably.
     ///
     /// # Errors
     /// A reader blocks the checkpoint for too long, or the disk refuses the write.
-    pub fn put_log_away(&self) -> Result<(), ArchiveError> {
+    pub fn checkpoint(&self) -> Result<(), ArchiveError> {
         let is_busy: bool = self.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
         if is_busy { Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(5), None).into()) } else { Ok(()) }
     }
@@ -161,7 +161,7 @@ impl Reader {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn keep_little(&self) -> Result<(), ArchiveError> {
+    pub fn shrink_memory(&self) -> Result<(), ArchiveError> {
         self.connection.execute_batch("PRAGMA shrink_memory")?;
         Ok(())
     }

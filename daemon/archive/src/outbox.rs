@@ -275,7 +275,7 @@ impl Archive {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn bring_behind(&self, identity: u32, through: u64) -> Result<(), ArchiveError> {
+    pub fn upload_again_after(&self, identity: u32, through: u64) -> Result<(), ArchiveError> {
         self.mark(identity, "UPDATE meta SET value = min(value, ?2) WHERE name = 'shipped'", through)
     }
 
@@ -299,7 +299,7 @@ impl Archive {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn ship_as_another(&self) -> Result<(), ArchiveError> {
+    pub fn reset_identity(&self) -> Result<(), ArchiveError> {
         let transaction = self.connection().unchecked_transaction()?;
         // Other hosts may have taken sessions over. They know messages by the old identity, under which these stay in
         // the database.
@@ -315,7 +315,7 @@ impl Archive {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn take_back(&self, session: &str) -> Result<(), ArchiveError> {
+    pub fn schedule_removal(&self, session: &str) -> Result<(), ArchiveError> {
         let query = "INSERT OR IGNORE INTO session_gone (session, below, birth, term)
                      SELECT ?1, next.value, held.birth, held.term
                      FROM meta AS next, meta AS shares LEFT JOIN held ON held.session = ?1 AND held.holder IS NULL

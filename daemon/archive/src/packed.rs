@@ -12,9 +12,9 @@ const LARGEST: f32 = 127.0;
 
 /// A vector in its stored form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Packed(Vec<u8>);
+pub struct QuantizedVector(Vec<u8>);
 
-impl Packed {
+impl QuantizedVector {
     /// Returns the value that is stored for a text without a vector, so that the text is not embedded again.
     #[must_use]
     pub const fn none() -> Self {
@@ -53,7 +53,7 @@ pub(crate) fn unit(vector: &[f32]) -> Option<Vec<f32>> {
 }
 
 /// Returns the cosine similarity of a packed vector and a vector of length 1, from -1 to 1; `None` if the sizes differ.
-pub(crate) fn likeness(packed: &[u8], unit: &[f32]) -> Option<f32> {
+pub(crate) fn cosine_similarity(packed: &[u8], unit: &[f32]) -> Option<f32> {
     let (factor, numbers) = packed.split_first_chunk::<FACTOR>()?;
     if numbers.len() != unit.len() {
         return None;
@@ -71,9 +71,9 @@ mod tests {
     #[test]
     fn what_has_no_direction_is_no_vector() {
         for vector in [&[][..], &[0.0, 0.0], &[f32::NAN, 1.0], &[f32::INFINITY, 1.0]] {
-            assert_eq!(Packed::of(vector), Packed::none(), "{vector:?}");
+            assert_eq!(QuantizedVector::of(vector), QuantizedVector::none(), "{vector:?}");
         }
-        assert_eq!(likeness(&Packed::none().0, &[1.0]), None);
+        assert_eq!(cosine_similarity(&QuantizedVector::none().0, &[1.0]), None);
     }
 
     proptest! {
@@ -82,7 +82,7 @@ mod tests {
         fn a_packed_vector_is_as_like_as_before(one in prop::collection::vec(-3.0_f32..3.0, 64), other in prop::collection::vec(-3.0_f32..3.0, 64)) {
             let (Some(a), Some(b)) = (unit(&one), unit(&other)) else { return Ok(()) };
             let exact: f32 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
-            let packed = likeness(&Packed::of(&one).0, &b).unwrap();
+            let packed = cosine_similarity(&QuantizedVector::of(&one).0, &b).unwrap();
             prop_assert!((exact - packed).abs() < 0.01, "{exact} {packed}");
         }
     }

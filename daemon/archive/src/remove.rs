@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use crate::transcript::{find_session_key, wide};
+use crate::transcript::{find_session_key, to_u64};
 use crate::{Archive, ArchiveError, index};
 
 /// The data that was removed with a session.
@@ -147,7 +147,7 @@ fn remove(transaction: &Connection, id: &str) -> Result<Removed, ArchiveError> {
             list(transaction, "SELECT id, octet_length(body) FROM message WHERE session = ?1", key, |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })?;
-        removed.messages = wide(messages.len());
+        removed.messages = to_u64(messages.len());
         removed.bytes = messages.iter().map(|(_, bytes)| bytes).sum();
         let ids: Vec<i64> = messages.into_iter().map(|(id, _)| id).collect();
         was_indexed = !ids.is_empty();

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use crate::transcript::{self, NewMessage, Rows, chars, wide};
+use crate::transcript::{self, NewMessage, Rows, chars, to_u64};
 use crate::{ArchiveError, Reader};
 
 /// One compression, to be saved before its result leaves the daemon.
@@ -133,7 +133,7 @@ pub(crate) fn begin_in(transaction: &Transaction<'_>, beginning: &Beginning<'_>)
         rows.insert(&NewMessage { id, generation: before, position, time, compression: Some(handle), body })?;
     }
     rows.count(time)?;
-    Ok(first..first.saturating_add(wide(messages.len())))
+    Ok(first..first.saturating_add(to_u64(messages.len())))
 }
 
 impl Reader {
@@ -263,7 +263,7 @@ impl Move<'_> {
                  WHERE session = ?1 AND compression IS NULL AND position >= ?2 AND position < ?3",
             )?
             .execute(params![self.key, positions.start, positions.end, self.removal.handle])?;
-        if wide(marked) == positions.end - positions.start {
+        if to_u64(marked) == positions.end - positions.start {
             Ok(())
         } else {
             Err(self.misfit(format!("of messages {positions:?} only {marked} are there")))

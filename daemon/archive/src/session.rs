@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::transcript::wide;
+use crate::transcript::to_u64;
 use crate::{Archive, ArchiveError, Reader};
 
 /// The end reason of a session that another one continues.
@@ -218,7 +218,7 @@ impl Archive {
     /// A failure of the database.
     pub fn mark_interrupted(&self, now: f64) -> Result<u64, ArchiveError> {
         let query = "UPDATE session SET ended_at = ?1, end_reason = 'crash' WHERE ended_at IS NULL";
-        Ok(wide(self.connection().prepare_cached(query)?.execute([now])?))
+        Ok(to_u64(self.connection().prepare_cached(query)?.execute([now])?))
     }
 
     /// Saves the settings from `context.configure`.

@@ -2,7 +2,7 @@
 
 use tempfile::TempDir;
 
-use crate::compression::Beside;
+use crate::compression::CompressionExtras;
 use crate::removed::Removal;
 use crate::session::{SessionRow, SnapshotRow};
 use crate::{Archive, ArchiveError, Reader};
@@ -12,14 +12,14 @@ impl Archive {
     pub(crate) fn keep_compression(
         &mut self,
         removal: &Removal<'_>,
-        beside: &Beside<'_>,
+        beside: &CompressionExtras<'_>,
     ) -> Result<Option<SessionRow>, ArchiveError> {
         self.compression()?.keep(removal, beside)
     }
 
     /// Saves a compression that changes nothing but the list.
     pub(crate) fn keep_removed(&mut self, removal: &Removal<'_>) -> Result<(), ArchiveError> {
-        self.keep_compression(removal, &Beside::default()).map(drop)
+        self.keep_compression(removal, &CompressionExtras::default()).map(drop)
     }
 }
 

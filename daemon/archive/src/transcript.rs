@@ -132,7 +132,7 @@ pub(crate) fn append_in(
         rows.insert(&NewMessage { id, generation, position, time: now, compression: None, body })?;
     }
     rows.count(now)?;
-    Ok(Appended::Next(next + wide(new.len())))
+    Ok(Appended::Next(next + to_u64(new.len())))
 }
 
 /// Identifies the transcript that a list was read from. A session that was removed and created again has another one.
@@ -330,7 +330,7 @@ impl<'t> Rows<'t> {
     pub(crate) fn count(self, now: f64) -> Result<(), ArchiveError> {
         let query = "UPDATE session SET messages = messages + ?2, tool_calls = tool_calls + ?3,
                      last_active = max(coalesce(last_active, ?4), ?4) WHERE id = ?1";
-        let counts = params![self.session, wide(self.messages), wide(self.tool_calls), now];
+        let counts = params![self.session, to_u64(self.messages), to_u64(self.tool_calls), now];
         self.transaction.prepare_cached(query)?.execute(counts)?;
         Ok(())
     }
@@ -364,7 +364,7 @@ pub(crate) fn find_session_key(connection: &Connection, session: &str) -> Result
 /// No id is assigned twice, even after its row is gone.
 pub(crate) fn take_ids(connection: &Connection, count: usize) -> Result<i64, ArchiveError> {
     let query = "UPDATE meta SET value = value + ?1 WHERE name = 'next_id' RETURNING value - ?1";
-    Ok(connection.prepare_cached(query)?.query_row([wide(count)], |row| row.get(0))?)
+    Ok(connection.prepare_cached(query)?.query_row([to_u64(count)], |row| row.get(0))?)
 }
 
 /// Returns the position after the transcript's last message.
@@ -375,10 +375,10 @@ pub(crate) fn next_position(connection: &Connection, key: i64) -> Result<u64, Ar
 
 /// Returns the length of a text in chars.
 pub(crate) fn chars(text: &str) -> u64 {
-    wide(text.chars().count())
+    to_u64(text.chars().count())
 }
 
-pub(crate) fn wide(count: usize) -> u64 {
+pub(crate) fn to_u64(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
@@ -391,7 +391,7 @@ fn is_kept(connection: &Connection, key: i64, position: u64, messages: &[&str]) 
         "SELECT body FROM message WHERE session = ?1 AND compression IS NULL AND position >= ?2
          ORDER BY position LIMIT ?3",
     )?;
-    let mut rows = query.query(params![key, position, wide(messages.len())])?;
+    let mut rows = query.query(params![key, position, to_u64(messages.len())])?;
     let mut given = messages.iter();
     while let Some(row) = rows.next()? {
         let kept = row.get_ref(0)?.as_str()?;

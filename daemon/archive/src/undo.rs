@@ -21,7 +21,7 @@ use crate::engine::{self, EngineRow};
 use crate::normal::{normal, normal_message};
 use crate::removed::After;
 use crate::session::ENDED_BY_COMPRESSION;
-use crate::transcript::{self, NewMessage, Rows, chars, wide};
+use crate::transcript::{self, NewMessage, Rows, chars, to_u64};
 use crate::{Archive, ArchiveError, Reader};
 
 /// How many compressions of one session can be undone: the newest ones.
@@ -52,7 +52,7 @@ pub struct Undo<'a> {
 
 /// The restored list, with the messages that were added since.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Undone {
+pub struct RestoredList {
     /// The session's generation: the next one, unless the list was only viewed.
     pub generation: u64,
     /// The generation whose list was restored.
@@ -71,7 +71,7 @@ pub struct Undone {
 
 /// The reason why an undo is impossible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoUndo {
+pub enum UndoRejection {
     /// The session has no transcript, and the caller passed no list.
     #[error("its list is needed, for nothing was appended to this session with session.append")]
     NoList,
@@ -113,7 +113,7 @@ pub enum NoUndo {
     },
 }
 
-impl NoUndo {
+impl UndoRejection {
     fn is_there(current: u64) -> Self {
         let words = "the session is at it, and an undo goes to an earlier one".into();
         Self::NotThere { wanted: current, words }
@@ -125,7 +125,7 @@ impl Reader {
     ///
     /// # Errors
     /// An unknown session, or a failure of the database.
-    pub fn undone(&self, undo: &Undo<'_>) -> Result<Result<Undone, NoUndo>, ArchiveError> {
+    pub fn undone(&self, undo: &Undo<'_>) -> Result<Result<RestoredList, UndoRejection>, ArchiveError> {
         // One read transaction, so that all queries see the same state.
         let transaction = self.connection.unchecked_transaction()?;
         match walk(&transaction, undo)? {
@@ -160,14 +160,14 @@ impl Archive {
         handle: &str,
         now: f64,
         engine: impl FnOnce(Option<EngineRow>) -> EngineRow,
-    ) -> Result<Result<Undone, NoUndo>, ArchiveError> {
+    ) -> Result<Result<RestoredList, UndoRejection>, ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
         let back = match walk(&transaction, undo)? {
             Ok(back) => back,
             Err(why) => return Ok(Err(why)),
         };
         if back.handles.is_empty() {
-            return Ok(Err(NoUndo::is_there(back.current)));
+            return Ok(Err(UndoRejection::is_there(back.current)));
         }
         Restore { transaction: &transaction, session: undo.session, handle, now, back: &back }.carry_out()?;
         let undone = undone(&transaction, back.next(), back)?;
@@ -177,11 +177,11 @@ impl Archive {
     }
 }
 
-fn undone(connection: &Connection, generation: u64, back: Back<'_>) -> Result<Undone, ArchiveError> {
+fn undone(connection: &Connection, generation: u64, back: Back<'_>) -> Result<RestoredList, ArchiveError> {
     let Back { restored, handles, list, since, left, engine, .. } = back;
     let mut bodies = Bodies::of(connection)?;
     let list = list.iter().map(|place| bodies.text(*place)).collect::<Result<_, _>>()?;
-    Ok(Undone { generation, restored, handles, list, since, left: wide(left.len()), engine })
+    Ok(RestoredList { generation, restored, handles, list, since, left: to_u64(left.len()), engine })
 }
 
 /// Returns the digest of a list of messages. It is the same however a client's library writes them, and whichever
@@ -201,7 +201,7 @@ fn normal_digest<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<u8> {
 fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<u8> {
     let mut hash = Sha256::new();
     for text in texts {
-        hash.update(wide(text.len()).to_le_bytes());
+        hash.update(to_u64(text.len()).to_le_bytes());
         hash.update(text.as_bytes());
     }
     hash.finalize().to_vec()

@@ -51,12 +51,12 @@ pub struct UsageQuery<'a> {
     /// Only before this time, in Unix seconds.
     pub until: Option<f64>,
     /// The key of the groups.
-    pub by: By,
+    pub by: GroupBy,
 }
 
 /// How usage is grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum GroupBy {
     /// The session's id.
     Session,
     /// The model.
@@ -182,10 +182,10 @@ impl Reader {
     /// A failure of the database.
     pub fn usage(&self, query: &UsageQuery<'_>) -> Result<(Vec<(String, Totals)>, Totals), ArchiveError> {
         let key = match query.by {
-            By::Session => "usage.session",
-            By::Model => "model",
-            By::Agent => "usage.agent",
-            By::Day => "date(usage.time, 'unixepoch', 'localtime')",
+            GroupBy::Session => "usage.session",
+            GroupBy::Model => "model",
+            GroupBy::Agent => "usage.agent",
+            GroupBy::Day => "date(usage.time, 'unixepoch', 'localtime')",
         };
         let mut values: Vec<&dyn ToSql> = Vec::new();
         let mut conditions = String::new();
@@ -210,7 +210,7 @@ impl Reader {
         let mut statement = self.connection.prepare_cached(&sql)?;
         let rows = statement.query_map(values.as_slice(), |row| Ok((row.get(0)?, totals(row, 1)?)))?;
         let mut rows: Vec<(String, Totals)> = rows.collect::<Result<_, _>>()?;
-        if query.by != By::Day {
+        if query.by != GroupBy::Day {
             rows.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.total()));
         }
         let mut all = Totals::default();

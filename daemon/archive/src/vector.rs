@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::browse::narrow;
-pub use crate::packed::{DIMENSIONS, Packed};
+pub use crate::packed::{DIMENSIONS, QuantizedVector};
 use crate::search::{Hit, hit_of};
 use crate::{Archive, ArchiveError, Reader};
 
@@ -18,7 +18,7 @@ pub struct Waiting {
 
 /// The result of saving vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeptVectors {
+pub enum SaveVectorsResult {
     /// They are saved.
     Well,
     /// They are saved. The earlier ones were deleted, because they had another number of dimensions.
@@ -77,17 +77,17 @@ impl Archive {
     }
 
     /// Saves vectors of documents that still exist. `dimensions` is the number of numbers in each, if any of them is
-    /// not [`Packed::none`]. If it differs from that of the earlier vectors, those are deleted.
+    /// not [`QuantizedVector::none`]. If it differs from that of the earlier vectors, those are deleted.
     ///
     /// # Errors
     /// A failure of the database; none is saved then.
     pub fn keep_vectors(
         &mut self,
         dimensions: Option<usize>,
-        vectors: &[(i64, Packed)],
-    ) -> Result<KeptVectors, ArchiveError> {
+        vectors: &[(i64, QuantizedVector)],
+    ) -> Result<SaveVectorsResult, ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let Some((name, known)) = space(&transaction)? else { return Ok(KeptVectors::Nowhere) };
+        let Some((name, known)) = space(&transaction)? else { return Ok(SaveVectorsResult::Nowhere) };
         let is_other = dimensions.is_some() && known.is_some() && known != dimensions;
         if dimensions.is_some() && known != dimensions {
             begin(&transaction, &name, dimensions)?;
@@ -102,7 +102,7 @@ impl Archive {
             }
         }
         transaction.commit()?;
-        Ok(if is_other { KeptVectors::Anew } else { KeptVectors::Well })
+        Ok(if is_other { SaveVectorsResult::Anew } else { SaveVectorsResult::Well })
     }
 }
 

@@ -148,7 +148,7 @@ impl Appender {
     ///
     /// # Errors
     /// A failed sync of either file.
-    pub fn sync_beside(&mut self, other: impl FnOnce() -> Result<(), DiskError>) -> Result<(), DiskError> {
+    pub fn sync_in_parallel(&mut self, other: impl FnOnce() -> Result<(), DiskError>) -> Result<(), DiskError> {
         if self.syncer.is_none() {
             self.syncer = Syncer::start(&self.file).ok();
         }
@@ -319,8 +319,8 @@ mod tests {
         for text in ["one", "two"] {
             let staged = file::stage(&store, text.as_bytes(), Temporary { prefix: ".t", suffix: ".tmp" }).unwrap();
             log.append(text.as_bytes()).unwrap();
-            log.sync_beside(|| staged.sync()).unwrap();
-            staged.put_in_place().unwrap();
+            log.sync_in_parallel(|| staged.sync()).unwrap();
+            staged.commit().unwrap();
             assert!(file::holds(&store, text.as_bytes()).unwrap());
         }
         assert_eq!(log.length(), 6);

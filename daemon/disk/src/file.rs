@@ -189,13 +189,13 @@ pub struct Staged<'a> {
 /// stamp means the same file. If the file was replaced meanwhile, the file system frees it when
 /// this is dropped.
 #[derive(Debug)]
-pub struct Placed {
+pub struct CommittedFile {
     /// Its stamp.
     pub stamp: Stamp,
     held: Option<File>,
 }
 
-impl Placed {
+impl CommittedFile {
     /// Returns whether an equal stamp means the same file.
     #[must_use]
     pub const fn is_held(&self) -> bool {
@@ -252,7 +252,7 @@ impl Staged<'_> {
     ///
     /// # Errors
     /// A failed rename; the file then has its old content.
-    pub fn put_in_place(self) -> Result<Placed, DiskError> {
+    pub fn commit(self) -> Result<CommittedFile, DiskError> {
         let stamp = Stamp::of(&self.file.as_file().metadata().at("inspect", &self.real)?);
         step();
         match self.file.persist(&self.real) {
@@ -264,11 +264,11 @@ impl Staged<'_> {
                     remove(&self.real)?;
                     return Err(error);
                 }
-                Ok(Placed { stamp, held: Some(file) })
+                Ok(CommittedFile { stamp, held: Some(file) })
             }
             Err(error) => match self.content {
                 Some(content) if is_mount_point(&error.error) => {
-                    overwrite(&self.real, content).map(|stamp| Placed { stamp, held: None })
+                    overwrite(&self.real, content).map(|stamp| CommittedFile { stamp, held: None })
                 }
                 _ => Err(error.error).at("rename over", &self.real),
             },
@@ -278,7 +278,7 @@ impl Staged<'_> {
     fn finish(self) -> Result<Stamp, DiskError> {
         self.sync()?;
         let folder = parent(&self.real).to_owned();
-        let Placed { stamp, .. } = self.put_in_place()?;
+        let CommittedFile { stamp, .. } = self.commit()?;
         sync_folder(&folder)?;
         Ok(stamp)
     }
@@ -289,12 +289,12 @@ impl Staged<'_> {
 /// # Errors
 /// Any failed step; there is no file then. [`Created::Exists`] is not an error.
 pub fn create(path: &Path, content: &[u8], temporary: Temporary) -> Result<Created, DiskError> {
-    write_new(path, content, temporary)?.put_in_place()
+    write_new(path, content, temporary)?.commit()
 }
 
 /// The content of a new file in a temporary file, not synced yet. If this is dropped, it is removed.
 #[derive(Debug)]
-pub struct Unplaced<'a> {
+pub struct NewFile<'a> {
     file: tempfile::NamedTempFile,
     path: &'a Path,
     length: usize,
@@ -304,18 +304,18 @@ pub struct Unplaced<'a> {
 ///
 /// # Errors
 /// Any failed step; nothing is left then.
-pub fn write_new<'a>(path: &'a Path, content: &[u8], temporary: Temporary) -> Result<Unplaced<'a>, DiskError> {
+pub fn write_new<'a>(path: &'a Path, content: &[u8], temporary: Temporary) -> Result<NewFile<'a>, DiskError> {
     let mut file = new_temporary(parent(path), temporary)?;
     file.as_file_mut().write_all(content).at("write", path)?;
-    Ok(Unplaced { file, path, length: content.len() })
+    Ok(NewFile { file, path, length: content.len() })
 }
 
-impl Unplaced<'_> {
+impl NewFile<'_> {
     /// Makes the content durable and renames it to its path.
     ///
     /// # Errors
     /// As for [`create`].
-    pub fn put_in_place(self) -> Result<Created, DiskError> {
+    pub fn commit(self) -> Result<Created, DiskError> {
         let Self { file, path, length } = self;
         file.as_file().sync_all().at("write", path)?;
         let written = file.as_file().metadata().at("inspect", path)?.len();
@@ -367,7 +367,7 @@ pub fn holds(path: &Path, content: &[u8]) -> Result<bool, DiskError> {
 ///
 /// # Errors
 /// A name that exists, or a file system without hard links.
-pub fn keep_as(path: &Path, second: &Path) -> Result<(), DiskError> {
+pub fn hard_link_as(path: &Path, second: &Path) -> Result<(), DiskError> {
     fs::hard_link(path, second).at("keep a copy of", path)
 }
 

@@ -30,7 +30,7 @@ impl RotatingFile {
         Ok(Self { path: path.to_owned(), file, length, most })
     }
 
-    fn begin_anew(&mut self) -> io::Result<()> {
+    fn rotate(&mut self) -> io::Result<()> {
         let mut old = self.path.as_os_str().to_owned();
         old.push(".1");
         fs::rename(&self.path, old)?;
@@ -45,7 +45,7 @@ impl Write for RotatingFile {
         let longer = self.length.saturating_add(u64::try_from(text.len()).unwrap_or(u64::MAX));
         if self.most > 0 && self.length > 0 && longer > self.most {
             // If the rename fails, the file keeps growing: losing a line would be worse than exceeding the limit.
-            drop(self.begin_anew());
+            drop(self.rotate());
         }
         let written = self.file.write(text)?;
         self.length = self.length.saturating_add(u64::try_from(written).unwrap_or(u64::MAX));

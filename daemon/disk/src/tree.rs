@@ -22,7 +22,7 @@ use crate::schedule::step;
 use crate::stamp::Stamp;
 use crate::{DiskError, folder};
 
-pub use placed::{Changed, Unplaced};
+pub use placed::{Changed, StagedChanges};
 pub use walk::{Entry, Kind, Walk};
 
 /// Mode of a new folder.
@@ -133,12 +133,12 @@ impl Tree {
     ///
     /// # Errors
     /// Any failed step; nothing has changed then.
-    pub fn stage(&self, changes: &[Change<'_>], folders_gone: &[&str]) -> Result<Unplaced, DiskError> {
+    pub fn stage(&self, changes: &[Change<'_>], folders_gone: &[&str]) -> Result<StagedChanges, DiskError> {
         step();
         self.create()?;
         let missing = || io::Error::new(io::ErrorKind::NotFound, "it went away");
         let root = self.folder("")?.ok_or_else(missing).at("open the folder", &self.root)?;
-        let mut unplaced = Unplaced::new(self.clone(), root, folders_gone);
+        let mut unplaced = StagedChanges::new(self.clone(), root, folders_gone);
         let are_held = changes.len() <= HELD_OPEN;
         for change in changes {
             let Some(content) = change.content else {

@@ -84,7 +84,7 @@ impl WriteAheadLog {
         if from >= CAPACITY {
             return Ok(());
         }
-        self.file.write_all_at(&vec![0; CAPACITY - from], wide(from)).at("write", &self.path)?;
+        self.file.write_all_at(&vec![0; CAPACITY - from], to_u64(from)).at("write", &self.path)?;
         self.file.sync_all().at("sync", &self.path)
     }
 
@@ -113,7 +113,7 @@ impl WriteAheadLog {
             bytes.extend(checksum(self.epoch, record).to_le_bytes());
             bytes.extend(record);
         }
-        self.file.write_all_at(&bytes, wide(self.end)).at("write", &self.path)?;
+        self.file.write_all_at(&bytes, to_u64(self.end)).at("write", &self.path)?;
         step();
         self.file.sync_data().at("sync", &self.path)?;
         self.end += bytes.len();
@@ -162,7 +162,7 @@ fn checksum(epoch: u64, record: &[u8]) -> u32 {
     checksum.finalize()
 }
 
-fn wide(place: usize) -> u64 {
+fn to_u64(place: usize) -> u64 {
     u64::try_from(place).unwrap_or(u64::MAX)
 }
 
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(names(&opened(&path, 8).1), ["4"]);
         assert!(opened(&path, 7).1.is_empty());
         assert!(!std::fs::read(&path).unwrap().windows(3).any(|bytes| bytes == b"two"));
-        assert_eq!(path.metadata().unwrap().len(), wide(CAPACITY));
+        assert_eq!(path.metadata().unwrap().len(), to_u64(CAPACITY));
     }
 
     #[test]

@@ -25,7 +25,7 @@ mod tests;
 mod words;
 
 use progress::Progress;
-use stops::Stops;
+use stops::StretchEnds;
 use table::PATTERNS;
 use words::Words;
 
@@ -53,7 +53,7 @@ pub(crate) fn find_among(view: &[u8], scope: Scope, is_wanted: impl Fn(usize) ->
         rows.map(|(at, (pattern, hit))| Progress::new(at, pattern.scope <= scope && hit.is_none() && is_wanted(at)));
     let progress: Vec<Progress> = progress.collect();
     let open = progress.iter().filter(|progress| !progress.is_done()).count();
-    let mut search = Search { view, progress, open, stops: Stops::default() };
+    let mut search = Search { view, progress, open, stops: StretchEnds::default() };
     let mut last = 0;
     for (at, byte) in view.iter().enumerate() {
         let letter = WORD_LETTERS[usize::from(*byte)];
@@ -81,7 +81,7 @@ struct Search<'a> {
     progress: Vec<Progress>,
     /// Number of patterns that are not done.
     open: usize,
-    stops: Stops,
+    stops: StretchEnds,
 }
 
 impl Search<'_> {

@@ -16,9 +16,9 @@ mod form;
 mod json_field;
 mod jwt;
 mod key_prefix;
+mod masked_remains;
 mod pem;
 mod phone;
-mod remains;
 mod telegram;
 
 pub use json_field::is_secret_field;
@@ -107,7 +107,7 @@ enum Texts {
 }
 
 const PASSES: [Pass; 11] = [
-    Pass::new(remains::edits, Texts::Any),
+    Pass::new(masked_remains::edits, Texts::Any),
     Pass::new(key_prefix::edits, Texts::Any),
     Pass::new(assignment::edits, Texts::NoCode),
     Pass::new(json_field::edits, Texts::NoCode),

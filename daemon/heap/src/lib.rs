@@ -2,7 +2,7 @@
 //!
 //! This is the only crate with unsafe code: three lines that declare functions of glibc. They are needed because a
 //! compression of 14 MB leaves freed pages between pages in use, and glibc returns none of them by itself. A daemon
-//! that had 84 MiB in memory after two compressions had 47 MiB after [`give_back`]. Thresholds, one arena, jemalloc and
+//! that had 84 MiB in memory after two compressions had 47 MiB after [`trim`]. Thresholds, one arena, jemalloc and
 //! mimalloc did less. There is no safe way to call glibc for it, and glibc reads its parameters otherwise only from the
 //! environment, before `main`.
 //!
@@ -25,16 +25,16 @@ const VARIABLES: [&str; 3] = ["MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"
 /// Makes the allocator keep little freed memory. By default, one large allocation makes it keep all large ones for
 /// later, so a daemon would stay as large as it ever was. Call it at the beginning of `main`, before there is another
 /// thread. On systems without glibc it does nothing.
-pub fn keep_little() {
+pub fn limit_retained_memory() {
     if VARIABLES.iter().all(|name| std::env::var_os(name).is_none()) {
-        system::keep_little();
+        system::limit_retained_memory();
     }
 }
 
 /// Returns unused pages to the system. This takes about a millisecond, in which other threads may wait for an
 /// allocation. On systems without glibc it does nothing.
-pub fn give_back() {
-    system::give_back();
+pub fn trim() {
+    system::trim();
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -49,23 +49,23 @@ mod system {
         safe fn malloc_trim(kept: usize) -> i32;
     }
 
-    pub(super) fn keep_little() {
+    pub(super) fn limit_retained_memory() {
         for (name, value) in SETTINGS {
             // If this glibc doesn't know a parameter, the only effect is more memory.
             let _ = mallopt(name, value);
         }
     }
 
-    pub(super) fn give_back() {
+    pub(super) fn trim() {
         let _ = malloc_trim(0);
     }
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 mod system {
-    pub(super) fn keep_little() {}
+    pub(super) fn limit_retained_memory() {}
 
-    pub(super) fn give_back() {}
+    pub(super) fn trim() {}
 }
 
 #[cfg(test)]
@@ -83,12 +83,12 @@ mod tests {
         if !cfg!(all(target_os = "linux", target_env = "gnu")) {
             return;
         }
-        keep_little();
+        limit_retained_memory();
         let mut all: Vec<Option<Vec<u8>>> = (0..16_384).map(|_| Some(vec![1; 4_096])).collect();
         // Of every eight, one stays.
         all.iter_mut().enumerate().filter(|(at, _)| at % 8 != 0).for_each(|(_, one)| *one = None);
         let before = resident();
-        give_back();
+        trim();
         let after = resident();
         assert!(after + 8_000 < before, "{before} pages before, {after} after");
         assert_eq!(all.iter().flatten().count(), 2_048);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use herma_disk::append::Appender;
-use herma_disk::file::{self, Placed, Staged, Temporary};
+use herma_disk::file::{self, CommittedFile, Staged, Temporary};
 use herma_disk::{DiskError, folder};
 
 use crate::entries::Entry;
@@ -38,7 +38,7 @@ pub(crate) trait Record: Sized {
 /// A change to files that is staged at temporary paths until the journal has its row.
 pub(crate) trait Stage {
     /// The state of the files once they are in place.
-    type Placed;
+    type CommittedFile;
 
     /// Makes the staged files durable at their temporary paths.
     ///
@@ -50,18 +50,18 @@ pub(crate) trait Stage {
     ///
     /// # Errors
     /// A step failed. The old content is then back in place.
-    fn put_in_place(self) -> Result<Self::Placed, DiskError>;
+    fn commit(self) -> Result<Self::CommittedFile, DiskError>;
 }
 
 impl Stage for Staged<'_> {
-    type Placed = Placed;
+    type CommittedFile = CommittedFile;
 
     fn sync(&self) -> Result<(), DiskError> {
         Staged::sync(self)
     }
 
-    fn put_in_place(self) -> Result<Placed, DiskError> {
-        Staged::put_in_place(self)
+    fn commit(self) -> Result<CommittedFile, DiskError> {
+        Staged::commit(self)
     }
 }
 
@@ -203,7 +203,11 @@ impl<R: Record> Journal<R> {
     ///
     /// # Errors
     /// A step failed. The journal then keeps none of the rows.
-    pub(crate) fn commit<S: Stage>(&mut self, rows: Vec<R>, staged: Option<S>) -> Result<Option<S::Placed>, DiskError> {
+    pub(crate) fn commit<S: Stage>(
+        &mut self,
+        rows: Vec<R>,
+        staged: Option<S>,
+    ) -> Result<Option<S::CommittedFile>, DiskError> {
         self.cut_remains()?;
         let mut bytes = Vec::new();
         let mut marks = Vec::with_capacity(rows.len());
@@ -234,13 +238,13 @@ impl<R: Record> Journal<R> {
         written
     }
 
-    fn write<S: Stage>(&mut self, bytes: &[u8], staged: Option<S>) -> Result<Option<S::Placed>, DiskError> {
+    fn write<S: Stage>(&mut self, bytes: &[u8], staged: Option<S>) -> Result<Option<S::CommittedFile>, DiskError> {
         let appender = self.writable()?;
         appender.append(bytes)?;
         match staged {
             Some(staged) => {
-                appender.sync_beside(|| staged.sync())?;
-                staged.put_in_place().map(Some)
+                appender.sync_in_parallel(|| staged.sync())?;
+                staged.commit().map(Some)
             }
             None => appender.sync().map(|()| None),
         }
@@ -330,7 +334,7 @@ impl<R: Record> Journal<R> {
         if self.damaged > 0 {
             let mut aside = self.path.clone().into_os_string();
             aside.push(format!(".damaged.{seconds}"));
-            file::keep_as(&self.path, Path::new(&aside))?;
+            file::hard_link_as(&self.path, Path::new(&aside))?;
             tracing::warn!("the damaged journal is kept as {}", aside.display());
         }
         let mut head = Vec::new();

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use herma_disk::file::{self, Placed, Temporary};
+use herma_disk::file::{self, CommittedFile, Temporary};
 use herma_disk::lock::{LockFile, Locked};
 use herma_disk::{Cause, DiskError, folder};
 use herma_guard::Policy;
@@ -194,7 +194,7 @@ pub struct Store {
     rendered: HashMap<Entry, Entry>,
     events: Vec<Event>,
     /// Files that were replaced. Dropping them can wait.
-    replaced: Vec<Placed>,
+    replaced: Vec<CommittedFile>,
     swept: bool,
     /// Whether the file was ever unreadable.
     was_unreadable: bool,

@@ -101,15 +101,15 @@ impl Database {
 
     /// Takes a connection for a request of a store.
     pub(crate) async fn take_for_store(&self) -> Result<Taken<'_>, SharedError> {
-        self.take_of(&self.stores).await
+        self.acquire(&self.stores).await
     }
 
     /// Takes a connection for any other request.
     pub(crate) async fn take(&self) -> Result<Taken<'_>, SharedError> {
-        self.take_of(&self.others).await
+        self.acquire(&self.others).await
     }
 
-    async fn take_of<'a>(&'a self, places: &'a Semaphore) -> Result<Taken<'a>, SharedError> {
+    async fn acquire<'a>(&'a self, places: &'a Semaphore) -> Result<Taken<'a>, SharedError> {
         let work = async {
             let place = places.acquire().await.map_err(|error| SharedError::Unreachable(error.to_string()))?;
             let idle = {
@@ -134,7 +134,7 @@ impl Database {
             client.execute(statement, said).await.map_err(|error| SharedError::of_change(&error))
         };
         let changed = self.in_time(work, SharedError::Unsettled).await?;
-        taken.give_back();
+        taken.release();
         Ok(changed)
     }
 
@@ -150,7 +150,7 @@ impl Database {
             client.query(statement, said).await.map_err(|error| SharedError::of_question(&error))
         };
         let rows = self.in_time(work, SharedError::Unreachable).await?;
-        taken.give_back();
+        taken.release();
         Ok(rows)
     }
 
@@ -179,7 +179,7 @@ impl<'a> Taken<'a> {
     }
 
     /// Returns the connection to the pool.
-    pub(crate) fn give_back(self) {
+    pub(crate) fn release(self) {
         let Self { connection, database, _place } = self;
         if !connection.client.is_closed() {
             database.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);

@@ -93,23 +93,23 @@ impl SharedError {
 
     /// Converts the error of a connection that could not be opened, or of a query that changes nothing.
     pub(crate) fn of_question(error: &tokio_postgres::Error) -> Self {
-        match Said::of(error) {
-            Said::Nothing if asks_in_clear(error) => Self::PasswordInClear,
-            Said::Nothing => match words(error) {
+        match ServerError::of(error) {
+            ServerError::Nothing if asks_in_clear(error) => Self::PasswordInClear,
+            ServerError::Nothing => match words(error) {
                 words if words.contains("password missing") => Self::Rejected(words),
                 words => Self::Unreachable(words),
             },
-            Said::GoesAway(words) => Self::Unreachable(words),
-            Said::Refuses(error) => error,
+            ServerError::GoesAway(words) => Self::Unreachable(words),
+            ServerError::Refuses(error) => error,
         }
     }
 
     /// Converts the error of a change that was sent.
     pub(crate) fn of_change(error: &tokio_postgres::Error) -> Self {
-        match Said::of(error) {
-            Said::Nothing => Self::Unsettled(words(error)),
-            Said::GoesAway(words) => Self::Unsettled(words),
-            Said::Refuses(error) => error,
+        match ServerError::of(error) {
+            ServerError::Nothing => Self::Unsettled(words(error)),
+            ServerError::GoesAway(words) => Self::Unsettled(words),
+            ServerError::Refuses(error) => error,
         }
     }
 }
@@ -118,16 +118,16 @@ impl SharedError {
 /// try out passwords, and a false server chooses the salt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it asks for the password in clear, or as an MD5 digest, on a line without TLS")]
-pub(crate) struct AsksInClear;
+pub(crate) struct CleartextPasswordError;
 
 /// The server's own part of an error.
-enum Said {
+enum ServerError {
     Nothing,
     GoesAway(String),
     Refuses(SharedError),
 }
 
-impl Said {
+impl ServerError {
     fn of(error: &tokio_postgres::Error) -> Self {
         let Some(said) = error.as_db_error() else { return Self::Nothing };
         let (code, words) = (said.code(), said.message().to_owned());
@@ -156,7 +156,7 @@ impl Said {
 /// Whether a connection was refused because its server requests the password in clear.
 fn asks_in_clear(error: &tokio_postgres::Error) -> bool {
     let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
-    cause.and_then(io::Error::get_ref).is_some_and(|inner| inner.is::<AsksInClear>())
+    cause.and_then(io::Error::get_ref).is_some_and(|inner| inner.is::<CleartextPasswordError>())
 }
 
 /// Returns the messages of an error and its causes, outermost first.

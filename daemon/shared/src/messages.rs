@@ -78,7 +78,7 @@ impl Database {
             client.execute(statements::KEEP, &said).await.map_err(|error| SharedError::of_change(&error))
         };
         self.in_time(work, SharedError::Unsettled).await?;
-        taken.give_back();
+        taken.release();
         Ok(())
     }
 

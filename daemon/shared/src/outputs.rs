@@ -186,7 +186,7 @@ impl Database {
             Ok(rows.len() == usize::try_from(REMOVED).unwrap_or(usize::MAX))
         };
         let is_more = self.in_time(work, SharedError::Unsettled).await?;
-        taken.give_back();
+        taken.release();
         Ok(is_more)
     }
 }

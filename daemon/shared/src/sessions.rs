@@ -58,7 +58,7 @@ impl Database {
     ///
     /// # Errors
     /// An error of the database. The session may have been published then, and can be published again.
-    pub async fn tell_session(&self, archive: u32, parts: &Parts) -> Result<bool, SharedError> {
+    pub async fn publish_session(&self, archive: u32, parts: &Parts) -> Result<bool, SharedError> {
         let Held { session, profile, birth, term, .. } = &parts.held;
         let Self { space, .. } = self;
         let known = self.ask(statements::KNOWN, &[&space.name, profile, session, birth]).await?;
@@ -94,7 +94,7 @@ impl Database {
             client.query_one(statements::TELL, &said).await.map_err(|error| SharedError::of_change(&error))
         };
         let row = self.in_time(work, SharedError::Unsettled).await?;
-        taken.give_back();
+        taken.release();
         Ok(row.get::<_, i64>(0) > 0)
     }
 
@@ -210,7 +210,7 @@ impl Database {
             Ok(Some(session))
         };
         let session = self.in_time(work, SharedError::Unsettled).await?;
-        taken.give_back();
+        taken.release();
         Ok(session)
     }
 

@@ -59,7 +59,7 @@ pub enum Given {
 
 /// The revision of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct StoreRevision {
     /// The profile.
     pub profile: String,
     /// `memory` or `user`.
@@ -98,7 +98,7 @@ impl Database {
     ) -> Result<Given, SharedError> {
         let taken = self.take_for_store().await?;
         let given = self.in_time(self.give(&taken, key, (base, born), wanted), SharedError::Unsettled).await?;
-        taken.give_back();
+        taken.release();
         Ok(given)
     }
 
@@ -183,7 +183,7 @@ impl Database {
         let taken = self.take_for_store().await?;
         let work = since(self, taken.connection(), key, revision, most);
         let rows = self.in_time(work, SharedError::Unreachable).await?;
-        taken.give_back();
+        taken.release();
         Ok(rows)
     }
 
@@ -200,7 +200,7 @@ impl Database {
             Ok(!found.map_err(|error| SharedError::of_question(&error))?.is_empty())
         };
         let found = self.in_time(work, SharedError::Unreachable).await?;
-        taken.give_back();
+        taken.release();
         Ok(found)
     }
 
@@ -208,7 +208,7 @@ impl Database {
     ///
     /// # Errors
     /// An error of the database.
-    pub async fn standings(&self) -> Result<Vec<Standing>, SharedError> {
+    pub async fn store_revisions(&self) -> Result<Vec<StoreRevision>, SharedError> {
         let taken = self.take_for_store().await?;
         let work = async {
             let connection = taken.connection();
@@ -216,8 +216,8 @@ impl Database {
             rows.map_err(|error| SharedError::of_question(&error))
         };
         let rows = self.in_time(work, SharedError::Unreachable).await?;
-        taken.give_back();
-        let standing = |row: &tokio_postgres::Row| Standing {
+        taken.release();
+        let standing = |row: &tokio_postgres::Row| StoreRevision {
             profile: row.get(0),
             target: row.get(1),
             // An invalid revision is detected where it is compared.
@@ -240,7 +240,7 @@ impl Database {
             client.execute(statements::PRUNE, &names).await.map_err(|error| SharedError::of_change(&error))
         };
         self.in_time(work, SharedError::Unsettled).await?;
-        taken.give_back();
+        taken.release();
         Ok(())
     }
 
@@ -270,7 +270,7 @@ impl Held<'_> {
             given.and_then(|given| ended.map(|()| given))
         };
         let given = database.in_time(work, SharedError::Unsettled).await?;
-        self.taken.give_back();
+        self.taken.release();
         Ok(given)
     }
 
@@ -285,7 +285,7 @@ impl Held<'_> {
             client.batch_execute("COMMIT").await.map_err(|error| SharedError::of_change(&error))
         };
         database.in_time(work, SharedError::Unsettled).await?;
-        self.taken.give_back();
+        self.taken.release();
         Ok(())
     }
 }

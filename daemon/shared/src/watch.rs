@@ -1,5 +1,5 @@
 //! The changes of other hosts, as the database notifies them. A notification is a hint and may get lost. The truth is
-//! the result of a call of [`Database::standings`](crate::Database::standings).
+//! the result of a call of [`Database::store_revisions`](crate::Database::store_revisions).
 
 use std::sync::Arc;
 

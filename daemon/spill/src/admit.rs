@@ -4,7 +4,7 @@ use herma_disk::DiskError;
 
 use crate::budget::{Budgets, Size};
 use crate::content::Content;
-use crate::facts::{Facts, narrow};
+use crate::facts::{Facts, to_usize};
 use crate::outputs::Outputs;
 pub use crate::outputs::{Kept, Origin};
 use crate::preview::{block, truncation};
@@ -70,7 +70,7 @@ pub(crate) fn spill(
             (content.with_text(block), Fate::Spilled(kept))
         }
         Err(error) => {
-            let truncation = truncation(&text, narrow(facts.chars), budgets.preview_size);
+            let truncation = truncation(&text, to_usize(facts.chars), budgets.preview_size);
             (content.with_text(truncation), Fate::Lost(error))
         }
     };

@@ -13,7 +13,7 @@ use herma_disk::{DiskError, folder};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Clock;
-use crate::facts::wide;
+use crate::facts::to_u64;
 use crate::handle::Handle;
 
 pub(crate) mod known;
@@ -255,7 +255,7 @@ impl Catalog {
         appender.append(&self.pending.lines)?;
         for (begun, at) in self.pending.begun.drain(..) {
             if let Some((_, place)) = self.live.get_mut(&begun) {
-                *place = Some(offset + wide(at));
+                *place = Some(offset + to_u64(at));
             }
         }
         self.lines += std::mem::take(&mut self.pending.count);
@@ -314,7 +314,7 @@ impl Catalog {
                 if let Row::Begin(begun) = &row {
                     places.push((Handle::of(&begun.file), length));
                 }
-                length += wide(buffer.len() - before);
+                length += to_u64(buffer.len() - before);
                 lines += 1;
                 if buffer.len() > LINE {
                     out.write_all(&buffer)?;

@@ -32,7 +32,7 @@ impl Facts {
 /// Returns how many newlines some bytes have.
 #[must_use]
 pub fn count_newlines(bytes: &[u8]) -> u64 {
-    wide(memchr_iter(b'\n', bytes).count())
+    to_u64(memchr_iter(b'\n', bytes).count())
 }
 
 /// Returns how many chars begin in some bytes of UTF-8.
@@ -40,18 +40,20 @@ pub fn count_newlines(bytes: &[u8]) -> u64 {
 pub fn count_chars(bytes: &[u8]) -> u64 {
     // Each sum fits in a byte, so that the loop is vectorized.
     let starts = |bytes: &[u8]| {
-        wide(usize::from(bytes.iter().fold(0_u8, |sum, byte| sum.wrapping_add(u8::from(byte.cast_signed() >= -0x40)))))
+        to_u64(usize::from(
+            bytes.iter().fold(0_u8, |sum, byte| sum.wrapping_add(u8::from(byte.cast_signed() >= -0x40))),
+        ))
     };
     bytes.chunks(255).map(starts).sum()
 }
 
 /// Converts a length to its stored type.
-pub(crate) fn wide(length: usize) -> u64 {
+pub(crate) fn to_u64(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
 /// Converts a stored length to that of this machine.
-pub(crate) fn narrow(length: u64) -> usize {
+pub(crate) fn to_usize(length: u64) -> usize {
     usize::try_from(length).unwrap_or(usize::MAX)
 }
 
@@ -64,7 +66,7 @@ mod tests {
         for text in ["", "\n", "a", "é\nü", "a\r\nb\n", &"aé漢😀\n".repeat(40_000)] {
             let facts = Facts::of(text);
             let hash: [u8; 32] = Sha256::digest(text).into();
-            let expected = (wide(text.chars().count()), wide(text.lines().count()), hash);
+            let expected = (to_u64(text.chars().count()), to_u64(text.lines().count()), hash);
             assert_eq!((facts.chars, facts.lines, facts.sha256), expected);
         }
     }

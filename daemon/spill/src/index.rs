@@ -1,6 +1,6 @@
 //! Positions of chars and lines in a long text: a checkpoint every 64 KiB.
 
-use crate::facts::{count_chars, count_newlines, narrow, wide};
+use crate::facts::{count_chars, count_newlines, to_u64, to_usize};
 
 /// The approximate distance of checkpoints in bytes; each is where a char begins.
 const STEP: usize = 64 << 10;
@@ -128,7 +128,7 @@ impl Index {
     /// Returns the maximum length of the index file of a text with `bytes` bytes.
     #[must_use]
     pub fn longest(bytes: u64) -> u64 {
-        wide(HEAD + CRC + POINT * 2) + bytes / wide(STEP - 4) * wide(POINT)
+        to_u64(HEAD + CRC + POINT * 2) + bytes / to_u64(STEP - 4) * to_u64(POINT)
     }
 }
 
@@ -150,13 +150,13 @@ impl Builder {
     /// Adds the next piece, which may end within a char.
     pub fn add(&mut self, mut piece: &[u8]) {
         while let Some(last) = piece.last() {
-            let wanted = wide(self.points.len()) * wide(STEP);
-            let mut cut = narrow(wanted.saturating_sub(self.end.byte)).min(piece.len());
+            let wanted = to_u64(self.points.len()) * to_u64(STEP);
+            let mut cut = to_usize(wanted.saturating_sub(self.end.byte)).min(piece.len());
             while piece.get(cut).is_some_and(|byte| byte & 0xC0 == 0x80) {
                 cut += 1;
             }
             let (part, rest) = piece.split_at(cut);
-            self.end.byte += wide(part.len());
+            self.end.byte += to_u64(part.len());
             self.end.chars += count_chars(part);
             self.end.newlines += count_newlines(part);
             if self.end.byte >= wanted && !rest.is_empty() {
@@ -186,16 +186,16 @@ mod tests {
         let index = Index::of(&text);
         assert!(index.points.len() > 9);
         for point in &index.points {
-            let before = &text[..narrow(point.byte)];
-            assert_eq!(point.chars, wide(before.chars().count()));
-            assert_eq!(point.newlines, wide(before.matches('\n').count()));
+            let before = &text[..to_usize(point.byte)];
+            assert_eq!(point.chars, to_u64(before.chars().count()));
+            assert_eq!(point.newlines, to_u64(before.matches('\n').count()));
         }
         for size in [1, 7, 65_535, 65_537, 300_000] {
             let mut builder = Builder::default();
             text.as_bytes().chunks(size).for_each(|piece| builder.add(piece));
             let other = builder.finish();
-            assert_eq!((other.chars(), other.lines(), other.bytes()), (index.chars(), 60_000, wide(text.len())));
-            assert!(other.points.iter().all(|point| text.is_char_boundary(narrow(point.byte))), "{size}");
+            assert_eq!((other.chars(), other.lines(), other.bytes()), (index.chars(), 60_000, to_u64(text.len())));
+            assert!(other.points.iter().all(|point| text.is_char_boundary(to_usize(point.byte))), "{size}");
         }
     }
 
@@ -203,7 +203,7 @@ mod tests {
     fn a_file_of_an_index_is_read_back_unless_it_is_damaged_or_of_another_text() {
         let index = Index::of(&"line\n".repeat(50_000));
         let bytes = index.to_bytes(&[7; STAMP]);
-        assert!(wide(bytes.len()) <= Index::longest(index.bytes()));
+        assert!(to_u64(bytes.len()) <= Index::longest(index.bytes()));
         assert_eq!(Index::from_bytes(&bytes, &[7; STAMP]), Some(index));
         assert_eq!(Index::from_bytes(&bytes, &[8; STAMP]), None);
         for at in 0..bytes.len() {

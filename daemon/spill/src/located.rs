@@ -6,7 +6,7 @@ use std::sync::Arc;
 use herma_disk::regular::Regular;
 
 use crate::SpillError;
-use crate::facts::{count_chars, count_newlines, narrow, wide};
+use crate::facts::{count_chars, count_newlines, to_u64, to_usize};
 use crate::index::{Checkpoint, Index};
 use crate::page::{MOST, Next, Page, Part};
 
@@ -31,10 +31,10 @@ impl Located {
 
     /// Returns a part of the text, which begins and ends between two chars.
     pub(crate) fn text(&self, from: u64, to: u64) -> Result<String, SpillError> {
-        let bytes = self.file.range(from, narrow(to.saturating_sub(from)))?;
+        let bytes = self.file.range(from, to_usize(to.saturating_sub(from)))?;
         String::from_utf8(bytes).map_err(|error| SpillError::NotText {
             path: self.file.path().to_owned(),
-            byte: from + wide(error.utf8_error().valid_up_to()),
+            byte: from + to_u64(error.utf8_error().valid_up_to()),
         })
     }
 
@@ -51,7 +51,7 @@ impl Located {
     /// Returns where the char after the one at an offset begins.
     pub(crate) fn next_char(&self, byte: u64) -> Result<u64, SpillError> {
         let bytes = self.file.range(byte, 4)?;
-        Ok(byte + wide(1 + bytes.iter().skip(1).take_while(|byte| **byte & 0xC0 == 0x80).count()))
+        Ok(byte + to_u64(1 + bytes.iter().skip(1).take_while(|byte| **byte & 0xC0 == 0x80).count()))
     }
 
     /// Returns the error for a file that is no text from this byte on.
@@ -61,14 +61,14 @@ impl Located {
 
     /// Returns the bytes of a part of the text.
     pub(crate) fn bytes(&self, from: u64, to: u64) -> Result<Vec<u8>, SpillError> {
-        Ok(self.file.range(from, narrow(to.saturating_sub(from)))?)
+        Ok(self.file.range(from, to_usize(to.saturating_sub(from)))?)
     }
 
     /// Calls `find` with the bytes from a checkpoint to the next one.
     fn within<T>(&self, from: u64, to: u64, find: impl FnOnce(&[u8]) -> T) -> Result<T, SpillError> {
         let mut block = self.block.borrow_mut();
         if block.0 != from {
-            *block = (from, self.file.range(from, narrow(to - from))?);
+            *block = (from, self.file.range(from, to_usize(to - from))?);
         }
         Ok(find(&block.1))
     }
@@ -84,9 +84,9 @@ impl Located {
         // The line begins after the newline of this number, which counts from 0.
         let newline = line - 1;
         let (point, next) = self.index.before(newline, |point| point.newlines);
-        let nth = narrow(newline - point.newlines);
+        let nth = to_usize(newline - point.newlines);
         let found = self.within(point.byte, next, |bytes| memchr::memchr_iter(b'\n', bytes).nth(nth))?;
-        Ok(found.map_or(next, |at| point.byte + wide(at) + 1))
+        Ok(found.map_or(next, |at| point.byte + to_u64(at) + 1))
     }
 
     /// Returns the offset in bytes at which char `char` (from 0) begins; the end if there are fewer.
@@ -95,18 +95,18 @@ impl Located {
             return Ok(self.index.bytes());
         }
         let (point, next) = self.index.before(char, |point| point.chars);
-        let nth = narrow(char - point.chars);
+        let nth = to_usize(char - point.chars);
         let found = self.within(point.byte, next, |bytes| {
             bytes.iter().enumerate().filter(|(_, byte)| **byte & 0xC0 != 0x80).nth(nth).map(|(at, _)| at)
         })?;
-        Ok(found.map_or(next, |at| point.byte + wide(at)))
+        Ok(found.map_or(next, |at| point.byte + to_u64(at)))
     }
 
     /// Returns how many chars and newlines are before an offset in bytes.
     pub(crate) fn place(&self, byte: u64) -> Result<Checkpoint, SpillError> {
         let (point, next) = self.index.before(byte, |point| point.byte);
         self.within(point.byte, next, |bytes| {
-            let before = &bytes[..narrow(byte - point.byte).min(bytes.len())];
+            let before = &bytes[..to_usize(byte - point.byte).min(bytes.len())];
             Checkpoint {
                 byte,
                 chars: point.chars + count_chars(before),
@@ -120,30 +120,30 @@ impl Located {
         let (total_lines, total_chars) = (self.index.lines(), self.index.chars());
         let (from, to, next) = match part {
             Part::Lines { line, lines } => {
-                let first = wide(line.max(1) - 1);
-                let after = first.saturating_add(wide(lines));
+                let first = to_u64(line.max(1) - 1);
+                let after = first.saturating_add(to_u64(lines));
                 let (from, to) = (self.byte_of_line(first)?, self.byte_of_line(after)?);
-                let most = self.place(from)?.chars.saturating_add(wide(MOST));
+                let most = self.place(from)?.chars.saturating_add(to_u64(MOST));
                 let bound = self.byte_of_char(most)?;
                 if bound < to {
-                    (from, bound, Some(Next::Offset(narrow(most))))
+                    (from, bound, Some(Next::Offset(to_usize(most))))
                 } else {
-                    (from, to, (after < total_lines).then(|| Next::Line(narrow(after) + 1)))
+                    (from, to, (after < total_lines).then(|| Next::Line(to_usize(after) + 1)))
                 }
             }
             Part::Chars { offset, limit } => {
-                let after = wide(offset).saturating_add(wide(limit.min(MOST)));
-                let next = (after < total_chars).then(|| Next::Offset(narrow(after)));
-                (self.byte_of_char(wide(offset))?, self.byte_of_char(after)?, next)
+                let after = to_u64(offset).saturating_add(to_u64(limit.min(MOST)));
+                let next = (after < total_chars).then(|| Next::Offset(to_usize(after)));
+                (self.byte_of_char(to_u64(offset))?, self.byte_of_char(after)?, next)
             }
             Part::Tail(count) => {
-                let from = self.byte_of_line(total_lines.saturating_sub(wide(count)))?;
-                let bound = self.byte_of_char(total_chars.saturating_sub(wide(MOST)))?;
+                let from = self.byte_of_line(total_lines.saturating_sub(to_u64(count)))?;
+                let bound = self.byte_of_char(total_chars.saturating_sub(to_u64(MOST)))?;
                 (from.max(bound), self.index.bytes(), None)
             }
         };
         let text = self.text(from, to)?;
-        Ok(Page { text, next, total_lines: narrow(total_lines), total_chars: narrow(total_chars) })
+        Ok(Page { text, next, total_lines: to_usize(total_lines), total_chars: to_usize(total_chars) })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::catalog::{Catalog, Record, State};
 use crate::handle::Handle;
 use crate::name;
 use crate::path_locks::PathLocks;
-use crate::readings::Readings;
+use crate::readings::ReturnedTexts;
 
 mod collect;
 mod keep;
@@ -43,7 +43,7 @@ pub struct Outputs {
     root: PathBuf,
     catalog: Mutex<Catalog>,
     path_locks: PathLocks,
-    readings: Readings,
+    readings: ReturnedTexts,
     indexes: Mutex<read::Indexes>,
     stopped: AtomicBool,
     /// Folders whose names are known to be durable.
@@ -69,7 +69,7 @@ impl Outputs {
             root,
             catalog: Mutex::new(catalog),
             path_locks: PathLocks::default(),
-            readings: Readings::default(),
+            readings: ReturnedTexts::default(),
             indexes: Mutex::default(),
             stopped: AtomicBool::new(false),
             durable: Mutex::default(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::facts::{Facts, narrow};
+use crate::facts::{Facts, to_usize};
 use crate::grapheme::{border_before, border_behind};
 
 /// The beginning of a block. A result that contains it was spilled before.
@@ -59,7 +59,7 @@ pub fn lines(text: &str) -> usize {
 /// Returns the block that replaces a text that was spilled to `path` in the conversation.
 #[must_use]
 pub fn block(text: &str, facts: &Facts, path: &impl Display, size: usize, tail_size: usize) -> String {
-    let chars = narrow(facts.chars);
+    let chars = to_usize(facts.chars);
     let preview = if tail_size == 0 { preview(text, size) } else { preview_whole(text, size) };
     let mut block = format!(
         "{OPENING_TAG}\nThis tool result was too large ({} characters, {}).\nFull output saved to: {path}\nUse the read_file tool with offset and limit to access specific sections of this output.\n\nPreview (first {} chars):\n{}",

@@ -18,7 +18,7 @@ type Fingerprint = [u8; 32];
 
 /// Fingerprints of the texts that were returned last.
 #[derive(Debug, Default)]
-pub(crate) struct Readings {
+pub(crate) struct ReturnedTexts {
     state: Mutex<State>,
 }
 
@@ -62,7 +62,7 @@ impl Item<'_> {
     }
 }
 
-impl Readings {
+impl ReturnedTexts {
     /// Remembers a text that was returned to an agent.
     pub(crate) fn gave(&self, text: &str) {
         let fingerprint: Fingerprint = Sha256::digest(text).into();
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn what_was_given_out_is_known_as_text_and_as_answer() {
-        let readings = Readings::default();
+        let readings = ReturnedTexts::default();
         assert!(!readings.is_reading("a \"page\"\n"));
         readings.gave("a \"page\"\n");
         readings.gave("b");
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn the_oldest_is_forgotten() {
-        let readings = Readings::default();
+        let readings = ReturnedTexts::default();
         for number in 0..=TEXTS {
             readings.gave(&number.to_string());
         }

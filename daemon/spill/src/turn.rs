@@ -18,7 +18,7 @@ pub struct TurnResult {
 
 /// The result of fitting a turn.
 #[derive(Debug, Default)]
-pub struct Settled {
+pub struct FittedTurn {
     /// Position and new content of the results that changed.
     pub replacements: Vec<(usize, Admitted)>,
     /// Chars of all results after the replacements.
@@ -28,9 +28,9 @@ pub struct Settled {
 /// Spills results, the largest first, until all of them together fit. Results that were spilled or returned to an agent
 /// before stay, but their chars count. The id and the tool of `of` are ignored; `now` is in Unix seconds.
 #[must_use]
-pub fn settle(outputs: &Outputs, of: &Origin<'_>, results: &[TurnResult], budgets: &Budgets, now: f64) -> Settled {
+pub fn settle(outputs: &Outputs, of: &Origin<'_>, results: &[TurnResult], budgets: &Budgets, now: f64) -> FittedTurn {
     let sizes: Vec<usize> = results.iter().map(|result| result.content.chars()).collect();
-    let mut settled = Settled { replacements: Vec::new(), total: sizes.iter().sum() };
+    let mut settled = FittedTurn { replacements: Vec::new(), total: sizes.iter().sum() };
     if settled.total <= budgets.turn_budget {
         return settled;
     }

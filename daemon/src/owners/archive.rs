@@ -220,10 +220,10 @@ impl ArchiveHandle {
 
     /// Releases memory that is only cached for later. The readers do so on the calling thread.
     pub(crate) fn release_cached_memory(&self) {
-        self.post_if_in_use(|archive| archive.keep_little());
+        self.post_if_in_use(|archive| archive.shrink_memory());
         for (_, reader) in self.shared.readers().iter() {
             // On failure, the reader keeps its memory.
-            drop(reader.keep_little());
+            drop(reader.shrink_memory());
         }
     }
 

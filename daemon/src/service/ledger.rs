@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use herma_archive::ledger::{Call, Change, SessionLedger};
-use herma_archive::usage::{Buckets, By};
+use herma_archive::usage::{Buckets, GroupBy};
 use herma_context::Usage;
 use herma_context::ledger::{self, Kind, Line};
 use herma_context::usage::{self, MAX_TOKENS};
@@ -55,7 +55,7 @@ pub(crate) struct LedgerQuery {
     /// Excludes rows before this time, in Unix seconds.
     pub since: Option<f64>,
     /// The grouping of the rows.
-    pub by: By,
+    pub by: GroupBy,
 }
 
 /// The sums of calls and changes. Costs are in tokens of plain input.
@@ -148,7 +148,7 @@ impl LedgerService {
         let mut rows = BTreeMap::new();
         ledgers.iter().for_each(|ledger| add_session(&mut rows, ledger, by, since.unwrap_or(f64::MIN)));
         let mut rows: Vec<(String, Sums)> = rows.into_iter().collect();
-        if by != By::Day {
+        if by != GroupBy::Day {
             rows.sort_by(|(_, one), (_, other)| other.cost.total_cmp(&one.cost));
         }
         let mut all = Sums::default();
@@ -219,15 +219,15 @@ const fn name(kind: Kind) -> &'static str {
 }
 
 /// Adds the lines of a session to the rows, except those before `since`.
-fn add_session(rows: &mut BTreeMap<String, Sums>, session: &SessionLedger, by: By, since: f64) {
+fn add_session(rows: &mut BTreeMap<String, Sums>, session: &SessionLedger, by: GroupBy, since: f64) {
     let calls: Vec<ledger::Call> =
         session.calls.iter().map(|call| ledger::Call { time: call.time, usage: used(&call.buckets) }).collect();
     let changes: Vec<ledger::Change> = session.changes.iter().filter_map(change).collect();
     let key = |time: f64, call: Option<usize>| match by {
-        By::Session => session.session.clone(),
-        By::Agent => session.agent.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
-        By::Model => call.and_then(|call| session.calls[call].model.clone()).unwrap_or_else(|| UNKNOWN.to_owned()),
-        By::Day => day(time).unwrap_or_else(|| UNKNOWN.to_owned()),
+        GroupBy::Session => session.session.clone(),
+        GroupBy::Agent => session.agent.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
+        GroupBy::Model => call.and_then(|call| session.calls[call].model.clone()).unwrap_or_else(|| UNKNOWN.to_owned()),
+        GroupBy::Day => day(time).unwrap_or_else(|| UNKNOWN.to_owned()),
     };
     for line in ledger::lines(&calls, &changes).iter().filter(|line| line.time >= since) {
         rows.entry(key(line.time, line.call)).or_default().add_line(line);

@@ -9,7 +9,7 @@ use herma_spill::catalog::Record;
 use herma_spill::outputs::{Gone, View};
 use herma_spill::page::{Page, Part};
 use herma_spill::search::{Found, Query, Scope};
-use herma_spill::turn::{Settled, TurnResult, settle};
+use herma_spill::turn::{FittedTurn, TurnResult, settle};
 use herma_spill::{BudgetOverrides, Budgets, Content, Size};
 
 use super::caller::Caller;
@@ -89,7 +89,7 @@ impl OutputService {
         session: String,
         results: Vec<TurnResult>,
         overrides: BudgetOverrides,
-    ) -> Outcome<Settled> {
+    ) -> Outcome<FittedTurn> {
         let (budgets, profile) = self.budgets(caller, &session, overrides).await?;
         let spilled = Arc::clone(&self.spilled);
         blocking("output.settle_turn", move || {

@@ -34,7 +34,7 @@ impl SessionLocks {
         let bound = Arc::clone(&self.bound);
         let taken = move |is_taken: bool| {
             if is_bound_here && !is_taken {
-                bound.take_back(connection, &lock);
+                bound.schedule_removal(connection, &lock);
             }
             // The connection may have ended before it got the lock.
             !is_bound_here || !is_taken || bound.is_noted(connection, &lock)
@@ -88,7 +88,7 @@ impl ConnectionLocks {
     }
 
     /// Removes the note of a connection that did not get the lock.
-    fn take_back(&self, connection: u64, lock: &Lock) {
+    fn schedule_removal(&self, connection: u64, lock: &Lock) {
         if let Some(locks) = self.taken().get_mut(&connection) {
             locks.remove(lock);
         }

@@ -33,7 +33,7 @@ pub(super) async fn keep_small(services: &Services) {
         after = after.min(now);
         if is_worth_it(now, after) && is_calm {
             services.archive.release_cached_memory();
-            let _: Option<()> = on_thread(give_back).await;
+            let _: Option<()> = on_thread(trim).await;
             after = resident_bytes();
             before = after;
             tracing::debug!(before = now, after, "memory was given back");
@@ -41,9 +41,9 @@ pub(super) async fn keep_small(services: &Services) {
     }
 }
 
-fn give_back() {
+fn trim() {
     herma_context::free_search_caches();
-    herma_heap::give_back();
+    herma_heap::trim();
 }
 
 /// Whether the resident size is worth the work, given the size that remained the last time.

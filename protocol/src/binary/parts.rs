@@ -32,7 +32,7 @@ impl<'a> Parts<'a> {
 
     /// Does the same, but moves a text that makes up most of the payload: the payload's buffer
     /// becomes that text, and `payload` is then empty.
-    pub(super) fn taken_of(payload: &'a mut Vec<u8>) -> Result<Self, BinaryError> {
+    pub(super) fn from_owned(payload: &'a mut Vec<u8>) -> Result<Self, BinaryError> {
         let Envelope { head: Head { id, kind, method }, attachments, body } = envelope::open(payload)?;
         let Some(most) = attachments.iter().position(|(form, place)| is_most(*form, place, payload.len())) else {
             return Self::of(payload);

@@ -28,7 +28,7 @@ fn the_engine_and_the_rules_change_with_the_list_or_not_at_all() {
     archive.create_session(&session("s")).unwrap();
     let engine = EngineRow { state: "{}".into(), summary: Some("body".into()) };
     let rules = [rule("c_1")];
-    let beside = Beside { engine: Some(&engine), constraints: &rules, ..Beside::default() };
+    let beside = CompressionExtras { engine: Some(&engine), constraints: &rules, ..CompressionExtras::default() };
     assert_eq!(archive.keep_compression(&removal("s", "h1", 1, &[(1, "7")], None), &beside).unwrap(), None);
     assert_eq!(archive.reader().engine("s").unwrap().as_ref(), Some(&engine));
     assert_eq!(archive.reader().constraints("s").unwrap(), rules);
@@ -36,8 +36,12 @@ fn the_engine_and_the_rules_change_with_the_list_or_not_at_all() {
     let later = EngineRow { state: "later".into(), summary: None };
     let more = [rule("c_2")];
     let snapshot = SNAPSHOT();
-    let beside =
-        Beside { engine: Some(&later), constraints: &more, continuation: Some(&snapshot), ..Beside::default() };
+    let beside = CompressionExtras {
+        engine: Some(&later),
+        constraints: &more,
+        continuation: Some(&snapshot),
+        ..CompressionExtras::default()
+    };
     let used = removal("s", "h1", 2, &[], None);
     assert!(archive.keep_compression(&used, &beside).is_err(), "a handle that was used before");
     assert_eq!(archive.reader().engine("s").unwrap(), Some(engine));
@@ -57,8 +61,12 @@ fn a_continuation_takes_everything_along_and_ends_the_one_before() {
     let after = [After::Kept(0), After::New(&handoff), After::Kept(2)];
     let engine = EngineRow { state: "{}".into(), summary: Some("body".into()) };
     let (rules, snapshot) = ([rule("c_1")], SNAPSHOT());
-    let beside =
-        Beside { engine: Some(&engine), constraints: &rules, continuation: Some(&snapshot), ..Beside::default() };
+    let beside = CompressionExtras {
+        engine: Some(&engine),
+        constraints: &rules,
+        continuation: Some(&snapshot),
+        ..CompressionExtras::default()
+    };
     let messages = [(1, bodies[1])];
     let next = archive.keep_compression(&removal("s", "h", 1, &messages, Some(&after)), &beside).unwrap().unwrap();
 
@@ -76,7 +84,7 @@ fn a_continuation_takes_everything_along_and_ends_the_one_before() {
     assert_eq!(reader.constraints("s-c2").unwrap(), rules);
     assert_eq!(reader.removed("h").unwrap(), [(1, list[1].clone())]);
 
-    let beside = Beside { continuation: Some(&snapshot), ..Beside::default() };
+    let beside = CompressionExtras { continuation: Some(&snapshot), ..CompressionExtras::default() };
     let later = archive.keep_compression(&removal("s-c2", "i", 1, &[], None), &beside).unwrap().unwrap();
     assert_eq!((later.id.as_str(), later.title.as_deref()), ("s-c3", Some("work #3")));
     assert_eq!(archive.reader().tip("s").unwrap(), "s-c3");
@@ -113,12 +121,12 @@ fn what_was_begun_counts_only_with_the_rest() {
 
     let mut keeping = archive.compression().unwrap();
     keeping.begin(&beginning(&["two", "three", "four"])).unwrap();
-    let kept = keeping.keep(&all, &Beside::default());
+    let kept = keeping.keep(&all, &CompressionExtras::default());
     assert!(matches!(kept, Err(ArchiveError::Misfit { .. })), "position 4 stays in the list");
 
     let mut keeping = archive.compression().unwrap();
     keeping.begin(&beginning(&["two", "three"])).unwrap();
-    keeping.keep(&Removal { summary: "said", ..all }, &Beside::default()).unwrap();
+    keeping.keep(&Removal { summary: "said", ..all }, &CompressionExtras::default()).unwrap();
     let texts = [(2, "two".into()), (3, "three".into()), (7, "seven".into())];
     assert_eq!(archive.reader().removed("h").unwrap(), texts);
     let described = &archive.reader().describe("s").unwrap()[0];
@@ -136,7 +144,7 @@ fn a_transcript_has_what_was_begun_already() {
     let all = removal("s", "h", 1, &messages, Some(&after));
     let mut keeping = archive.compression().unwrap();
     keeping.begin(&Beginning { first: 1, messages: &["b"], ..all.bare() }).unwrap();
-    keeping.keep(&all, &Beside::default()).unwrap();
+    keeping.keep(&all, &CompressionExtras::default()).unwrap();
     assert_eq!(archive.reader().transcript("s").unwrap(), ["a", "c"]);
     assert_eq!(archive.reader().removed("h").unwrap(), [(1, "b".into())]);
     assert_eq!(archive.reader().show("s").unwrap().unwrap().messages, 3);

@@ -38,7 +38,7 @@ pub struct Parts {
 
 /// The messages from one archive that came with a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Came {
+pub struct ReceivedMessages {
     /// The session.
     pub session: String,
     /// The archive that uploaded them.
@@ -138,10 +138,11 @@ impl Reader {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn came(&self) -> Result<Vec<Came>, ArchiveError> {
+    pub fn received(&self) -> Result<Vec<ReceivedMessages>, ArchiveError> {
         let mut query = self.connection.prepare_cached("SELECT session, archive, through FROM came")?;
-        let rows =
-            query.query_map([], |row| Ok(Came { session: row.get(0)?, archive: row.get(1)?, through: row.get(2)? }))?;
+        let rows = query.query_map([], |row| {
+            Ok(ReceivedMessages { session: row.get(0)?, archive: row.get(1)?, through: row.get(2)? })
+        })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }

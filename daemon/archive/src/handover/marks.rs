@@ -129,7 +129,7 @@ impl Reader {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn told_profiles(&self) -> Result<Vec<String>, ArchiveError> {
+    pub fn published_profiles(&self) -> Result<Vec<String>, ArchiveError> {
         let query = "SELECT DISTINCT session.profile FROM held JOIN session ON session.id = held.session
                      WHERE holder IS NULL AND sent > 0";
         let mut query = self.connection.prepare_cached(query)?;
@@ -180,7 +180,7 @@ impl Archive {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn tell_again(&mut self, known: &HashSet<(String, u64)>) -> Result<(), ArchiveError> {
+    pub fn republish_unknown(&mut self, known: &HashSet<(String, u64)>) -> Result<(), ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
         let told: Vec<(String, String, u64)> = {
             let query = "SELECT session, birth, term FROM held WHERE holder IS NULL AND sent > 0";
@@ -200,7 +200,7 @@ impl Archive {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn untell(&self, profile: &str) -> Result<(), ArchiveError> {
+    pub fn stop_publishing(&self, profile: &str) -> Result<(), ArchiveError> {
         let query = "UPDATE held SET sent = 0, mattered = changes WHERE holder IS NULL AND sent > 0
                      AND session IN (SELECT id FROM session WHERE profile = ?1)";
         self.connection().execute(query, [profile])?;
@@ -224,7 +224,7 @@ impl Archive {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn note_told(&self, unsent: &Unsent) -> Result<(), ArchiveError> {
+    pub fn mark_published(&self, unsent: &Unsent) -> Result<(), ArchiveError> {
         let query = "UPDATE held SET sent = max(sent, ?2) WHERE session = ?1 AND holder IS NULL";
         self.connection().prepare_cached(query)?.execute(params![unsent.session, unsent.changes])?;
         Ok(())

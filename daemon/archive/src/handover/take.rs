@@ -47,7 +47,7 @@ pub struct Took {
 }
 
 /// A message of a published session.
-struct Told {
+struct PublishedMessage {
     name: Name,
     generation: i64,
     position: i64,
@@ -63,7 +63,7 @@ struct Session {
     head: BTreeMap<String, Rows>,
     /// The compressions, the oldest first.
     made: Vec<BTreeMap<String, Rows>>,
-    messages: Vec<Told>,
+    messages: Vec<PublishedMessage>,
 }
 
 impl Archive {
@@ -252,7 +252,7 @@ fn place_messages(
     taking: &Taking,
     key: i64,
     known: &HashMap<Name, i64>,
-    told: &[Told],
+    told: &[PublishedMessage],
 ) -> Result<Vec<i64>, ArchiveError> {
     let new = told.iter().filter(|told| !known.contains_key(&told.name)).count();
     let mut free = take_ids(transaction, new)?..;
@@ -264,7 +264,7 @@ fn place_messages(
     )?;
     let mut keep = transaction.prepare("INSERT INTO message_text (id, text) VALUES (?1, ?2)")?;
     let mut name = transaction.prepare("INSERT INTO origin (id, archive, number) VALUES (?1, ?2, ?3)")?;
-    let mut came = transaction.prepare(
+    let mut received = transaction.prepare(
         "INSERT INTO came (session, archive, through) VALUES (?1, ?2, ?3)
          ON CONFLICT (session, archive) DO UPDATE SET through = max(through, excluded.through)",
     )?;
@@ -279,11 +279,11 @@ fn place_messages(
                 // This includes a message of this archive that is gone from it: it gets another id here, and is not
                 // uploaded again.
                 name.execute(params![id, one.name.0, one.name.1])?;
-                came.execute(params![taking.session, one.name.0, one.name.1])?;
+                received.execute(params![taking.session, one.name.0, one.name.1])?;
                 id
             }
         };
-        let Told { generation, position, role, time, compression, recalled, .. } = one;
+        let PublishedMessage { generation, position, role, time, compression, recalled, .. } = one;
         place.execute(params![id, key, generation, position, role, time, compression, recalled])?;
         ids.push(id);
     }
@@ -291,7 +291,7 @@ fn place_messages(
 }
 
 /// Returns the text of a message that is not stored here.
-fn text_of<'a>(taking: &'a Taking, told: &Told) -> Result<&'a str, ArchiveError> {
+fn text_of<'a>(taking: &'a Taking, told: &PublishedMessage) -> Result<&'a str, ArchiveError> {
     let is_it =
         |text: &&String| u64::try_from(text.len()) == Ok(told.bytes) && serde_json::from_str::<&RawValue>(text).is_ok();
     taking.texts.get(&told.name).filter(is_it).map(String::as_str).ok_or_else(|| ArchiveError::Misfit {
@@ -340,13 +340,13 @@ fn generation(made: &BTreeMap<String, Rows>) -> i64 {
     made.get("compression").and_then(read).unwrap_or(0)
 }
 
-fn messages(parts: &BTreeMap<String, String>) -> Option<Vec<Told>> {
+fn messages(parts: &BTreeMap<String, String>) -> Option<Vec<PublishedMessage>> {
     let mut told = Vec::new();
     let mut at = 0;
     while let Some(part) = parts.get(&format!("{MESSAGES}{at}")) {
         let rows: Vec<Value> = serde_json::from_str(part).ok()?;
         for row in &rows {
-            told.push(Told {
+            told.push(PublishedMessage {
                 name: (u32::try_from(row.get(0)?.as_u64()?).ok()?, row.get(1)?.as_u64()?),
                 generation: row.get(2)?.as_i64()?,
                 position: row.get(3)?.as_i64()?,

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::give::identity;
 use super::*;
-use crate::compression::Beside;
+use crate::compression::CompressionExtras;
 use crate::constraint::ConstraintRow;
 use crate::engine::EngineRow;
 use crate::node::{NodeRow, Stands};
@@ -80,7 +80,12 @@ impl Host {
         let undoable = Undoable { length: position, slots: &after, list: &texts };
         let engine = EngineRow { state: format!("{{\"at\":{generation}}}"), summary: Some("before".into()) };
         let nodes = [node];
-        let beside = Beside { undo: Some(&undoable), engine: Some(&engine), nodes: &nodes, ..Beside::default() };
+        let beside = CompressionExtras {
+            undo: Some(&undoable),
+            engine: Some(&engine),
+            nodes: &nodes,
+            ..CompressionExtras::default()
+        };
         self.archive.keep_compression(&removal, &beside).unwrap();
     }
 
@@ -127,7 +132,7 @@ impl Host {
 
     fn told(&self) {
         for unsent in self.archive.reader().unsent(&["default".into()], 10).unwrap() {
-            self.archive.note_told(&unsent).unwrap();
+            self.archive.mark_published(&unsent).unwrap();
         }
     }
 }
@@ -313,11 +318,11 @@ fn an_archive_that_counts_as_another_one_keeps_the_names_that_others_know() {
     let (before, identity) = (a.give(), identity(a.archive.connection()).unwrap());
     let texts = a.brings();
     a.archive.note_shipped(identity, before.newest).unwrap();
-    a.archive.ship_as_another().unwrap();
+    a.archive.reset_identity().unwrap();
     let after = a.give();
     assert_eq!(after.parts["messages.0"], before.parts["messages.0"]);
     assert_eq!((after.held.term, a.brings().len()), (2, 0));
-    assert_eq!(a.archive.reader().came().unwrap()[0].archive, identity);
+    assert_eq!(a.archive.reader().received().unwrap()[0].archive, identity);
     b.take(&before, &texts, None).unwrap();
     assert_eq!(b.take(&after, &texts, Some("a")).unwrap().fork, None);
 }
@@ -341,7 +346,7 @@ fn sessions_of_before_are_told_once() {
     assert!(!archive.begin_handing().unwrap(), "it is noted already");
     let unsent = archive.reader().unsent(&["default".into()], 5).unwrap();
     assert_eq!(unsent.len(), 1);
-    archive.note_told(&unsent[0]).unwrap();
+    archive.mark_published(&unsent[0]).unwrap();
     assert_eq!(archive.reader().unsent(&["default".into()], 5).unwrap(), []);
     archive.touch("s", 9.0).unwrap();
     assert_eq!(archive.reader().unsent(&["default".into()], 5).unwrap().len(), 1);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Archive;
-use crate::compression::Beside;
+use crate::compression::CompressionExtras;
 use crate::node::opened::OpenedRow;
 use crate::original::Shortened;
 use crate::removed::{After, Removal};
@@ -50,7 +50,11 @@ fn what_stayed_in_a_shorter_form_does_not_come_back_with_a_node() {
         is_transcript: true,
     };
     let nodes = [node("s", 0, 0, 1..5, Stands::Messages(1..5))];
-    let beside = Beside { nodes: &nodes, replaced: &[Shortened { from: 3, to: 2, body: &short }], ..Beside::default() };
+    let beside = CompressionExtras {
+        nodes: &nodes,
+        replaced: &[Shortened { from: 3, to: 2, body: &short }],
+        ..CompressionExtras::default()
+    };
     archive.keep_compression(&removal, &beside).unwrap();
     let opened = archive.reader().node_messages("s", "nod_s_0").unwrap().unwrap().1;
     assert_eq!(opened, [texts[1], texts[2], texts[4]]);
@@ -61,7 +65,9 @@ fn what_stayed_in_a_shorter_form_does_not_come_back_with_a_node() {
     let removal =
         Removal { handle: "cmp_t_1", session: "t", messages: &[], after: None, is_transcript: false, ..removal };
     let taken_over = [node("t", 0, 0, 1..5, Stands::Handle("cmp_s_1".into()))];
-    archive.keep_compression(&removal, &Beside { nodes: &taken_over, ..Beside::default() }).unwrap();
+    archive
+        .keep_compression(&removal, &CompressionExtras { nodes: &taken_over, ..CompressionExtras::default() })
+        .unwrap();
     let opened = archive.reader().node_messages("t", "nod_t_0").unwrap().unwrap().1;
     assert_eq!(opened, [texts[1], texts[2], texts[4]]);
     assert_eq!(archive.reader().removed_page("cmp_s_1", 0, 9).unwrap().len(), 4, "it is there to be read");
@@ -87,12 +93,14 @@ fn of_two_that_became_the_same_line_each_comes_back_as_it_was() {
         is_transcript: true,
     };
     let replaced = [1, 2].map(|at| Shortened { from: at, to: at, body: &short });
-    archive.keep_compression(&removal, &Beside { replaced: &replaced, ..Beside::default() }).unwrap();
+    archive
+        .keep_compression(&removal, &CompressionExtras { replaced: &replaced, ..CompressionExtras::default() })
+        .unwrap();
     let leaves = [After::Kept(0), After::New(&handoff), After::Kept(4)];
     let messages = [(1, short.as_str()), (2, &short), (3, texts[3])];
     let removal = Removal { handle: "cmp_s_2", generation: 2, messages: &messages, after: Some(&leaves), ..removal };
     let nodes = [node("s", 0, 0, 1..4, Stands::Messages(1..4))];
-    archive.keep_compression(&removal, &Beside { nodes: &nodes, ..Beside::default() }).unwrap();
+    archive.keep_compression(&removal, &CompressionExtras { nodes: &nodes, ..CompressionExtras::default() }).unwrap();
     assert_eq!(archive.reader().node_messages("s", "nod_s_0").unwrap().unwrap().1, texts[1..4]);
 }
 
@@ -119,7 +127,8 @@ fn compress(archive: &mut Archive, id: &str, generation: u64, nodes: &[NodeRow],
         is_transcript: true,
     };
     let undoable = Undoable { length: 10, slots: &after, list: &texts };
-    let beside = Beside { undo: Some(&undoable), nodes, continuation: go_on, ..Beside::default() };
+    let beside =
+        CompressionExtras { undo: Some(&undoable), nodes, continuation: go_on, ..CompressionExtras::default() };
     archive.keep_compression(&removal, &beside).unwrap();
 }
 

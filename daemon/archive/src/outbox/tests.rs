@@ -62,10 +62,10 @@ fn what_is_to_be_brought_goes_on_where_it_was_noted() {
     assert_eq!(archive.reader().unshipped(&default()).unwrap(), 3);
     archive.note_sent(identity, 7).unwrap();
     archive.note_shipped(identity, 5).unwrap();
-    archive.bring_behind(identity, 2).unwrap();
+    archive.upload_again_after(identity, 2).unwrap();
     let shipped = archive.reader().shipped().unwrap();
     assert_eq!((shipped.sent, shipped.through), (7, 2));
-    archive.ship_as_another().unwrap();
+    archive.reset_identity().unwrap();
     let shipped = archive.reader().shipped().unwrap();
     assert_eq!((shipped.sent, shipped.through), (0, 0));
     assert_ne!(archive.reader().shipped().unwrap().identity, identity);
@@ -85,7 +85,7 @@ fn a_session_that_goes_is_remembered_once_anything_may_be_there() {
     let gone = archive.reader().gone_sessions(10).unwrap();
     assert_eq!(gone, [gone_of("t", 3)]);
     archive.forget_gone(&gone).unwrap();
-    archive.take_back("kept").unwrap();
+    archive.schedule_removal("kept").unwrap();
     let taken = archive.reader().gone_sessions(10).unwrap();
     assert_eq!(taken, [gone_of("kept", 3)]);
     archive.forget_gone(&taken).unwrap();

@@ -3,7 +3,7 @@ use proptest::sample::Index;
 
 use super::*;
 use crate::testing::{archive, session};
-use crate::transcript::{Appended, wide};
+use crate::transcript::{Appended, to_u64};
 
 fn removal<'a>(handle: &'a str, generation: u64, messages: &'a [(u64, &'a str)]) -> Removal<'a> {
     Removal { handle, session: "s", generation, time: 1.0, summary: "", messages, after: None, is_transcript: false }
@@ -121,10 +121,10 @@ proptest! {
             model.extend((0..new).map(|_| fresh()));
             texts += usize::from(new);
             let batch: Vec<&str> = model[position..].iter().map(String::as_str).collect();
-            archive.append("s", generation, wide(position), &batch, 1.0).unwrap();
+            archive.append("s", generation, to_u64(position), &batch, 1.0).unwrap();
             let (mut left, mut said, mut after) = (Vec::new(), Vec::new(), Vec::new());
             for (index, (body, fate)) in model.iter().zip(fates.iter().cycle()).enumerate() {
-                let position = wide(index);
+                let position = to_u64(index);
                 match fate {
                     Fate::Kept => after.push((Some(position), body.clone())),
                     Fate::Removed => said.push((position, body.as_str())),
@@ -156,6 +156,6 @@ proptest! {
         }
         let rows: usize = archive.connection().query_row("SELECT count(*) FROM message", [], |row| row.get::<_, i64>(0)).unwrap().try_into().unwrap();
         prop_assert_eq!(rows, texts);
-        prop_assert_eq!(archive.reader().show("s").unwrap().unwrap().messages, wide(texts));
+        prop_assert_eq!(archive.reader().show("s").unwrap().unwrap().messages, to_u64(texts));
     }
 }

@@ -9,7 +9,7 @@ use super::Search;
 use super::rank::DocumentId;
 use crate::ArchiveError;
 use crate::index::Kind;
-use crate::packed::{likeness, unit};
+use crate::packed::{cosine_similarity, unit};
 use crate::transcript::find_session_key;
 
 /// The maximum number of similar documents that count.
@@ -66,8 +66,8 @@ pub(super) fn nearest(
     let mut rows = query.query(values.as_slice())?;
     let mut found: Vec<(f32, i64)> = Vec::new();
     while let Some(row) = rows.next()? {
-        if let Some(likeness) = likeness(row.get_ref(1)?.as_blob().unwrap_or_default(), &unit) {
-            found.push((likeness, row.get(0)?));
+        if let Some(cosine_similarity) = cosine_similarity(row.get_ref(1)?.as_blob().unwrap_or_default(), &unit) {
+            found.push((cosine_similarity, row.get(0)?));
         }
     }
     found.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));

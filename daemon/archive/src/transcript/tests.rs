@@ -83,7 +83,7 @@ proptest! {
                 model.extend(batch[known..].iter().cloned());
             }
             let messages: Vec<&str> = batch.iter().map(String::as_str).collect();
-            let next = wide(model.len());
+            let next = to_u64(model.len());
             let expect = if fits { Appended::Next(next) } else { Appended::Conflict { generation: 0, position: next } };
             prop_assert_eq!(archive.append("s", 0, position, &messages, 1.0).unwrap(), expect);
         }

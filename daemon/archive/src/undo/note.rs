@@ -8,7 +8,7 @@ use super::pieces::{self, Source};
 use super::{LISTS, Undoable, message_digest};
 use crate::ArchiveError;
 use crate::removed::{After, Removal};
-use crate::transcript::{session_key, wide};
+use crate::transcript::{session_key, to_u64};
 
 /// Notes how the list before a compression can be restored. The messages must be at their new positions already, and
 /// the engine memory must still be the earlier one.
@@ -51,7 +51,7 @@ pub(crate) fn note(
             removal.session,
             removal.generation,
             pieces::write(sources.into_iter()),
-            wide(undoable.list.len()),
+            to_u64(undoable.list.len()),
             message_digest(undoable.list.iter().copied()),
         ])?;
     transaction

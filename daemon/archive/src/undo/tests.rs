@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::compression::Beside;
+use crate::compression::CompressionExtras;
 use crate::removed::Removal;
 use crate::testing::{archive, session};
 
@@ -21,14 +21,14 @@ struct Cut<'a> {
 impl Cut<'_> {
     fn keep(&self, archive: &mut Archive) -> Vec<String> {
         let handoff = format!("handoff of {}", self.handle);
-        let wide = |at: usize| u64::try_from(at).unwrap();
-        let mut slots: Vec<After<'_>> = self.kept.iter().map(|at| After::Kept(wide(*at))).collect();
+        let to_u64 = |at: usize| u64::try_from(at).unwrap();
+        let mut slots: Vec<After<'_>> = self.kept.iter().map(|at| After::Kept(to_u64(*at))).collect();
         slots.insert(self.at, After::New(&handoff));
         let mut new: Vec<&str> = self.kept.iter().map(|at| self.list[*at].as_str()).collect();
         new.insert(self.at, &handoff);
         let gone: Vec<(u64, &str)> = (0..self.list.len())
             .filter(|at| !self.kept.contains(at))
-            .map(|at| (wide(at), self.list[at].as_str()))
+            .map(|at| (to_u64(at), self.list[at].as_str()))
             .collect();
         let removal = Removal {
             handle: self.handle,
@@ -40,9 +40,9 @@ impl Cut<'_> {
             after: self.appended.then_some(&slots),
             is_transcript: self.appended,
         };
-        let undoable = Undoable { length: wide(self.list.len()), slots: &slots, list: &new };
+        let undoable = Undoable { length: to_u64(self.list.len()), slots: &slots, list: &new };
         let engine = EngineRow { state: format!("after {}", self.handle), summary: None };
-        let beside = Beside { undo: Some(&undoable), engine: Some(&engine), ..Beside::default() };
+        let beside = CompressionExtras { undo: Some(&undoable), engine: Some(&engine), ..CompressionExtras::default() };
         archive.keep_compression(&removal, &beside).unwrap();
         new.into_iter().map(str::to_owned).collect()
     }
@@ -56,11 +56,16 @@ fn refs(texts: &[String]) -> Vec<&str> {
     texts.iter().map(String::as_str).collect()
 }
 
-fn undo(archive: &mut Archive, to: Option<u64>, list: Option<&[&str]>, handle: &str) -> Result<Undone, NoUndo> {
+fn undo(
+    archive: &mut Archive,
+    to: Option<u64>,
+    list: Option<&[&str]>,
+    handle: &str,
+) -> Result<RestoredList, UndoRejection> {
     let undo = Undo { session: "s", to, list };
     let seen = archive.reader().undone(&undo).unwrap();
     let done = archive.undo(&undo, handle, 2.0, Option::unwrap_or_default).unwrap();
-    let next = |undone: Undone| Undone { generation: undone.generation + 1, ..undone };
+    let next = |undone: RestoredList| RestoredList { generation: undone.generation + 1, ..undone };
     assert_eq!(seen.map(next), done, "a look says what will be done");
     done
 }
@@ -74,8 +79,8 @@ fn a_list_that_only_the_caller_has_comes_back_and_is_kept() {
     let cut = Cut { list: &list, kept: &[0, 3], at: 1, handle: "h1", generation: 1, appended: false };
     let mut now = cut.keep(&mut archive);
     now.push("e".into());
-    assert_eq!(undo(&mut archive, None, None, "u").unwrap_err(), NoUndo::NoList);
-    let other = NoUndo::OtherList { handle: "h1".into(), length: 3 };
+    assert_eq!(undo(&mut archive, None, None, "u").unwrap_err(), UndoRejection::NoList);
+    let other = UndoRejection::OtherList { handle: "h1".into(), length: 3 };
     assert_eq!(undo(&mut archive, None, Some(&["a", "x", "d"]), "u").unwrap_err(), other);
     assert_eq!(undo(&mut archive, None, Some(&["a"]), "u").unwrap_err(), other);
 
@@ -88,7 +93,7 @@ fn a_list_that_only_the_caller_has_comes_back_and_is_kept() {
     assert_eq!(archive.reader().removed("h1").unwrap(), []);
     assert_eq!(archive.reader().removed("u").unwrap(), [(1, "handoff of h1".into())]);
     archive.append("s", 2, 5, &["f"], 3.0).unwrap();
-    assert_eq!(undo(&mut archive, None, None, "v").unwrap_err(), NoUndo::Nothing);
+    assert_eq!(undo(&mut archive, None, None, "v").unwrap_err(), UndoRejection::Nothing);
 }
 
 #[test]
@@ -123,18 +128,18 @@ fn five_are_kept_and_each_generation_on_the_way_can_be_wanted() {
             Cut { list: &list, kept: &[0, 2], at: 1, handle: &handle, generation, appended: true }.keep(&mut archive);
         lists.push(list.clone());
     }
-    assert!(matches!(undo(&mut archive, Some(0), None, "u"), Err(NoUndo::NotKept { generation: 1 })));
-    assert!(matches!(undo(&mut archive, Some(7), None, "u"), Err(NoUndo::NotThere { wanted: 7, .. })));
+    assert!(matches!(undo(&mut archive, Some(0), None, "u"), Err(UndoRejection::NotKept { generation: 1 })));
+    assert!(matches!(undo(&mut archive, Some(7), None, "u"), Err(UndoRejection::NotThere { wanted: 7, .. })));
     let at_it = Undo { session: "s", to: Some(6), list: None };
     assert_eq!(archive.reader().undone(&at_it).unwrap().unwrap().list, lists[6], "it can be looked at");
     let refused = archive.undo(&at_it, "u", 2.0, Option::unwrap_or_default).unwrap();
-    assert!(matches!(refused, Err(NoUndo::NotThere { wanted: 6, .. })));
+    assert!(matches!(refused, Err(UndoRejection::NotThere { wanted: 6, .. })));
     let undone = undo(&mut archive, Some(3), None, "u7").unwrap();
     assert_eq!((undone.list, undone.handles), (lists[3].clone(), texts(&["h6", "h5", "h4"])));
-    assert!(matches!(undo(&mut archive, Some(5), None, "u"), Err(NoUndo::NotThere { wanted: 5, .. })));
+    assert!(matches!(undo(&mut archive, Some(5), None, "u"), Err(UndoRejection::NotThere { wanted: 5, .. })));
     assert_eq!(undo(&mut archive, None, None, "u8").unwrap().list, lists[2]);
     assert_eq!(undo(&mut archive, Some(1), None, "u9").unwrap().list, lists[1]);
-    assert!(matches!(undo(&mut archive, None, None, "u"), Err(NoUndo::NotKept { generation: 1 })));
+    assert!(matches!(undo(&mut archive, None, None, "u"), Err(UndoRejection::NotKept { generation: 1 })));
 }
 
 #[test]
@@ -146,10 +151,10 @@ fn a_compression_of_before_and_messages_that_are_gone_are_told() {
     let cut = Cut { list: &list, kept: &[0], at: 1, handle: "h1", generation: 1, appended: true };
     cut.keep(&mut archive);
     archive.connection().execute("DELETE FROM message_row WHERE position = 2 AND compression = 'h1'", []).unwrap();
-    let gone = NoUndo::Gone { handle: "h1".into(), messages: 1 };
+    let gone = UndoRejection::Gone { handle: "h1".into(), messages: 1 };
     assert_eq!(undo(&mut archive, None, None, "u").unwrap_err(), gone);
     archive.connection().execute("DELETE FROM list_before", []).unwrap();
-    assert_eq!(undo(&mut archive, None, None, "u").unwrap_err(), NoUndo::NotKept { generation: 1 });
+    assert_eq!(undo(&mut archive, None, None, "u").unwrap_err(), UndoRejection::NotKept { generation: 1 });
     assert!(archive.undo(&Undo { session: "t", to: None, list: None }, "u", 1.0, Option::unwrap_or_default).is_err());
 }
 

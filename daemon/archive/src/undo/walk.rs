@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::pieces::{self, Source};
-use super::{Bodies, NoUndo, Undo, digest, message_digest, normal_digest};
+use super::{Bodies, Undo, UndoRejection, digest, message_digest, normal_digest};
 use crate::ArchiveError;
 use crate::engine::EngineRow;
 use crate::normal::normal_message;
-use crate::transcript::{find_session_key, generation_of, wide};
+use crate::transcript::{find_session_key, generation_of, to_u64};
 
 /// The maximum number of messages in a list; no list that came over the wire has as many.
 const MESSAGES: u64 = 1 << 24;
@@ -63,11 +63,14 @@ pub(super) struct Back<'a> {
 }
 
 /// Walks back to the wanted generation.
-pub(super) fn walk<'a>(connection: &Connection, undo: &Undo<'a>) -> Result<Result<Back<'a>, NoUndo>, ArchiveError> {
+pub(super) fn walk<'a>(
+    connection: &Connection,
+    undo: &Undo<'a>,
+) -> Result<Result<Back<'a>, UndoRejection>, ArchiveError> {
     let current = generation_of(connection, undo.session)?;
-    let Some(key) = find_session_key(connection, undo.session)? else { return Ok(Err(NoUndo::Nothing)) };
-    let Some(list) = current_list(connection, key, undo.list)? else { return Ok(Err(NoUndo::NoList)) };
-    let (now, since) = (list.clone(), wide(list.len()));
+    let Some(key) = find_session_key(connection, undo.session)? else { return Ok(Err(UndoRejection::Nothing)) };
+    let Some(list) = current_list(connection, key, undo.list)? else { return Ok(Err(UndoRejection::NoList)) };
+    let (now, since) = (list.clone(), to_u64(list.len()));
     let left = Vec::new();
     let mut back = Back { key, current, restored: current, handles: Vec::new(), list, since, left, engine: None };
     loop {
@@ -88,15 +91,15 @@ pub(super) fn walk<'a>(connection: &Connection, undo: &Undo<'a>) -> Result<Resul
     }
 }
 
-fn not_there(wanted: u64, current: u64) -> NoUndo {
-    NoUndo::NotThere {
+fn not_there(wanted: u64, current: u64) -> UndoRejection {
+    UndoRejection::NotThere {
         wanted,
         words: format!("the session is at generation {current}, and an undo goes to an earlier one"),
     }
 }
 
-fn was_undone(wanted: u64, before: u64) -> NoUndo {
-    NoUndo::NotThere { wanted, words: format!("it was undone, and the way back goes to {before} past it") }
+fn was_undone(wanted: u64, before: u64) -> UndoRejection {
+    UndoRejection::NotThere { wanted, words: format!("it was undone, and the way back goes to {before} past it") }
 }
 
 /// Returns the caller's list, as rows of the transcript if it begins with them. Without a caller's list, returns the
@@ -144,13 +147,13 @@ impl Back<'_> {
     }
 
     /// Goes back by one compression. At an undo, goes back to the generation that it restored.
-    fn step(&mut self, connection: &Connection, session: &str) -> Result<Result<(), NoUndo>, ArchiveError> {
+    fn step(&mut self, connection: &Connection, session: &str) -> Result<Result<(), UndoRejection>, ArchiveError> {
         let found: Option<(String, Option<u64>)> = connection
             .prepare_cached("SELECT handle, back_to FROM compression WHERE session = ?1 AND generation = ?2")?
             .query_row(params![session, self.restored], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         let handle = match found {
-            None => return Ok(Err(NoUndo::Nothing)),
+            None => return Ok(Err(UndoRejection::Nothing)),
             Some((_, Some(back_to))) if back_to < self.restored => {
                 self.restored = back_to;
                 return Ok(Ok(()));
@@ -158,10 +161,10 @@ impl Back<'_> {
             Some((handle, _)) => handle,
         };
         let Some(noted) = noted(connection, &handle)? else {
-            return Ok(Err(NoUndo::NotKept { generation: self.restored }));
+            return Ok(Err(UndoRejection::NotKept { generation: self.restored }));
         };
         let mut bodies = Bodies::of(connection)?;
-        let other = NoUndo::OtherList { handle: handle.clone(), length: noted.length };
+        let other = UndoRejection::OtherList { handle: handle.clone(), length: noted.length };
         let length = usize::try_from(noted.length).unwrap_or(usize::MAX);
         let Some((after, since)) = self.list.split_at_checked(length) else { return Ok(Err(other)) };
         let texts = after.iter().map(|place| bodies.text(*place)).collect::<Result<Vec<String>, _>>()?;
@@ -188,9 +191,9 @@ impl Back<'_> {
             }
         }
         if gone > 0 {
-            return Ok(Err(NoUndo::Gone { handle, messages: gone }));
+            return Ok(Err(UndoRejection::Gone { handle, messages: gone }));
         }
-        self.since = wide(since.len());
+        self.since = to_u64(since.len());
         list.extend(since);
         self.list = list;
         self.restored -= 1;

@@ -7,7 +7,7 @@ fn row<'a>(session: Option<&'a str>, model: Option<&'a str>, time: f64, input: u
     UsageRow { session, call: None, time, model, agent: None, provider: Some("p"), buckets }
 }
 
-fn all(by: By) -> UsageQuery<'static> {
+fn all(by: GroupBy) -> UsageQuery<'static> {
     UsageQuery { session: None, profile: None, since: None, until: None, by }
 }
 
@@ -31,17 +31,17 @@ fn calls_are_added_up() {
         rows.into_iter().map(|(key, totals)| (key, totals.calls, totals.total())).collect()
     };
     let row = |key: &str, calls, total| (key.to_owned(), calls, total);
-    assert_eq!(sums(all(By::Session)), [row("t", 2, 135), row("unknown", 1, 17), row("s", 1, 16)]);
-    assert_eq!(sums(all(By::Model)), [row("large", 1, 115), row("small", 2, 33), row("unknown", 1, 20)]);
-    assert_eq!(sums(all(By::Agent)), [row("a", 3, 151), row("unknown", 1, 17)]);
-    let days = sums(all(By::Day));
+    assert_eq!(sums(all(GroupBy::Session)), [row("t", 2, 135), row("unknown", 1, 17), row("s", 1, 16)]);
+    assert_eq!(sums(all(GroupBy::Model)), [row("large", 1, 115), row("small", 2, 33), row("unknown", 1, 20)]);
+    assert_eq!(sums(all(GroupBy::Agent)), [row("a", 3, 151), row("unknown", 1, 17)]);
+    let days = sums(all(GroupBy::Day));
     assert_eq!(days.iter().map(|(_, calls, _)| *calls).collect::<Vec<_>>(), [1, 2, 1]);
     assert!(days.windows(2).all(|pair| pair[0].0 < pair[1].0) && days[0].0.starts_with("1970-04-1"), "{days:?}");
-    assert_eq!(sums(UsageQuery { session: Some("s"), ..all(By::Model) }), [row("small", 1, 16)]);
-    assert_eq!(sums(UsageQuery { profile: Some("work"), ..all(By::Session) }), [row("t", 2, 135)]);
-    let between = UsageQuery { since: Some(day * 100.5), until: Some(day * 102.5), ..all(By::Session) };
+    assert_eq!(sums(UsageQuery { session: Some("s"), ..all(GroupBy::Model) }), [row("small", 1, 16)]);
+    assert_eq!(sums(UsageQuery { profile: Some("work"), ..all(GroupBy::Session) }), [row("t", 2, 135)]);
+    let between = UsageQuery { since: Some(day * 100.5), until: Some(day * 102.5), ..all(GroupBy::Session) };
     assert_eq!(sums(between), [row("s", 1, 16)]);
-    assert_eq!(sums(UsageQuery { session: Some("unknown"), ..all(By::Day) }), []);
+    assert_eq!(sums(UsageQuery { session: Some("unknown"), ..all(GroupBy::Day) }), []);
 }
 
 #[test]
@@ -59,9 +59,9 @@ fn no_number_is_too_large_to_be_added() {
     for _ in 0..3 {
         archive.record_usage(&row(Some("s"), None, 1.0, largest)).unwrap();
     }
-    let (rows, total) = archive.reader().usage(&all(By::Session)).unwrap();
+    let (rows, total) = archive.reader().usage(&all(GroupBy::Session)).unwrap();
     assert_eq!((rows[0].1.calls, total.input), (3, largest));
     archive.remove_session("s").unwrap();
     archive.record_usage(&row(Some("s"), None, 1.0, 1)).unwrap();
-    assert_eq!(archive.reader().usage(&all(By::Session)).unwrap().0.len(), 0, "it came too late");
+    assert_eq!(archive.reader().usage(&all(GroupBy::Session)).unwrap().0.len(), 0, "it came too late");
 }

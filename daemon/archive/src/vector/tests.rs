@@ -16,16 +16,19 @@ fn what_is_alike_is_found_without_a_word_of_it() {
         archive.append(id, 0, 0, &[&texts[0], &texts[1]], 2.0).unwrap();
     }
     archive.index_pending(10).unwrap();
-    assert_eq!(archive.keep_vectors(Some(3), &[]).unwrap(), KeptVectors::Nowhere);
+    assert_eq!(archive.keep_vectors(Some(3), &[]).unwrap(), SaveVectorsResult::Nowhere);
     archive.use_embedder("e").unwrap();
     let waiting = archive.reader().without_vector(0, 10).unwrap();
     assert_eq!(waiting.newest, 4);
     let waiting = waiting.documents;
     assert_eq!(waiting.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert_eq!(waiting[1].1.text.as_deref(), Some("a heron nests here"));
-    let [car, bird] = [[1.0, 0.1, 0.0], [0.0, 0.1, 1.0]].map(|vector| Packed::of(&vector));
+    let [car, bird] = [[1.0, 0.1, 0.0], [0.0, 0.1, 1.0]].map(|vector| QuantizedVector::of(&vector));
     archive
-        .keep_vectors(Some(3), &[(1, car.clone()), (2, bird.clone()), (3, car), (4, bird), (9, Packed::none())])
+        .keep_vectors(
+            Some(3),
+            &[(1, car.clone()), (2, bird.clone()), (3, car), (4, bird), (9, QuantizedVector::none())],
+        )
         .unwrap();
     assert_eq!(archive.reader().without_vector(0, 10).unwrap().documents, []);
     assert_eq!(archive.reader().count_vectors().unwrap(), (4, 4));
@@ -48,12 +51,12 @@ fn what_is_alike_is_found_without_a_word_of_it() {
     archive.remove_session("t").unwrap();
     assert_eq!(archive.reader().count_vectors().unwrap(), (2, 2));
     // Vectors with another number of dimensions, or of another embedder, can't be compared with these.
-    let anew = archive.keep_vectors(Some(2), &[(1, Packed::of(&[1.0, 0.0]))]).unwrap();
-    assert_eq!(anew, KeptVectors::Anew);
+    let anew = archive.keep_vectors(Some(2), &[(1, QuantizedVector::of(&[1.0, 0.0]))]).unwrap();
+    assert_eq!(anew, SaveVectorsResult::Anew);
     assert_eq!(archive.reader().count_vectors().unwrap().0, 1);
     archive.use_embedder("e").unwrap();
     assert_eq!(archive.reader().count_vectors().unwrap().0, 1);
-    archive.keep_vectors(None, &[(2, Packed::none())]).unwrap();
+    archive.keep_vectors(None, &[(2, QuantizedVector::none())]).unwrap();
     assert_eq!(archive.reader().count_vectors().unwrap().0, 2);
     archive.use_embedder("f").unwrap();
     assert_eq!(archive.reader().count_vectors().unwrap().0, 0);

@@ -29,7 +29,7 @@ impl DiskError {
 
 /// Staged changes. If this is dropped, the tree is unchanged.
 #[derive(Debug)]
-pub struct Unplaced {
+pub struct StagedChanges {
     tree: Tree,
     root: OwnedFd,
     items: Vec<Item>,
@@ -67,7 +67,7 @@ enum Done {
     Moved { path: String, second: String },
 }
 
-impl Unplaced {
+impl StagedChanges {
     pub(super) fn new(tree: Tree, root: OwnedFd, folders_gone: &[&str]) -> Self {
         let folders_gone = folders_gone.iter().map(|folder| (*folder).to_owned()).collect();
         Self { tree, root, items: Vec::new(), folders_gone }
@@ -98,7 +98,7 @@ impl Unplaced {
     /// # Errors
     /// A failed step, or a file that is not the expected one ([`DiskError::is_changed`]).
     /// Everything is then as it was, as far as the disk allows.
-    pub fn put_in_place(mut self) -> Result<Vec<Stamp>, DiskError> {
+    pub fn commit(mut self) -> Result<Vec<Stamp>, DiskError> {
         step();
         let items = std::mem::take(&mut self.items);
         let mut placing = Placing { own: &self, folders: HashMap::new(), done: Vec::new() };
@@ -119,7 +119,7 @@ impl Unplaced {
 
 /// The changes while they are put in place.
 struct Placing<'a> {
-    own: &'a Unplaced,
+    own: &'a StagedChanges,
     /// The open folders with changes.
     folders: HashMap<String, Rc<OwnedFd>>,
     done: Vec<Done>,
@@ -326,7 +326,7 @@ fn keep_mode(folder: &OwnedFd, name: &str, root: &OwnedFd, temporary: &str) {
     }
 }
 
-impl Drop for Unplaced {
+impl Drop for StagedChanges {
     fn drop(&mut self) {
         for new in self.items.iter().filter_map(|item| item.new.as_ref()) {
             // A file in its place has no temporary name any more. A leftover is removed after a minute.

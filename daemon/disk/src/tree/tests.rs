@@ -27,7 +27,7 @@ fn change_with<'a>(
     let changes = changes.iter().map(change).collect::<Result<Vec<_>, DiskError>>()?;
     let staged = tree.stage(&changes, gone)?;
     staged.sync()?;
-    staged.put_in_place()
+    staged.commit()
 }
 
 fn stamp(tree: &Tree, path: &str) -> Option<Stamp> {
@@ -89,8 +89,7 @@ fn nothing_is_reached_through_a_link() {
     assert!(change(&tree, &[("link/secret", None)]).is_err());
     assert!(tree.sync("link/secret").is_err());
     // An unexpected object stays.
-    let placed =
-        tree.stage(&[Change { path: "file", content: Some(b"own"), expected: None }], &[]).unwrap().put_in_place();
+    let placed = tree.stage(&[Change { path: "file", content: Some(b"own"), expected: None }], &[]).unwrap().commit();
     assert!(placed.unwrap_err().is_changed());
     assert_eq!(fs::read_to_string(outside.join("secret")).unwrap(), "s");
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
@@ -165,7 +164,7 @@ fn what_another_program_wrote_meanwhile_stays() {
         ];
         let staged = tree.stage(&changes, &[]).unwrap();
         fs::rename(&other, tree.root().join(path)).unwrap();
-        assert!(staged.put_in_place().unwrap_err().is_changed(), "{path}");
+        assert!(staged.commit().unwrap_err().is_changed(), "{path}");
         assert_eq!(text(&tree, path).as_deref(), Some("theirs"));
         assert_eq!(text(&tree, "c").is_some(), path == "c");
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::expression;
 use super::pattern::{Pattern, Reach};
-use super::stops::Stops;
+use super::stops::StretchEnds;
 use super::table::PATTERNS;
 use super::words::Found;
 use crate::view::is_word;
@@ -61,7 +61,7 @@ impl Progress {
     }
 
     /// Processes a word of a step that [may be used](Self::may_use).
-    pub(super) fn visit(&mut self, step: usize, word: &Found, view: &[u8], stops: &mut Stops) {
+    pub(super) fn visit(&mut self, step: usize, word: &Found, view: &[u8], stops: &mut StretchEnds) {
         let Found { letters, before, behind } = word;
         let reach = self.pattern.reach;
         let goes_on = self.found > 0 && !stops.ended(reach, self.end, letters.start, view);

@@ -5,7 +5,7 @@ use crate::view::{is_space, is_word};
 
 /// The last end of a stretch of each kind, in the part of the view that was read.
 #[derive(Debug, Default)]
-pub(super) struct Stops {
+pub(super) struct StretchEnds {
     /// The view was read up to this byte.
     read: usize,
     /// Offset after the last byte that is neither part of a word nor white space.
@@ -18,7 +18,7 @@ pub(super) struct Stops {
     word: usize,
 }
 
-impl Stops {
+impl StretchEnds {
     /// Returns whether the stretch of this kind that contains byte `from` has ended before byte `to`.
     pub(super) fn ended(&mut self, reach: Reach, from: usize, to: usize, view: &[u8]) -> bool {
         let stop = match reach {

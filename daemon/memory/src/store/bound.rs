@@ -154,7 +154,7 @@ impl Store {
             known.bound = before;
             return Ok(false);
         }
-        let placed = staged.put_in_place()?;
+        let placed = staged.commit()?;
         file::sync(&self.paths.file)?;
         (known.stamp, known.settled, known.durable) = (Some(placed.stamp), false, true);
         self.replaced.extend(known.placed.replace(placed));

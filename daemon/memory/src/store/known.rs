@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use herma_disk::DiskError;
-use herma_disk::file::{self, Placed};
+use herma_disk::file::{self, CommittedFile};
 use herma_disk::stamp::Stamp;
 
 use super::{Event, FILE_LIMIT, Store, StoreError, TEMPORARY, unix};
@@ -32,7 +32,7 @@ pub(super) struct Known {
     /// Whether any later write would have changed the stamp.
     pub(super) settled: bool,
     /// The file, if this store put it in place.
-    pub(super) placed: Option<Placed>,
+    pub(super) placed: Option<CommittedFile>,
     /// Whether the file survives a power cut, or goes back only to a version that this store put in place.
     pub(super) durable: bool,
     pub(super) entries: Arc<[Entry]>,
@@ -94,8 +94,9 @@ impl Store {
     /// Reads the file if it changed, and makes a revision of changes by other programs.
     pub(super) fn refresh(&mut self) -> Result<(), StoreError> {
         let now = Stamp::now(&self.paths.file).map_err(StoreError::unreadable)?;
-        let is_same =
-            |known: &Known| known.stamp == now && (known.settled || known.placed.as_ref().is_some_and(Placed::is_held));
+        let is_same = |known: &Known| {
+            known.stamp == now && (known.settled || known.placed.as_ref().is_some_and(CommittedFile::is_held))
+        };
         let journal_is_current = self.journal.as_ref().is_none_or(Journal::is_current);
         if journal_is_current && self.known.as_ref().is_some_and(is_same) {
             return Ok(());
@@ -271,7 +272,7 @@ impl Store {
                 self.refresh()?;
                 continue;
             }
-            let stamp = staged.put_in_place()?.stamp;
+            let stamp = staged.commit()?.stamp;
             file::sync(&self.paths.file)?;
             tracing::info!("{}: put revision {} in place", self.paths.file.display(), known.revision);
             (known.stamp, known.settled, known.placed, known.behind) = (Some(stamp), false, None, None);

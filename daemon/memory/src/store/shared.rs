@@ -256,7 +256,7 @@ impl Store {
                     let text = known.text(&merged);
                     let staged = file::stage(&self.paths.file, text.as_bytes(), TEMPORARY)?;
                     staged.sync()?;
-                    let placed = staged.put_in_place()?;
+                    let placed = staged.commit()?;
                     file::sync(&self.paths.file)?;
                     Some(placed)
                 };
@@ -308,7 +308,7 @@ impl Store {
                 PathBuf::from(name)
             };
             let free = (now..).map(aside).find(|path| !path.exists()).unwrap_or_default();
-            file::keep_as(&self.paths.journal, &free)?;
+            file::hard_link_as(&self.paths.journal, &free)?;
         }
         self.forget();
         if !entries.is_empty() {

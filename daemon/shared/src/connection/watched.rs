@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::error::AsksInClear;
+use crate::error::CleartextPasswordError;
 
 /// Bytes of a message's kind, its length, and the requested kind of authentication.
 const HEAD: usize = 9;
@@ -33,7 +33,7 @@ impl Watch {
     ///
     /// # Errors
     /// The server requests the password in clear or as an MD5 digest.
-    pub(super) fn see(&mut self, mut bytes: &[u8]) -> Result<bool, AsksInClear> {
+    pub(super) fn see(&mut self, mut bytes: &[u8]) -> Result<bool, CleartextPasswordError> {
         while let Some((byte, behind)) = bytes.split_first() {
             if self.rest > 0 {
                 let passed = usize::try_from(self.rest).unwrap_or(usize::MAX).min(bytes.len());
@@ -46,7 +46,7 @@ impl Watch {
             match self.head[..] {
                 [AUTHENTICATION, _, _, _, _, a, b, c, d] => match u32::from_be_bytes([a, b, c, d]) {
                     DONE => return Ok(true),
-                    CLEARTEXT | MD5 => return Err(AsksInClear),
+                    CLEARTEXT | MD5 => return Err(CleartextPasswordError),
                     _ => self.skip(HEAD - 5),
                 },
                 [kind, _, _, _, _] if kind != AUTHENTICATION => self.skip(0),
@@ -128,16 +128,16 @@ mod tests {
         // Messages after the server has accepted the client are not checked.
         let behind = asks(CLEARTEXT, b"");
         for (bytes, seen) in [
-            (asks(CLEARTEXT, b""), Err(AsksInClear)),
-            (asks(MD5, b"salt"), Err(AsksInClear)),
-            ([notice.clone(), asks(CLEARTEXT, b"")].concat(), Err(AsksInClear)),
-            ([scram.clone(), asks(CLEARTEXT, b"")].concat(), Err(AsksInClear)),
+            (asks(CLEARTEXT, b""), Err(CleartextPasswordError)),
+            (asks(MD5, b"salt"), Err(CleartextPasswordError)),
+            ([notice.clone(), asks(CLEARTEXT, b"")].concat(), Err(CleartextPasswordError)),
+            ([scram.clone(), asks(CLEARTEXT, b"")].concat(), Err(CleartextPasswordError)),
             ([notice, scram, asks(DONE, b""), behind].concat(), Ok(true)),
             (asks(DONE, b""), Ok(true)),
             (message(b'E', b"SFATAL\0R\0\0\0\x08\0\0\0\x03\0\0"), Ok(false)),
             (message(b'v', b"\0\0\0\0"), Ok(false)),
-            (vec![AUTHENTICATION, 0, 0, 0, 0, 0, 0, 0, 3], Err(AsksInClear)),
-            (vec![b'Z', 0, 0, 0, 0, b'R', 0, 0, 0, 8, 0, 0, 0, 3], Err(AsksInClear)),
+            (vec![AUTHENTICATION, 0, 0, 0, 0, 0, 0, 0, 3], Err(CleartextPasswordError)),
+            (vec![b'Z', 0, 0, 0, 0, b'R', 0, 0, 0, 8, 0, 0, 0, 3], Err(CleartextPasswordError)),
             (Vec::new(), Ok(false)),
         ] {
             for size in 1..=bytes.len().max(1) {

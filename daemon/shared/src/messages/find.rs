@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use herma_archive::handover::Came;
+use herma_archive::handover::ReceivedMessages;
 use herma_archive::search::remote::{AROUND, Document, Lookup, Part, RANKED, RemoteCandidates, Terms, rarity};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -38,7 +38,7 @@ pub struct Within<'a> {
     /// The archive of this host that sends the request.
     pub archive: u32,
     /// Messages that came to it with sessions, which are left out too.
-    pub came: &'a [Came],
+    pub came: &'a [ReceivedMessages],
     /// The profiles.
     pub profiles: &'a [String],
     /// Only of sessions of this id.

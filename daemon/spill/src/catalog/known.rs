@@ -196,7 +196,7 @@ impl Known {
 
     /// Returns the number of kept outputs and their bytes, each content once.
     pub(crate) fn usage(&self) -> (u64, u64) {
-        (crate::facts::wide(self.kept), self.bytes)
+        (crate::facts::to_u64(self.kept), self.bytes)
     }
 
     /// Forgets outputs that expired long ago.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-use herma_disk::file::{self, Created, Unplaced};
+use herma_disk::file::{self, Created, NewFile};
 use herma_disk::regular::Regular;
 use herma_disk::{DiskError, folder};
 use sha2::{Digest, Sha256};
@@ -12,7 +12,7 @@ use super::{Outputs, SUFFIX, TEMPORARY};
 use crate::catalog::known::row_of;
 use crate::catalog::row::{Begun, Row};
 use crate::catalog::{Record, State};
-use crate::facts::{Facts, wide};
+use crate::facts::{Facts, to_u64};
 use crate::handle::Handle;
 use crate::index::{Builder, Index};
 use crate::name;
@@ -81,7 +81,7 @@ impl Outputs {
     /// # Errors
     /// Any step failed; nothing is kept then.
     pub fn keep(&self, origin: &Origin<'_>, text: &str, facts: &Facts, now: f64) -> Result<Kept, DiskError> {
-        self.keep_as(origin, text, now, &mut || Measured { facts: *facts, index: None })
+        self.hard_link_as(origin, text, now, &mut || Measured { facts: *facts, index: None })
     }
 
     /// Keeps a text that another host has under this handle, under the name that leads to the handle. Returns `None` if
@@ -131,12 +131,12 @@ impl Outputs {
                     || measuring.take().and_then(|thread| thread.join().ok()).unwrap_or_else(|| Measured::of(text));
                 known.get_or_insert_with(join).clone()
             };
-            let kept = self.keep_as(origin, text, now, &mut measured);
+            let kept = self.hard_link_as(origin, text, now, &mut measured);
             (measured().facts, kept)
         })
     }
 
-    fn keep_as(
+    fn hard_link_as(
         &self,
         origin: &Origin<'_>,
         text: &str,
@@ -204,7 +204,7 @@ impl Outputs {
                 }
             }
             let Measured { facts, index } = measured();
-            self.put_record(&begun, facts, wide(text.len()), now);
+            self.put_record(&begun, facts, to_u64(text.len()), now);
             self.make_index(&path, text, index);
             return Ok(Kept { handle, path });
         }
@@ -232,7 +232,7 @@ impl Outputs {
         text: &str,
         measured: &mut dyn FnMut() -> Measured,
     ) -> Result<Created, DiskError> {
-        let has_length = self.catalog().known.has_length(wide(text.len()));
+        let has_length = self.catalog().known.has_length(to_u64(text.len()));
         // A long text is written while it is measured, because another text of its length seldom equals it.
         let early = (has_length && text.len() >= BESIDE).then(|| self.write_new(path, session, text));
         if has_length {
@@ -249,10 +249,10 @@ impl Outputs {
                 }
             }
         }
-        early.unwrap_or_else(|| self.write_new(path, session, text))?.put_in_place()
+        early.unwrap_or_else(|| self.write_new(path, session, text))?.commit()
     }
 
-    fn write_new<'a>(&self, path: &'a Path, session: &str, text: &str) -> Result<Unplaced<'a>, DiskError> {
+    fn write_new<'a>(&self, path: &'a Path, session: &str, text: &str) -> Result<NewFile<'a>, DiskError> {
         match file::write_new(path, text.as_bytes(), TEMPORARY) {
             Err(error) if error.cause() == herma_disk::Cause::Missing => {
                 // The folder was removed with its session meanwhile.

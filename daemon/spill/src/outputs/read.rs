@@ -11,7 +11,7 @@ use herma_disk::{DiskError, cache, file, folder};
 use super::{FILE_LIMIT, INDEX_SUFFIX, Outputs, SUFFIX, TEMPORARY};
 use crate::catalog::State;
 use crate::error::{SpillError, shorten};
-use crate::facts::{narrow, wide};
+use crate::facts::{to_u64, to_usize};
 use crate::handle::{Handle, split_line};
 use crate::index::{Builder, Index};
 use crate::located::Located;
@@ -159,12 +159,12 @@ impl Outputs {
 
     /// Builds the index of a text that was just kept, if it is long enough.
     pub(super) fn make_index(&self, path: &Path, text: &str, made: Option<Arc<Index>>) {
-        if wide(text.len()) < INDEXED {
+        if to_u64(text.len()) < INDEXED {
             return;
         }
         let Ok(Some(stamp)) = Stamp::now(path) else { return };
         let index = made.unwrap_or_else(|| Arc::new(Index::of(text)));
-        if wide(text.len()) >= INDEX_KEPT {
+        if to_u64(text.len()) >= INDEX_KEPT {
             // If this fails, the next reader builds it.
             drop(cache::put(&index_path(path), &index.to_bytes(&stamp.to_bytes()), TEMPORARY));
         }
@@ -255,10 +255,10 @@ pub(super) fn index_path(path: &Path) -> PathBuf {
 }
 
 fn whole(file: &Regular) -> Result<String, SpillError> {
-    let bytes = file.range(0, narrow(file.length()))?;
+    let bytes = file.range(0, to_usize(file.length()))?;
     String::from_utf8(bytes).map_err(|error| SpillError::NotText {
         path: file.path().to_owned(),
-        byte: wide(error.utf8_error().valid_up_to()),
+        byte: to_u64(error.utf8_error().valid_up_to()),
     })
 }
 
@@ -274,7 +274,7 @@ pub(super) fn each_block(file: &Regular, mut each: impl FnMut(&str)) -> Result<(
     let mut buffer = vec![0; BLOCK];
     let (mut offset, mut held) = (0_u64, 0);
     loop {
-        let read = file.fill(offset + wide(held), &mut buffer[held..])?;
+        let read = file.fill(offset + to_u64(held), &mut buffer[held..])?;
         let filled = held + read;
         if filled == 0 {
             return Ok(());
@@ -287,7 +287,7 @@ pub(super) fn each_block(file: &Regular, mut each: impl FnMut(&str)) -> Result<(
             Err(error) => {
                 let valid = error.valid_up_to();
                 if error.error_len().is_some() || read == 0 {
-                    let byte = offset + wide(valid);
+                    let byte = offset + to_u64(valid);
                     return Err(SpillError::NotText { path: file.path().to_owned(), byte });
                 }
                 each(std::str::from_utf8(&buffer[..valid]).unwrap_or_default());
@@ -295,6 +295,6 @@ pub(super) fn each_block(file: &Regular, mut each: impl FnMut(&str)) -> Result<(
             }
         };
         buffer.copy_within(valid..filled, 0);
-        (offset, held) = (offset + wide(valid), filled - valid);
+        (offset, held) = (offset + to_u64(valid), filled - valid);
     }
 }

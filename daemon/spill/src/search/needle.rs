@@ -5,7 +5,7 @@ use regex::{Regex, RegexBuilder};
 
 use super::{LONGEST, Needle};
 use crate::SpillError;
-use crate::facts::{narrow, wide};
+use crate::facts::{to_u64, to_usize};
 use crate::located::Located;
 
 /// Bytes of one read, and the maximum length of a piece of a line that a pattern sees.
@@ -77,27 +77,27 @@ impl<'a> Hits<'a> {
     }
 
     fn literal(&mut self, finder: &Finder<'static>, mut from: u64) -> Result<Option<(u64, u64)>, SpillError> {
-        let length = wide(finder.needle().len());
+        let length = to_u64(finder.needle().len());
         let end = self.file.length();
         loop {
-            if from < self.base || from + length > self.base + wide(self.bytes.len()) {
+            if from < self.base || from + length > self.base + to_u64(self.bytes.len()) {
                 if from + length > end {
                     return Ok(None);
                 }
                 self.check()?;
-                self.bytes.resize(narrow((BLOCK + length).min(end - from)), 0);
+                self.bytes.resize(to_usize((BLOCK + length).min(end - from)), 0);
                 let filled = self.file.fill(from, &mut self.bytes)?;
                 self.bytes.truncate(filled);
                 self.base = from;
-                if wide(filled) < length {
+                if to_u64(filled) < length {
                     return Ok(None);
                 }
             }
-            if let Some(at) = finder.find(&self.bytes[narrow(from - self.base)..]) {
-                let start = from + wide(at);
+            if let Some(at) = finder.find(&self.bytes[to_usize(from - self.base)..]) {
+                let start = from + to_u64(at);
                 return Ok(Some((start, start + length)));
             }
-            from = self.base + wide(self.bytes.len()) + 1 - length;
+            from = self.base + to_u64(self.bytes.len()) + 1 - length;
         }
     }
 
@@ -107,16 +107,16 @@ impl<'a> Hits<'a> {
                 return Ok(None);
             }
             // The line, or the piece of one, that contains `from`.
-            let at = narrow(from - self.base);
+            let at = to_usize(from - self.base);
             let begin = memchr::memrchr(b'\n', &self.block.as_bytes()[..at]).map_or(0, |newline| newline + 1);
             let newline = memchr::memchr(b'\n', &self.block.as_bytes()[at..]).map(|newline| at + newline);
             let is_last = newline.is_some() || self.is_at_end;
             let end = newline.unwrap_or(self.block.len());
             // A hit that begins near the end of a piece is left to the next piece, which has more of the text.
-            let piece_end = if is_last { usize::MAX } else { self.block.len() - narrow(OVERLAP) };
+            let piece_end = if is_last { usize::MAX } else { self.block.len() - to_usize(OVERLAP) };
             if !is_last && begin > 0 {
                 // The line continues after the block, so it is loaded from its beginning.
-                self.load(self.base + wide(begin))?;
+                self.load(self.base + to_u64(begin))?;
                 continue;
             }
             if at >= piece_end {
@@ -130,34 +130,34 @@ impl<'a> Hits<'a> {
             let line = &self.block[begin..shown];
             let hit = (at <= shown).then(|| regex.find_at(line, at - begin)).flatten();
             if let Some(hit) = hit.filter(|hit| begin + hit.start() < piece_end) {
-                let start = self.base + wide(begin + hit.start());
-                return Ok(Some((start, start + wide(hit.len()))));
+                let start = self.base + to_u64(begin + hit.start());
+                return Ok(Some((start, start + to_u64(hit.len()))));
             }
             if is_last && newline.is_none() {
                 return Ok(None);
             }
             if is_last {
-                from = self.base + wide(end) + 1;
+                from = self.base + to_u64(end) + 1;
             } else {
-                from = self.base + wide(self.block.floor_char_boundary(piece_end));
+                from = self.base + to_u64(self.block.floor_char_boundary(piece_end));
                 self.load_round(from)?;
             }
         }
     }
 
     fn holds(&self, from: u64) -> bool {
-        !self.block.is_empty() && from >= self.base && from < self.base + wide(self.block.len())
+        !self.block.is_empty() && from >= self.base && from < self.base + to_u64(self.block.len())
     }
 
     /// Loads the text from the char before `from` on, so that a pattern does not take `from` for the beginning of a
     /// line. Returns false at the end.
     fn load_round(&mut self, from: u64) -> Result<bool, SpillError> {
         let mut before = [0; CHAR];
-        let start = from.saturating_sub(wide(CHAR));
-        let before = &mut before[..narrow(from - start)];
+        let start = from.saturating_sub(to_u64(CHAR));
+        let before = &mut before[..to_usize(from - start)];
         let filled = self.file.fill(start, before)?;
         let cut = before[..filled].iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
-        if from >= self.file.length() { self.load(from) } else { self.load(start + wide(cut)) }
+        if from >= self.file.length() { self.load(from) } else { self.load(start + to_u64(cut)) }
     }
 
     /// Loads the text from `from` on. Returns false at the end.
@@ -167,10 +167,10 @@ impl<'a> Hits<'a> {
         if from >= self.file.length() {
             return Ok(false);
         }
-        self.bytes.resize(narrow((BLOCK + wide(CHAR)).min(self.file.length() - from)), 0);
+        self.bytes.resize(to_usize((BLOCK + to_u64(CHAR)).min(self.file.length() - from)), 0);
         let filled = self.file.fill(from, &mut self.bytes)?;
         // A file may be shorter by now than when it was opened.
-        self.is_at_end = filled < self.bytes.len() || from + wide(filled) >= self.file.length();
+        self.is_at_end = filled < self.bytes.len() || from + to_u64(filled) >= self.file.length();
         let bytes = &self.bytes[..filled];
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text,
@@ -178,7 +178,7 @@ impl<'a> Hits<'a> {
             Err(error) if error.error_len().is_none() && !self.is_at_end => {
                 std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
             }
-            Err(error) => return Err(self.file.not_text(from + wide(error.valid_up_to()))),
+            Err(error) => return Err(self.file.not_text(from + to_u64(error.valid_up_to()))),
         };
         self.block.push_str(text);
         self.base = from;

@@ -2,7 +2,7 @@
 
 use super::Match;
 use crate::SpillError;
-use crate::facts::{count_chars, wide};
+use crate::facts::{count_chars, to_u64};
 use crate::grapheme::{border_before, border_behind};
 use crate::handle::Handle;
 use crate::located::Located;
@@ -24,10 +24,10 @@ pub(crate) struct Row {
 pub(crate) fn row(file: &Located, handle: Handle, hit: (u64, u64), context: usize) -> Result<Row, SpillError> {
     let place = file.place(hit.0)?;
     let (from, text, at) = chunk(file, hit)?;
-    let hit_end = text.ceil_char_boundary((at + crate::facts::narrow(hit.1 - hit.0)).min(text.len()));
+    let hit_end = text.ceil_char_boundary((at + crate::facts::to_usize(hit.1 - hit.0)).min(text.len()));
     let begin = memchr::memrchr(b'\n', &text.as_bytes()[..at]).map(|newline| newline + 1);
     let newline = memchr::memchr(b'\n', &text.as_bytes()[at..]).map(|newline| at + newline);
-    let is_whole = (begin.is_some() || from == 0) && (newline.is_some() || from + wide(text.len()) == file.length());
+    let is_whole = (begin.is_some() || from == 0) && (newline.is_some() || from + to_u64(text.len()) == file.length());
     let (begin, end) = (begin.unwrap_or(0), newline.unwrap_or(text.len()));
     let line = text[begin..end].strip_suffix('\r').filter(|_| newline.is_some()).unwrap_or(&text[begin..end]);
     let (line_end, hit_end) = (begin + line.len(), hit_end.min(begin + line.len()).max(at.min(begin + line.len())));
@@ -39,16 +39,16 @@ pub(crate) fn row(file: &Located, handle: Handle, hit: (u64, u64), context: usiz
         handle,
         line: place.newlines + 1,
         text: text[first..last].to_owned(),
-        before: around(file, place.newlines.saturating_sub(wide(context)), place.newlines)?,
-        after: around(file, place.newlines + 1, place.newlines + 1 + wide(context))?,
+        before: around(file, place.newlines.saturating_sub(to_u64(context)), place.newlines)?,
+        after: around(file, place.newlines + 1, place.newlines + 1 + to_u64(context))?,
         offset: place.chars,
         start: chars(first, at.min(last)),
         end: chars(first, hit_end),
         cut,
     };
     // A row with a whole line also covers its line end.
-    let to = if cut { from + wide(last) } else { from + wide(end) + 1 };
-    Ok(Row { found, from: from + wide(first), to })
+    let to = if cut { from + to_u64(last) } else { from + to_u64(end) + 1 };
+    Ok(Row { found, from: from + to_u64(first), to })
 }
 
 /// Returns the text around a hit, its offset in the file, and the offset of the hit in it.
@@ -56,15 +56,15 @@ fn chunk(file: &Located, hit: (u64, u64)) -> Result<(u64, String, usize), SpillE
     let wanted = hit.0.saturating_sub(REACH);
     let bytes = file.bytes(wanted, (hit.1.min(hit.0 + REACH) + REACH).min(file.length()))?;
     let skipped = bytes.iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
-    let from = wanted + wide(skipped);
+    let from = wanted + to_u64(skipped);
     let text = match std::str::from_utf8(&bytes[skipped..]) {
         Ok(text) => text,
         Err(error) if bytes.len() - skipped - error.valid_up_to() < 4 => {
             std::str::from_utf8(&bytes[skipped..skipped + error.valid_up_to()]).unwrap_or_default()
         }
-        Err(error) => return Err(file.not_text(from + wide(error.valid_up_to()))),
+        Err(error) => return Err(file.not_text(from + to_u64(error.valid_up_to()))),
     };
-    let at = crate::facts::narrow(hit.0.saturating_sub(from)).min(text.len());
+    let at = crate::facts::to_usize(hit.0.saturating_sub(from)).min(text.len());
     Ok((from, text.to_owned(), text.floor_char_boundary(at)))
 }
 
@@ -78,9 +78,9 @@ fn window(text: &str, begin: usize, end: usize, hit: (usize, usize)) -> (usize, 
     let before = count_chars(&text.as_bytes()[begin..hit.0]);
     let after = count_chars(&text.as_bytes()[hit.1..end]);
     // Space that one side doesn't need goes to the other.
-    let half = wide(room) / 2;
-    let before = before.min(half.max(wide(room).saturating_sub(after)));
-    let first = back(crate::facts::narrow(before));
+    let half = to_u64(room) / 2;
+    let before = before.min(half.max(to_u64(room).saturating_sub(after)));
+    let first = back(crate::facts::to_usize(before));
     let last = text[first..end].char_indices().nth(SHOWN).map_or(end, |(at, _)| first + at);
     let first = if first > begin { border_behind(&text[..end], first).min(hit.0) } else { first };
     let last = if last < end { border_before(&text[..end], last).max(hit.1.min(last)) } else { last };

@@ -5,7 +5,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
 use herma_archive::ArchiveError;
-use herma_archive::compression::{Beside, Keeping};
+use herma_archive::compression::{CompressionExtras, CompressionTransaction};
 use herma_archive::constraint::ConstraintRow;
 use herma_archive::engine::EngineRow;
 use herma_archive::node::NodeRow;
@@ -14,7 +14,7 @@ use herma_archive::original::Shortened;
 use herma_archive::removed::{After, Beginning, Removal};
 use herma_archive::session::{SessionRow, SnapshotRow};
 use herma_archive::transcript::Appended;
-use herma_archive::undo::{NoUndo, Undo, Undoable, Undone};
+use herma_archive::undo::{RestoredList, Undo, UndoRejection, Undoable};
 use herma_context::Message;
 use herma_context::engine::{Compressed, Slot};
 use tokio::task::JoinHandle;
@@ -70,7 +70,7 @@ pub(crate) struct EarlierList<T> {
     /// Returns the engine's new state, given its state at that generation.
     pub engine: Box<dyn FnOnce(Option<EngineRow>) -> EngineRow + Send>,
     /// Makes the same change in memory, once it is on disk.
-    pub then: Box<dyn FnOnce(Undone) -> T + Send>,
+    pub then: Box<dyn FnOnce(RestoredList) -> T + Send>,
 }
 
 /// The part of a compression that is final before its summary is written.
@@ -101,7 +101,7 @@ impl ArchiveHandle {
     }
 
     /// Undoes compressions, or changes nothing and returns the reason.
-    pub(crate) async fn undo<T: Send + 'static>(&self, earlier: EarlierList<T>) -> Outcome<Result<T, NoUndo>> {
+    pub(crate) async fn undo<T: Send + 'static>(&self, earlier: EarlierList<T>) -> Outcome<Result<T, UndoRejection>> {
         self.write(move |archive| {
             let EarlierList { session, to, list, handle, engine, then } = earlier;
             let list: Option<Vec<&str>> = list.as_ref().map(|list| list.iter().map(String::as_str).collect());
@@ -123,7 +123,7 @@ impl ArchiveHandle {
         session: String,
         to: Option<u64>,
         list: Option<Vec<String>>,
-    ) -> Outcome<Result<Undone, NoUndo>> {
+    ) -> Outcome<Result<RestoredList, UndoRejection>> {
         self.read(move |reader| {
             let list: Option<Vec<&str>> = list.as_ref().map(|list| list.iter().map(String::as_str).collect());
             reader.undone(&Undo { session: &session, to, list: list.as_deref() })
@@ -172,7 +172,7 @@ impl<T: Send + 'static> StagedCompression<T> {
 }
 
 impl CompressionStart {
-    fn begin(&self, keeping: &mut Keeping<'_>) -> Result<(), ArchiveError> {
+    fn begin(&self, keeping: &mut CompressionTransaction<'_>) -> Result<(), ArchiveError> {
         keeping.begin(&Beginning {
             handle: &self.handle,
             session: &self.session,
@@ -185,7 +185,7 @@ impl CompressionStart {
 }
 
 impl<T> NewList<T> {
-    fn keep(self, keeping: Keeping<'_>, epoch: u64) -> Result<T, ArchiveError> {
+    fn keep(self, keeping: CompressionTransaction<'_>, epoch: u64) -> Result<T, ArchiveError> {
         let input = &self.input;
         let indexes = self.compressed.removed.iter().map(|removed| removed.index());
         let messages: Vec<(u64, &str)> =
@@ -220,7 +220,7 @@ impl<T> NewList<T> {
         let nodes: Vec<NodeRow> = self.compressed.nodes.iter().map(nodes::row).collect();
         let anchors: Vec<(u64, String)> =
             self.compressed.anchors.iter().map(|(number, after)| (*number, after.to_string())).collect();
-        let beside = Beside {
+        let beside = CompressionExtras {
             engine: Some(&engine),
             constraints: &constraints,
             continuation: self.continuation.as_ref(),
@@ -236,7 +236,7 @@ impl<T> NewList<T> {
 
 /// Returns the rules except those that a person removed during the compression.
 fn without_removed(
-    keeping: &Keeping<'_>,
+    keeping: &CompressionTransaction<'_>,
     session: &str,
     mut constraints: Vec<ConstraintRow>,
 ) -> Result<Vec<ConstraintRow>, ArchiveError> {
@@ -262,7 +262,12 @@ fn after(slot: &Slot) -> After<'_> {
 
 /// Appends to a session's transcript the messages that only the list has. Returns the transcript's length then; `None`
 /// if the transcript differs from the list.
-fn keep_up(keeping: &Keeping<'_>, id: &str, generation: u64, input: &[Message]) -> Result<Option<u64>, ArchiveError> {
+fn keep_up(
+    keeping: &CompressionTransaction<'_>,
+    id: &str,
+    generation: u64,
+    input: &[Message],
+) -> Result<Option<u64>, ArchiveError> {
     let kept = keeping.reader().transcript(id)?;
     let is_same = |kept: &str, sent: &str| kept == sent || normal(kept) == normal(sent);
     if !kept.iter().zip(input).all(|(kept, message)| is_same(kept, message.raw())) {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use herma_archive::handover::{Came, Held, Name, Parts, Taking, Took, Unsent};
+use herma_archive::handover::{Held, Name, Parts, ReceivedMessages, Taking, Took, Unsent};
 use herma_archive::session::SnapshotRow;
 use herma_memory::bound;
 
@@ -51,22 +51,22 @@ impl ArchiveHandle {
 
     /// Notes that a session was published as of a count of its changes.
     pub(crate) async fn note_published(&self, unsent: Unsent) -> Outcome<()> {
-        self.write(move |archive| archive.note_told(&unsent)).await
+        self.write(move |archive| archive.mark_published(&unsent)).await
     }
 
     /// Marks the sessions that are not in `known`, by birth and term, for publishing again.
     pub(crate) async fn mark_unpublished(&self, known: HashSet<(String, u64)>) -> Outcome<()> {
-        self.write(move |archive| archive.tell_again(&known)).await
+        self.write(move |archive| archive.republish_unknown(&known)).await
     }
 
     /// Returns the profiles with published sessions.
-    pub(crate) async fn told_profiles(&self) -> Outcome<Vec<String>> {
-        self.read(|reader| reader.told_profiles()).await
+    pub(crate) async fn published_profiles(&self) -> Outcome<Vec<String>> {
+        self.read(|reader| reader.published_profiles()).await
     }
 
     /// Notes that the sessions of a profile are no longer published.
     pub(crate) async fn unpublish(&self, profile: String) -> Outcome<()> {
-        self.write(move |archive| archive.untell(&profile)).await
+        self.write(move |archive| archive.stop_publishing(&profile)).await
     }
 
     /// Returns the former ids of messages that now have other ids.
@@ -105,8 +105,8 @@ impl ArchiveHandle {
     }
 
     /// Returns the sessions whose messages came here with them, and the archives they came from.
-    pub(crate) async fn came(&self) -> Outcome<Vec<Came>> {
-        self.read(|reader| reader.came()).await
+    pub(crate) async fn received(&self) -> Outcome<Vec<ReceivedMessages>> {
+        self.read(|reader| reader.received()).await
     }
 
     /// Notes that another host holds a session, or that this host holds it again.

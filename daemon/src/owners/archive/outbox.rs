@@ -45,7 +45,7 @@ impl ArchiveHandle {
 
     /// Marks the messages after an id for uploading again.
     pub(crate) async fn upload_again_after(&self, identity: u32, through: u64) -> Outcome<()> {
-        self.write(move |archive| archive.bring_behind(identity, through)).await
+        self.write(move |archive| archive.upload_again_after(identity, through)).await
     }
 
     /// Notes that all messages up to an id were uploaded.
@@ -54,8 +54,8 @@ impl ArchiveHandle {
     }
 
     /// Marks all messages for uploading again, as those of another archive.
-    pub(crate) async fn ship_as_another(&self) -> Outcome<()> {
-        self.write(|archive| archive.ship_as_another()).await
+    pub(crate) async fn reset_identity(&self) -> Outcome<()> {
+        self.write(|archive| archive.reset_identity()).await
     }
 
     /// Returns the sessions that never leave this host.
@@ -65,7 +65,7 @@ impl ArchiveHandle {
 
     /// Marks the uploaded messages of a session for removal from the database.
     pub(crate) async fn mark_for_removal(&self, session: String) -> Outcome<()> {
-        self.write_if_in_use(move |archive| archive.take_back(&session)).await
+        self.write_if_in_use(move |archive| archive.schedule_removal(&session)).await
     }
 
     /// Forgets sessions that were also removed from the database.

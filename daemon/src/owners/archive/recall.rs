@@ -9,7 +9,7 @@ use herma_archive::index::{MemoryText, OutputPart};
 use herma_archive::removed::Compression;
 use herma_archive::search::remote::RemoteCandidates;
 use herma_archive::search::{Found, Kinds, Search};
-use herma_archive::vector::{KeptVectors, Packed, Waiting};
+use herma_archive::vector::{QuantizedVector, SaveVectorsResult, Waiting};
 use herma_memory::{Row, Target};
 
 use super::ArchiveHandle;
@@ -99,8 +99,8 @@ impl ArchiveHandle {
     pub(crate) async fn keep_vectors(
         &self,
         dimensions: Option<usize>,
-        vectors: Vec<(i64, Packed)>,
-    ) -> Outcome<KeptVectors> {
+        vectors: Vec<(i64, QuantizedVector)>,
+    ) -> Outcome<SaveVectorsResult> {
         self.write(move |archive| archive.keep_vectors(dimensions, &vectors)).await
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use herma_archive::engine::EngineRow;
-use herma_archive::list::{List, Shown};
+use herma_archive::list::{List, SessionOverview};
 use herma_archive::remove::Removed;
 use herma_archive::session::{SessionRow, SnapshotRow};
 use herma_archive::{Archive, ArchiveError, Reader};
@@ -173,12 +173,12 @@ impl ArchiveHandle {
         limit: usize,
         before: Option<f64>,
         raw: bool,
-    ) -> Outcome<Vec<Shown>> {
+    ) -> Outcome<Vec<SessionOverview>> {
         self.read(move |reader| reader.list(&List { profile: profile.as_deref(), limit, before, raw })).await
     }
 
     /// Returns one session with its figures.
-    pub(crate) async fn show_session(&self, id: String) -> Outcome<Option<Shown>> {
+    pub(crate) async fn show_session(&self, id: String) -> Outcome<Option<SessionOverview>> {
         self.read(move |reader| reader.show(&id)).await
     }
 

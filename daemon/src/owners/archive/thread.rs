@@ -311,7 +311,7 @@ impl Worker<'_> {
         // Nothing is closed before its data is safe elsewhere. If that fails, the next job tries again.
         let saved = match change {
             Change::Removed => self.copy_to(&files::beside(&path, COPY)),
-            Change::LogLost => self.put_log_away(),
+            Change::LogLost => self.checkpoint(),
             Change::Replaced => return self.adopt_replacement(&path, intake),
         };
         saved.map_err(|words| {
@@ -347,9 +347,9 @@ impl Worker<'_> {
     }
 
     /// Moves the contents of SQLite's log into the archive.
-    fn put_log_away(&self) -> Result<(), String> {
+    fn checkpoint(&self) -> Result<(), String> {
         let Some(archive) = &self.archive else { return Ok(()) };
-        archive.put_log_away().map_err(|error| error.to_string())
+        archive.checkpoint().map_err(|error| error.to_string())
     }
 
     /// Makes room for a new log.

@@ -1,6 +1,6 @@
 //! The token usage of calls.
 
-use herma_archive::usage::{self, Buckets, By, Totals, UsageRow};
+use herma_archive::usage::{self, Buckets, GroupBy, Totals, UsageRow};
 
 use super::ArchiveHandle;
 use crate::data::clock::unix_now;
@@ -16,7 +16,7 @@ pub(crate) struct UsageQuery {
     /// Excludes calls before this time, in Unix seconds.
     pub since: Option<f64>,
     /// The grouping of the rows.
-    pub by: By,
+    pub by: GroupBy,
 }
 
 /// A call that a provider reported.

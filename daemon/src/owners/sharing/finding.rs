@@ -1,6 +1,6 @@
 //! Search in the messages of other hosts.
 
-use herma_archive::handover::Came;
+use herma_archive::handover::ReceivedMessages;
 use herma_archive::search::remote::Lookup;
 use herma_shared::Database;
 use herma_shared::messages::{Message, MessageKey, RemoteMatches, Within};
@@ -12,7 +12,12 @@ use crate::owners::archive::RecallQuery;
 impl Sharing {
     /// Searches the messages of other hosts and of former archives of this host, except those that came here with
     /// sessions.
-    pub(crate) async fn find(&self, archive: u32, came: &[Came], query: &RecallQuery) -> Outcome<RemoteMatches> {
+    pub(crate) async fn find(
+        &self,
+        archive: u32,
+        came: &[ReceivedMessages],
+        query: &RecallQuery,
+    ) -> Outcome<RemoteMatches> {
         let profiles = self.seen_profiles(query.profile.as_deref());
         if profiles.is_empty() {
             return Ok(RemoteMatches::default());

@@ -55,7 +55,7 @@ impl Sharing {
         };
         let found = database.init(owner.as_ref(), role).await.map_err(Error::Shared)?;
         // Earlier errors about the database are obsolete now.
-        match database.standings().await {
+        match database.store_revisions().await {
             Ok(_) => self.link.answered(),
             Err(error) => self.link.failed(&error),
         }
@@ -77,8 +77,8 @@ impl Sharing {
         for target in Target::ALL {
             brought.push(self.bring(profile, target).await?);
         }
-        let standings = self.database()?.standings().await.map_err(Error::Shared)?;
-        let own = standings.into_iter().filter(|standing| standing.profile == profile);
+        let store_revisions = self.database()?.store_revisions().await.map_err(Error::Shared)?;
+        let own = store_revisions.into_iter().filter(|standing| standing.profile == profile);
         let born: BTreeMap<String, String> = own.map(|standing| (standing.target, standing.born)).collect();
         self.joined.join(profile, born)?;
         self.joins.fetch_add(1, Ordering::AcqRel);
@@ -93,8 +93,8 @@ impl Sharing {
     /// Whether the store in the database is the one that this host joined.
     async fn is_mine(&self, key: &StoreKey) -> Outcome<bool> {
         let born = self.joined.born(&key.profile, key.target);
-        let standings = self.database()?.standings().await.map_err(Error::Shared)?;
-        let own = standings.iter().find(|one| one.profile == key.profile && one.target == key.target);
+        let store_revisions = self.database()?.store_revisions().await.map_err(Error::Shared)?;
+        let own = store_revisions.iter().find(|one| one.profile == key.profile && one.target == key.target);
         Ok(own.is_some_and(|own| Some(&own.born) == born.as_ref()))
     }
 

@@ -226,13 +226,13 @@ async fn apply_removals(database: &Database, archive: &ArchiveHandle) -> Outcome
         database.remove_each(identity, &strays).await.map_err(Error::Shared)?;
         archive.forget_strays(strays).await?;
     }
-    let came = archive.came().await?;
+    let received = archive.received().await?;
     for Gone { session, below, birth, term } in &gone {
         if let (Some(birth), Some(term)) = (birth, term) {
             database.forget_session(identity, session, birth, *term).await.map_err(Error::Shared)?;
         }
         // A session that came back needs its uploaded messages.
-        if !came.iter().any(|came| came.session == *session && came.archive == identity) {
+        if !received.iter().any(|received| received.session == *session && received.archive == identity) {
             database.remove_messages(identity, session, *below).await.map_err(Error::Shared)?;
         }
     }
@@ -264,7 +264,7 @@ async fn compare_with_database(database: &Database, archive: &ArchiveHandle) -> 
     // The database goes first: after a kill in between, the next start finds the same state.
     let below = here.through.saturating_add(1);
     while database.remove_some(here.identity, below, REPLACED).await.map_err(Error::Shared)? > 0 {}
-    archive.ship_as_another().await
+    archive.reset_identity().await
 }
 
 /// Converts a message for upload. PostgreSQL can't store NUL.

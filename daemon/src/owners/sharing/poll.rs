@@ -77,9 +77,9 @@ impl Sharing {
             }
         }
         // This also runs before any profile has joined, in order to learn whether the database is reachable.
-        let standings = database.standings().await?;
+        let store_revisions = database.store_revisions().await?;
         for (profile, target, store, revision) in known {
-            let found = standings.iter().find(|found| found.profile == *profile && found.target == target.name());
+            let found = store_revisions.iter().find(|found| found.profile == *profile && found.target == target.name());
             let born = self.joined.born(profile, target.name());
             let trouble = match found {
                 None => Some("it is gone"),

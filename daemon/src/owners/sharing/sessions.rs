@@ -95,7 +95,7 @@ impl Sharing {
             if parts.newest > through {
                 continue;
             }
-            match database.tell_session(identity, &parts).await {
+            match database.publish_session(identity, &parts).await {
                 Ok(true) => {
                     archive.note_published(unsent).await?;
                     told += 1;
@@ -205,7 +205,7 @@ impl Sharing {
 
     /// Removes from the database the sessions of profiles that no longer hand sessions over.
     pub(crate) async fn unpublish_left(&self, archive: &ArchiveHandle) -> Outcome<()> {
-        for profile in archive.told_profiles().await? {
+        for profile in archive.published_profiles().await? {
             if !self.hands_over(&profile) {
                 let identity = archive.shipped().await?.identity;
                 let database = self.ready_database()?;

@@ -58,7 +58,7 @@ struct Writer {
 }
 
 /// A finished attempt: the results of the writes, and the revisions that are new here.
-struct Settled {
+struct FittedTurn {
     proposed: Proposed,
     rows: Vec<Row>,
 }
@@ -89,7 +89,7 @@ impl Writer {
         let writes = waiting.join(asked);
         let settled = self.settle(writes, &mut waiting, is_doubtful, jobs).await;
         match settled {
-            Ok(Settled { proposed, rows }) => {
+            Ok(FittedTurn { proposed, rows }) => {
                 // Requests to the store from now on are queued after this.
                 let revision = rows.last().map(|row| row.revision);
                 let adopting = (!rows.is_empty()).then(|| self.store.adopt(rows));
@@ -156,7 +156,7 @@ impl Writer {
         waiting: &mut Waiting,
         is_doubtful: bool,
         jobs: &mut Jobs,
-    ) -> Outcome<Settled> {
+    ) -> Outcome<FittedTurn> {
         let here = Author { host: Some(self.sharing.config.host.clone()), ..Author::default() };
         let mut doubtful = is_doubtful;
         let mut proposed = self.store.propose(Vec::new(), writes, here.clone()).await?;
@@ -165,7 +165,7 @@ impl Writer {
             let given = if wanted.is_empty() {
                 // There is nothing to give, but the result must still be current.
                 match self.sharing.pull(&self.database, &self.store, &self.key).await {
-                    Ok(rows) if rows.is_empty() => return Ok(Settled { proposed, rows }),
+                    Ok(rows) if rows.is_empty() => return Ok(FittedTurn { proposed, rows }),
                     Ok(_) => Ok(Given::Late),
                     Err(Error::Shared(error)) => Err(error),
                     Err(error) => return Err(error),
@@ -175,7 +175,7 @@ impl Writer {
                 self.sharing.note_result(self.database.commit(&self.key, (proposed.base, &born), &wanted).await)
             };
             match given {
-                Ok(Given::At(time)) => return Ok(Settled { proposed, rows: timed(wanted, time) }),
+                Ok(Given::At(time)) => return Ok(FittedTurn { proposed, rows: timed(wanted, time) }),
                 Ok(Given::Late) => self.is_contended = true,
                 Err(SharedError::Unsettled(_)) => doubtful = true,
                 Err(SharedError::Contended(_)) => self.is_contended = true,
@@ -185,7 +185,7 @@ impl Writer {
         let until = Instant::now() + self.sharing.config.timeout;
         loop {
             match self.try_held(proposed, waiting, doubtful, &here, jobs).await? {
-                Tried::Settled(settled) => return Ok(*settled),
+                Tried::FittedTurn(settled) => return Ok(*settled),
                 Tried::Again { last, error, is_doubtful } => {
                     doubtful |= is_doubtful;
                     if Instant::now() >= until {
@@ -238,7 +238,7 @@ impl Writer {
             } else {
                 Proposed { writes: last.writes.into_iter().map(done_before).collect(), ..last }
             };
-            return Ok(Tried::Settled(Box::new(Settled { proposed, rows })));
+            return Ok(Tried::FittedTurn(Box::new(FittedTurn { proposed, rows })));
         }
         let given = held.rows.clone();
         self.is_contended = !given.is_empty();
@@ -251,7 +251,7 @@ impl Writer {
         match self.sharing.note_result(held.commit(&wanted).await) {
             Ok(Given::At(time)) => {
                 let rows = given.into_iter().chain(timed(wanted, time)).collect();
-                Ok(Tried::Settled(Box::new(Settled { proposed, rows })))
+                Ok(Tried::FittedTurn(Box::new(FittedTurn { proposed, rows })))
             }
             Ok(Given::Late) => {
                 let error = SharedError::Unreachable("another host was faster, again and again".to_owned());
@@ -279,7 +279,7 @@ impl Writer {
 }
 
 enum Tried {
-    Settled(Box<Settled>),
+    FittedTurn(Box<FittedTurn>),
     Again { last: Box<Proposed>, error: SharedError, is_doubtful: bool },
 }
 

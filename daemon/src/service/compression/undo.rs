@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use herma_archive::session::ENDED_BY_COMPRESSION;
-use herma_archive::undo::{NoUndo, Undone};
+use herma_archive::undo::{RestoredList, UndoRejection};
 use herma_context::forms::{Read, Translation};
 use herma_context::{Message, tokens};
 
@@ -81,7 +81,7 @@ impl CompressionService {
                 next.undo(before);
                 next.row()
             }),
-            then: Box::new(move |undone: Undone| {
+            then: Box::new(move |undone: RestoredList| {
                 live.set_generation(undone.generation);
                 live.record().undo(undone.engine.clone());
                 service.forget(&live.id);
@@ -99,11 +99,11 @@ impl CompressionService {
     async fn restored(
         &self,
         session: &Arc<Session>,
-        undone: Undone,
+        undone: RestoredList,
         archived: Option<String>,
         translation: Option<Arc<Translation>>,
     ) -> Outcome<Restored> {
-        let Undone { generation, restored, handles, list, since, left, .. } = undone;
+        let RestoredList { generation, restored, handles, list, since, left, .. } = undone;
         let (messages, since, measure) = blocking("context.undo", move || {
             let messages = list::parse(list);
             let measure = tokens::Measure::of_all(&messages);
@@ -122,15 +122,15 @@ impl CompressionService {
         Ok(Restored { generation, restored, undone: handles, archived, messages, since, chars, tokens, limits })
     }
 
-    async fn refused(&self, session: &Session, why: NoUndo) -> Outcome<Error> {
+    async fn refused(&self, session: &Session, why: UndoRejection) -> Outcome<Error> {
         let id = &session.id;
         Ok(match why {
-            NoUndo::NoList => Error::param("messages", why),
-            NoUndo::OtherList { .. } => Error::Conflict(format!("session {id:?}: {why}")),
-            NoUndo::NotThere { .. } | NoUndo::NotKept { .. } | NoUndo::Gone { .. } => {
+            UndoRejection::NoList => Error::param("messages", why),
+            UndoRejection::OtherList { .. } => Error::Conflict(format!("session {id:?}: {why}")),
+            UndoRejection::NotThere { .. } | UndoRejection::NotKept { .. } | UndoRejection::Gone { .. } => {
                 Error::NotFound(format!("session {id:?}: {why}"))
             }
-            NoUndo::Nothing => Error::NotFound(match self.goes_on_for(session).await? {
+            UndoRejection::Nothing => Error::NotFound(match self.goes_on_for(session).await? {
                 Some(parent) => format!(
                     "session {id:?}: {why}; it goes on for {parent:?}, which ended with one: undo that there, with this \
                      session's list as `messages`, and go on in {parent:?}"

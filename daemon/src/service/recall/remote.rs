@@ -27,8 +27,8 @@ impl RecallService {
             return RemoteMatches::default();
         }
         let found = match self.archive.shipped().await {
-            Ok(here) => match self.archive.came().await {
-                Ok(came) => self.sharing.find(here.identity, &came, query).await,
+            Ok(here) => match self.archive.received().await {
+                Ok(received) => self.sharing.find(here.identity, &received, query).await,
                 Err(error) => Err(error),
             },
             Err(error) => Err(error),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use herma_archive::handle::Source;
 use herma_archive::search::Hit;
-use herma_archive::vector::{KeptVectors, Packed, Waiting};
+use herma_archive::vector::{QuantizedVector, SaveVectorsResult, Waiting};
 use herma_context::outcome::FailureKind;
 use herma_guard::{Policy, RedactOptions, Scope, redact};
 use herma_spill::Outputs;
@@ -152,17 +152,17 @@ async fn embed_some(indexer: &RecallIndexer, embedding: &Embedding, behind: &mut
     let packed = texts.into_iter().map(|(id, text)| {
         let vector = if text.is_empty() { None } else { vectors.next().flatten() };
         dimensions = dimensions.or(vector.as_ref().map(Vec::len));
-        (id, vector.map_or_else(Packed::none, |vector| Packed::of(&vector)))
+        (id, vector.map_or_else(QuantizedVector::none, |vector| QuantizedVector::of(&vector)))
     });
-    let packed: Vec<(i64, Packed)> = packed.collect();
+    let packed: Vec<(i64, QuantizedVector)> = packed.collect();
     let kept = indexer.archive.keep_vectors(dimensions, packed).await.map_err(failed)?;
     *behind = match kept {
-        KeptVectors::Well => Some(first - 1),
-        KeptVectors::Anew => Some(0),
-        KeptVectors::Nowhere => None,
+        SaveVectorsResult::Well => Some(first - 1),
+        SaveVectorsResult::Anew => Some(0),
+        SaveVectorsResult::Nowhere => None,
     };
     // An embedder whose vectors keep changing must not keep the machine busy.
-    Ok(kept == KeptVectors::Well)
+    Ok(kept == SaveVectorsResult::Well)
 }
 
 /// Returns the texts of documents. A text is empty if a model must not see it, or if its file is gone.

@@ -1,6 +1,6 @@
 //! Chains of sessions that continue each other: lists, tips, titles.
 
-use herma_archive::list::Shown;
+use herma_archive::list::SessionOverview;
 
 use super::{SessionService, no_session};
 use crate::data::error::Outcome;
@@ -16,12 +16,12 @@ impl SessionService {
         limit: usize,
         before: Option<f64>,
         raw: bool,
-    ) -> Outcome<Vec<Shown>> {
+    ) -> Outcome<Vec<SessionOverview>> {
         self.archive.list_sessions(caller.profile.clone(), limit, before, raw).await
     }
 
     /// Returns one session with its figures.
-    pub(crate) async fn show(&self, caller: &Caller, id: &str) -> Outcome<Shown> {
+    pub(crate) async fn show(&self, caller: &Caller, id: &str) -> Outcome<SessionOverview> {
         names::check("session", id)?;
         let shown = self.archive.show_session(id.to_owned()).await?.ok_or_else(|| no_session(id))?;
         check_profile(&shown.row.id, &shown.row.profile, caller.profile.as_deref())?;

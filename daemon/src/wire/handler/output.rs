@@ -16,7 +16,7 @@ use herma_spill::admit::{Admitted, Fate};
 use herma_spill::handle::split_line;
 use herma_spill::outputs::View as Shown;
 use herma_spill::page::{self, Page, Part};
-use herma_spill::turn::{Settled, TurnResult};
+use herma_spill::turn::{FittedTurn, TurnResult};
 use herma_spill::{BudgetOverrides, Size, preview as spill_preview};
 use serde_json::Value;
 
@@ -99,7 +99,7 @@ pub(super) async fn settle_turn(
 }
 
 /// Returns the answer. Checks the JSON texts of content in parts.
-fn settle_result(settled: Settled) -> Outcome<SettleTurnResult> {
+fn settle_result(settled: FittedTurn) -> Outcome<SettleTurnResult> {
     let replacements = settled.replacements.into_iter().map(|(index, admitted)| {
         let (content, handle, path, _) = unpacked(admitted)?;
         Ok(content.map(|content| Replacement { index: to_u64(index), content, handle, path }))

@@ -159,7 +159,7 @@ fn replay(tree: &Tree, row: &FileRow) -> Result<(), DiskError> {
         );
         let staged = tree.stage(&changes, &folders)?;
         staged.sync()?;
-        staged.put_in_place()?;
+        staged.commit()?;
     }
     finish_folders(tree, row);
     Ok(())

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use herma_disk::DiskError;
 use herma_disk::stamp::Stamp;
-use herma_disk::tree::{Change, Unplaced};
+use herma_disk::tree::{Change, StagedChanges};
 
 use super::look::finish_folders;
 use super::put_back::{restore, undo};
@@ -144,15 +144,15 @@ fn check_revision(files: &Files, path: &FilePath, expected: Option<u64>) -> Resu
     }
 }
 
-impl Stage for Unplaced {
-    type Placed = Vec<Stamp>;
+impl Stage for StagedChanges {
+    type CommittedFile = Vec<Stamp>;
 
     fn sync(&self) -> Result<(), DiskError> {
         Self::sync(self)
     }
 
-    fn put_in_place(self) -> Result<Vec<Stamp>, DiskError> {
-        Self::put_in_place(self)
+    fn commit(self) -> Result<Vec<Stamp>, DiskError> {
+        Self::commit(self)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `session.list`, `session.show`, `session.tip`, `session.resume_target`,
 //! `session.next_title`.
 
-use herma_archive::list::Shown;
+use herma_archive::list::SessionOverview;
 use herma_protocol::session::chain::{
     ListParams, ListResult, NextTitleParams, NextTitleResult, ResumeTargetParams, Row, SessionId, ShowParams, TipParams,
 };
@@ -55,8 +55,8 @@ pub(in crate::wire::handler) async fn next_title(
     Ok(NextTitleResult { title: services.sessions.next_title(params.title).await? })
 }
 
-fn row(shown: Shown) -> Row {
-    let Shown { row, messages, tool_calls, usage, preview, last_active, lineage_root } = shown;
+fn row(shown: SessionOverview) -> Row {
+    let SessionOverview { row, messages, tool_calls, usage, preview, last_active, lineage_root } = shown;
     let settings = row.settings.as_deref().map(SessionSettings::read).unwrap_or_default();
     Row {
         session: row.id,

@@ -1,6 +1,6 @@
 //! `session.usage`.
 
-use herma_archive::usage::{By, Totals};
+use herma_archive::usage::{GroupBy, Totals};
 use herma_protocol::session::usage::{self as wire, UsageParams, UsageResult, UsageRow};
 
 use crate::data::error::Outcome;
@@ -10,12 +10,12 @@ use crate::service::caller::Caller;
 use crate::wire::services::Services;
 
 /// Returns the grouping of the rows, by session by default.
-pub(in crate::wire::handler) fn group_by(by: Option<wire::By>) -> By {
+pub(in crate::wire::handler) fn group_by(by: Option<wire::By>) -> GroupBy {
     match by.unwrap_or(wire::By::Session) {
-        wire::By::Session => By::Session,
-        wire::By::Model => By::Model,
-        wire::By::Agent => By::Agent,
-        wire::By::Day => By::Day,
+        wire::By::Session => GroupBy::Session,
+        wire::By::Model => GroupBy::Model,
+        wire::By::Agent => GroupBy::Agent,
+        wire::By::Day => GroupBy::Day,
     }
 }
 
