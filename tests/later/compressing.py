@@ -1,9 +1,12 @@
-"""The real daemon, asked over its socket."""
+"""The real daemon, compressing as agents let it."""
 
 import itertools
-import json
-import socket
-import subprocess
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+import daemon  # noqa: E402
 
 # Hits of a search that are read.
 HITS = 5
@@ -12,7 +15,7 @@ HITS = 5
 OF_HOOKS = {"target": True, "host": {"merged_handoff": False, "short_calls": False}, "force": True, "summarizer": "extractive"}
 
 
-class Daemon:
+class CompressingDaemon(daemon.Daemon):
     """A daemon with a home of its own."""
 
     homes = itertools.count()
@@ -20,26 +23,11 @@ class Daemon:
     def __init__(self, program, folder, engine=None, as_hooks=False):
         home = folder / f"h{next(self.homes)}"
         home.mkdir()
-        path = home / "s"
-        command = [program, "--home", home, "--socket", path, "--detached"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        if not self.process.stdout.readline().startswith(b"ready"):
-            raise RuntimeError("hermad did not start")
-        self.stream = socket.socket(socket.AF_UNIX)
-        self.stream.connect(str(path))
-        self.lines = self.stream.makefile("rb")
+        super().__init__(program, home)
         self.known = {}
         self.engine = {"engine": engine} if engine else {}
         self.engine |= {"protect_first_n": 0} if as_hooks else {}
         self.asked = OF_HOOKS if as_hooks else {}
-
-    def call(self, method, params):
-        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        self.stream.sendall(json.dumps(request).encode() + b"\n")
-        answer = json.loads(self.lines.readline())
-        if "error" in answer:
-            raise RuntimeError(f"{method}: {answer['error']}")
-        return answer["result"]
 
     def configure(self, session, window):
         if self.known.get(session) != window:
@@ -62,8 +50,3 @@ class Daemon:
         hits = self.call("recall.search", {"query": query, "session": session, "limit": HITS})["hits"]
         items = (self.call("recall.expand", {"handle": hit["handle"], "before": 0, "after": 0}) for hit in hits)
         return "\n".join(item["text"] for expanded in items for item in expanded["items"])
-
-    def end(self):
-        self.stream.close()
-        self.process.terminate()
-        self.process.wait()
