@@ -172,7 +172,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
 /// Notifies the service manager, if there is one.
 fn notify(state: NotifyState<'_>) {
     if let Err(error) = sd_notify::notify(&[state]) {
-        tracing::warn!("the service manager was not told: {error}");
+        tracing::warn!("the service manager was not notified: {error}");
     }
 }
 

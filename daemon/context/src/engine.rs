@@ -18,8 +18,8 @@ use crate::lossless;
 use crate::message::Message;
 pub use crate::request::{CompressRequest, Focus, Gain, PlanRequest, Prompt, Today, TodayError};
 pub use crate::run::{
-    ArchiveNote, AuxFailure, Compressed, Declined, EngineState, MAX_INEFFECTIVE, Numbers, Over, OverPart, Part, Place,
-    Plan, Removed, RunNotes, Scored, Spill, Summary, SummaryRequest, Writer,
+    ArchiveNote, AuxFailure, Compressed, EngineState, MAX_INEFFECTIVE, Numbers, Over, OverPart, Part, Place, Plan,
+    Rejection, Removed, RunNotes, Scored, Spill, Summary, SummaryRequest, Writer,
 };
 pub use crate::settings::Engine;
 use crate::settings::Settings;
@@ -67,7 +67,7 @@ impl Engine {
         state: &EngineState,
         request: &CompressRequest,
         leaving: impl FnOnce(Range<usize>),
-    ) -> Result<Prepared, Declined> {
+    ) -> Result<Prepared, Rejection> {
         match self {
             Self::Compressor => compressor::prepare_and(messages, settings, state, request, leaving)
                 .map(|run| Prepared(Run::Compressor(Box::new(run)))),

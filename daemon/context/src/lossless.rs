@@ -32,7 +32,7 @@ use crate::compressor;
 use crate::message::{Message, Role};
 pub use crate::node::{KnownNodes, NewNode, Node, Of};
 use crate::request::CompressRequest;
-use crate::run::{ArchiveNote, Compressed, Declined, EngineState, Summary, Writer};
+use crate::run::{ArchiveNote, Compressed, EngineState, Rejection, Summary, Writer};
 use crate::settings::Settings;
 use crate::tokens::Measure;
 
@@ -72,7 +72,7 @@ pub(crate) fn prepare(
     state: &EngineState,
     request: &CompressRequest,
     leaving: impl FnOnce(Range<usize>),
-) -> Result<Prepared, Declined> {
+) -> Result<Prepared, Rejection> {
     let base = compressor::prepare_and(messages, &self::settings(settings), state, request, leaving)?;
     Ok(Prepared { base, known: request.nodes.clone(), now: request.now, new: Vec::new() })
 }

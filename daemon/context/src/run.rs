@@ -8,7 +8,7 @@ mod state;
 mod summary;
 
 pub use compressed::{Compressed, Numbers, Removed, Scored, Spill};
-pub use declined::Declined;
+pub use declined::Rejection;
 pub use over::{Over, OverPart, Part};
 pub use plan::Plan;
 pub use state::{AuxFailure, EngineState, MAX_INEFFECTIVE, RunNotes};

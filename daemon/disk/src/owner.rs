@@ -13,12 +13,12 @@ const ROOT: u32 = 0;
 
 /// The effective user and group of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Asker {
+struct ProcessOwner {
     user: u32,
     group: u32,
 }
 
-impl Asker {
+impl ProcessOwner {
     fn now() -> Self {
         Self { user: crate::process::user(), group: rustix::process::getegid().as_raw() }
     }
@@ -51,10 +51,10 @@ pub fn check_home(home: &Path) -> Result<(), DiskError> {
     });
     let Some(found) = nearest else { return Ok(()) };
     let found = Found::from(&found.at("inspect", home)?);
-    foreign(Asker::now(), found).map_or(Ok(()), |words| refused(home, words))
+    foreign(ProcessOwner::now(), found).map_or(Ok(()), |words| refused(home, words))
 }
 
-fn foreign(asker: Asker, found: Found) -> Option<String> {
+fn foreign(asker: ProcessOwner, found: Found) -> Option<String> {
     let is_own = found.owner == asker.user || found.owner == ROOT;
     (!is_own).then(|| format!("it belongs to user {0}; run herma as that user (sudo -u '#{0}' …)", found.owner))
 }
@@ -62,7 +62,7 @@ fn foreign(asker: Asker, found: Found) -> Option<String> {
 /// Refuses a private folder that belongs to another user or is writable by others, because files in
 /// it may be from them.
 pub(crate) fn check_folder(path: &Path, found: &Metadata) -> Result<(), DiskError> {
-    let (asker, found) = (Asker::now(), Found::from(found));
+    let (asker, found) = (ProcessOwner::now(), Found::from(found));
     let words = if found.owner == asker.user {
         written(asker, found)
             .map(|who| format!("{who} may write in it; look at what lies there, then chmod 700 {}", path.display()))
@@ -74,7 +74,7 @@ pub(crate) fn check_folder(path: &Path, found: &Metadata) -> Result<(), DiskErro
 
 /// Refuses a file that controls a program, if it belongs to neither this user nor root, or is writable by others.
 pub(crate) fn check_file(path: &Path, found: &Metadata) -> Result<(), DiskError> {
-    let (asker, found) = (Asker::now(), Found::from(found));
+    let (asker, found) = (ProcessOwner::now(), Found::from(found));
     let words = if found.owner == asker.user || found.owner == ROOT {
         written(asker, found)
             .map(|who| format!("{who} may write it; look at what it says, then chmod 600 {}", path.display()))
@@ -85,7 +85,7 @@ pub(crate) fn check_file(path: &Path, found: &Metadata) -> Result<(), DiskError>
 }
 
 /// Returns who else may write. The user's own group is assumed to have no other members.
-fn written(asker: Asker, found: Found) -> Option<String> {
+fn written(asker: ProcessOwner, found: Found) -> Option<String> {
     if found.mode & 0o002 != 0 {
         return Some("everybody".into());
     }
@@ -122,14 +122,14 @@ mod tests {
         for (user, owner, is_refused) in
             [(7, 7, false), (0, 0, false), (0, 7, true), (7, 8, true), (7, 0, false), (8, 7, true)]
         {
-            let asker = Asker { user, group: user };
+            let asker = ProcessOwner { user, group: user };
             assert_eq!(foreign(asker, found(owner)).is_some(), is_refused, "user {user}, home of {owner}");
         }
     }
 
     #[test]
     fn others_may_not_write_what_tells_a_program_what_to_do() {
-        let asker = Asker { user: 7, group: 7 };
+        let asker = ProcessOwner { user: 7, group: 7 };
         for (group, mode, is_written) in [
             (7, 0o600, false),
             (7, 0o644, false),

@@ -61,7 +61,7 @@ pub enum Refusal {
     },
     /// No entry contains the text.
     #[error(
-        "no entry contains {:?}; look at the current entries and give a part of one of them as it stands there",
+        "no entry contains {:?}; look at the current entries and give a part of one of them, copied exactly",
         echo(old_text)
     )]
     NoMatch {

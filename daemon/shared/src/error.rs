@@ -18,7 +18,7 @@ pub enum SharedError {
     #[error("another change of the same in the shared database is in the way: {0}")]
     Contended(String),
     /// The database has no tables of herma.
-    #[error("the shared database has no tables of herma yet; whoever owns it runs `herma shared init`")]
+    #[error("the shared database has no tables of herma yet; its owner has to run `herma shared init`")]
     NoTables,
     /// The tables are of an earlier version.
     #[error(

@@ -129,7 +129,7 @@ impl Database {
             for row in rows {
                 let (name, known, body): (String, Vec<u8>, String) = (row.get(0), row.get(1), row.get(2));
                 if sum(&body) != known {
-                    let words = format!("part {name:?} of session {session:?} is not what its host told");
+                    let words = format!("part {name:?} of session {session:?} differs from what its host published");
                     return Err(SharedError::Refused(words));
                 }
                 parts.insert(name, body);

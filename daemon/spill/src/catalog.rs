@@ -226,7 +226,7 @@ impl Catalog {
         }
         let Err(error) = self.flush(&path) else { return };
         if was_whole {
-            self.notice(format!("what is known of the outputs is in memory only: {error}"));
+            self.notice(format!("the catalog of outputs is in memory only: {error}"));
         }
         for row in rows {
             if let Row::Kept(kept) = row {
@@ -284,7 +284,7 @@ impl Catalog {
         if lags || self.lacks_rows || self.is_damaged || self.lines > 2 * self.known.rows_needed() + SLACK {
             let rewritten = self.rewrite(&path);
             if let Err(error) = rewritten {
-                self.notice(format!("what is known of the outputs could not be written anew: {error}"));
+                self.notice(format!("the catalog of outputs could not be rewritten: {error}"));
             }
         }
     }

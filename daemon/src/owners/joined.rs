@@ -20,13 +20,13 @@ const TEMPORARY: Temporary = Temporary { prefix: ".shared_", suffix: ".tmp" };
 #[derive(Debug)]
 pub(crate) struct SharedProfiles {
     path: PathBuf,
-    kept: Mutex<Kept>,
+    kept: Mutex<StoredProfiles>,
     /// Why the file can't be read. Then it is unknown which profiles share.
     pub(crate) unknown: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Kept {
+struct StoredProfiles {
     /// The birth mark of each store in the database, by profile and name. It differs if the store was created again.
     profiles: BTreeMap<String, BTreeMap<String, String>>,
 }
@@ -37,14 +37,14 @@ impl SharedProfiles {
         let path = home.join("herma/shared.json");
         let read = file::read_text(&path, LIMIT).map_err(|error| error.to_string());
         let kept = read.and_then(|found| match found {
-            None => Ok(Kept::default()),
+            None => Ok(StoredProfiles::default()),
             Some((text, _)) => serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display())),
         });
         let (kept, unknown) = match kept {
             Ok(kept) => (kept, None),
             Err(words) => {
                 tracing::error!("which stores are shared is not known: {words}");
-                (Kept::default(), Some(words))
+                (StoredProfiles::default(), Some(words))
             }
         };
         Self { path, kept: Mutex::new(kept), unknown }
@@ -61,7 +61,7 @@ impl SharedProfiles {
     }
 
     /// Returns the birth mark of a profile's store in the database.
-    pub(crate) fn born(&self, profile: &str, target: &str) -> Option<String> {
+    pub(crate) fn birth_id(&self, profile: &str, target: &str) -> Option<String> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).profiles.get(profile)?.get(target).cloned()
     }
 
@@ -75,7 +75,7 @@ impl SharedProfiles {
         self.change(|kept| drop(kept.profiles.remove(profile)))
     }
 
-    fn change(&self, change: impl FnOnce(&mut Kept)) -> Outcome<()> {
+    fn change(&self, change: impl FnOnce(&mut StoredProfiles)) -> Outcome<()> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let mut new = kept.clone();
         change(&mut new);
@@ -103,7 +103,7 @@ mod tests {
         assert!(!joined.has("work") && joined.unknown.is_none());
         joined.join("work", BTreeMap::from([("user".into(), "b-1".into())])).unwrap();
         let again = SharedProfiles::of(home.path());
-        assert_eq!((again.profiles(), again.born("work", "user")), (vec!["work".into()], Some("b-1".into())));
+        assert_eq!((again.profiles(), again.birth_id("work", "user")), (vec!["work".into()], Some("b-1".into())));
         again.leave("work").unwrap();
         assert!(!SharedProfiles::of(home.path()).has("work"));
         std::fs::write(home.path().join("herma/shared.json"), "{").unwrap();

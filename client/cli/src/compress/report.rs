@@ -44,7 +44,7 @@ fn old(superseded: &[Superseded]) -> String {
 fn most(scores: &[ScoredMessage]) -> String {
     let mut best: Vec<&ScoredMessage> = scores.iter().collect();
     best.sort_by_key(|message| std::cmp::Reverse(message.score));
-    if best.is_empty() { "none stands out".into() } else { scored(best.into_iter().take(MOST_SCORED)) }
+    if best.is_empty() { "none".into() } else { scored(best.into_iter().take(MOST_SCORED)) }
 }
 
 fn scored<'a>(messages: impl Iterator<Item = &'a ScoredMessage>) -> String {

@@ -15,16 +15,16 @@ use crate::config;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The values in force, from `hermad --show-config json`.
-pub(super) struct Configured(Vec<(String, Value)>);
+pub(super) struct EffectiveConfig(Vec<(String, Value)>);
 
-impl Configured {
+impl EffectiveConfig {
     fn value(&self, key: &str) -> Option<&Value> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 }
 
 /// Reads the configuration with the daemon's program.
-pub(super) fn look(context: &CliContext<'_>, findings: &mut Vec<Finding>) -> Option<Configured> {
+pub(super) fn look(context: &CliContext<'_>, findings: &mut Vec<Finding>) -> Option<EffectiveConfig> {
     let message = match config::ask(context, None, &["--show-config", "json"]) {
         Ok(message) => message,
         Err(failure) => {
@@ -47,19 +47,19 @@ pub(super) fn look(context: &CliContext<'_>, findings: &mut Vec<Finding>) -> Opt
         "configuration",
         if changed.is_empty() { "all defaults".to_owned() } else { changed.join(", ") },
     ));
-    Some(Configured(
+    Some(EffectiveConfig(
         rows.map(|row| (row["key"].as_str().unwrap_or_default().to_owned(), row["value"].clone())).collect(),
     ))
 }
 
 /// Checks that only this user can read the shared database's password.
-pub(super) fn password(configured: &Configured) -> Option<Finding> {
+pub(super) fn password(configured: &EffectiveConfig) -> Option<Finding> {
     let path = configured.value("shared.password_file")?.as_str()?;
     Some(disk::secret("password", Path::new(path)))
 }
 
 /// Checks whether the summarizers of the chain can be reached.
-pub(super) fn summarizers(configured: &Configured, findings: &mut Vec<Finding>) {
+pub(super) fn summarizers(configured: &EffectiveConfig, findings: &mut Vec<Finding>) {
     let chain = configured.value("summarizer.chain").and_then(Value::as_array);
     for name in chain.into_iter().flatten().filter_map(Value::as_str) {
         let value = |key: &str| configured.value(&format!("summarizer.{name}.{key}"));

@@ -90,7 +90,7 @@ impl Archive {
     fn take(&mut self, taking: &Taking, is_kept: bool) -> Result<Took, ArchiveError> {
         let misfit = |words: String| ArchiveError::Misfit { session: taking.session.clone(), words };
         if !(OLDEST..=schema::known()).contains(&taking.version) {
-            let words = "it was told by another version of herma; bring the older one up to date";
+            let words = "it was published by another version of herma; update the older one";
             return Err(misfit(format!("{words} (tables of version {})", taking.version)));
         }
         let told = Session::read(&taking.parts).map_err(|words| misfit(words.to_owned()))?;

@@ -12,10 +12,10 @@ pub struct Rendered {
 }
 
 /// Renders the best anchors that fit: first each kind within its share, then all within the rest. Anchors
-/// that `remote` already contains are left out.
-pub fn render(anchors: &[Anchor], chars: usize, remote: &str) -> Rendered {
+/// that `known_text` already contains are left out.
+pub fn render(anchors: &[Anchor], chars: usize, known_text: &str) -> Rendered {
     let mut choice =
-        Choice { taken: vec![false; anchors.len()], kinds: Default::default(), text: String::new(), remote };
+        Choice { taken: vec![false; anchors.len()], kinds: Default::default(), text: String::new(), known_text };
     let mut left = chars;
     for kind in Kind::ALL {
         let quota = (chars / 100 * kind.share()).min(left);
@@ -42,7 +42,7 @@ struct Choice<'a> {
     kinds: [bool; Kind::ALL.len()],
     /// The texts of all selected anchors.
     text: String,
-    remote: &'a str,
+    known_text: &'a str,
 }
 
 impl Choice<'_> {
@@ -58,7 +58,7 @@ impl Choice<'_> {
             if used + SMALLEST > room {
                 break;
             }
-            if used + cost > room || self.text.contains(&anchor.text) || self.remote.contains(&anchor.text) {
+            if used + cost > room || self.text.contains(&anchor.text) || self.known_text.contains(&anchor.text) {
                 continue;
             }
             used += cost;

@@ -71,13 +71,13 @@ static CLASS: [Class; 256] = {
 };
 
 /// The number of lines of each shape.
-pub(super) type Counts = HashMap<u64, u32, BuildHasherDefault<AsIs>>;
+pub(super) type Counts = HashMap<u64, u32, BuildHasherDefault<IdentityHasher>>;
 
 /// A hasher whose keys already are hashes.
 #[derive(Default)]
-pub(super) struct AsIs(u64);
+pub(super) struct IdentityHasher(u64);
 
-impl Hasher for AsIs {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -7,9 +7,9 @@
 
 use super::goal::{Goal, percent};
 use super::layout::{Brief, Layout};
-use super::lend::lend;
 use super::options::Options;
 use super::price::price;
+use super::shorten_tail_outputs::shorten_tail_outputs;
 use super::tight::TightLayouts;
 use super::verbatim;
 use crate::importance::importance;
@@ -18,7 +18,7 @@ use crate::pairs;
 use crate::redaction::Redaction;
 use crate::rehydrate::Earlier;
 use crate::request::{Focus, Gain, Prompt};
-use crate::run::{Declined, Scored};
+use crate::run::{Rejection, Scored};
 use crate::settings::Settings;
 use crate::tokens::{Load, Measure, SCALE};
 use crate::wishes::MessageRequests;
@@ -75,10 +75,10 @@ pub(crate) struct Target {
 }
 
 /// Decides how the list is compressed, or declines.
-pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Decided, Declined> {
+pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Decided, Rejection> {
     let decided = decide_size(messages, options)?;
     let has_fewer = has_fewer_messages(&decided, messages, options.settings.host.fewer_messages);
-    if has_fewer { Ok(decided) } else { Err(Declined::NotFewer) }
+    if has_fewer { Ok(decided) } else { Err(Rejection::NotFewer) }
 }
 
 /// Whether the new list has at least `fewer` messages fewer. The handoff counts as a message of its own, and
@@ -92,7 +92,7 @@ fn has_fewer_messages(decided: &Decided, messages: &[Message], fewer: usize) -> 
     (stays().count() + added).saturating_add(fewer) <= messages.len()
 }
 
-fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, Declined> {
+fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, Rejection> {
     let mut layout = Layout::of(messages, options.settings);
     let MessageRequests { discards, episodes, pins } = options.wishes;
     layout.discard(messages, discards);
@@ -120,13 +120,13 @@ fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, D
         };
     }
     if messages.len() <= layout.head_size.saturating_add(MIN_BEYOND_HEAD) {
-        return Err(Declined::TooFew);
+        return Err(Rejection::TooFew);
     }
-    let (layout, brief) = ordinary_layout(messages, layout, options).map_err(|_| Declined::NothingBetween)?;
+    let (layout, brief) = ordinary_layout(messages, layout, options).map_err(|_| Rejection::NothingBetween)?;
     // The new turns alone must bring the gain: an existing handoff must not lose content for it.
     let least = SHORTEST_CHARS + layout.handoff_chars(messages);
     if options.gain == Gain::Required && gain_chars(&layout) < least {
-        return Err(Declined::NoGain);
+        return Err(Rejection::NoGain);
     }
     Ok(Decided { layout, brief: Some(brief), goal, target: None, weighed: ImportanceChoices::default() })
 }
@@ -178,7 +178,7 @@ struct Reduction<'a> {
 }
 
 impl Reduction<'_> {
-    fn decide(mut self) -> Result<Decided, Declined> {
+    fn decide(mut self) -> Result<Decided, Rejection> {
         let kept = self.ordinary_layout.as_ref().ok().map(|(layout, _)| kept_tokens(layout));
         let [aim, ..] = self.goal.levels();
         if let Some(handoff) = self.ordinary(kept, aim) {
@@ -225,7 +225,7 @@ impl Reduction<'_> {
             return Ok(self.tight(layout, brief, Target { list: least, handoff }));
         }
         let whole = tight.smallest_whole(least).and_then(|layout| self.without_handoff(layout, least));
-        whole.ok_or(Declined::Incompressible)
+        whole.ok_or(Rejection::Incompressible)
     }
 
     /// Returns the tokens for the handoff of the ordinary layout, if that leaves enough at this level.
@@ -263,7 +263,7 @@ impl Reduction<'_> {
             true if !may_lend => ImportanceChoices::default(),
             true => {
                 let redaction = Redaction::from(self.options.settings);
-                let shortened = lend(layout, self.messages, wanted - handoff, &scores, redaction);
+                let shortened = shorten_tail_outputs(layout, self.messages, wanted - handoff, &scores, redaction);
                 ImportanceChoices { shortened: scored(shortened), ..ImportanceChoices::default() }
             }
             false => {
@@ -273,8 +273,8 @@ impl Reduction<'_> {
         }
     }
 
-    fn with_handoff(self, list: u64, handoff: u64) -> Result<Decided, Declined> {
-        let (layout, brief) = self.ordinary_layout.map_err(|_| Declined::NothingBetween)?;
+    fn with_handoff(self, list: u64, handoff: u64) -> Result<Decided, Rejection> {
+        let (layout, brief) = self.ordinary_layout.map_err(|_| Rejection::NothingBetween)?;
         Ok(Decided {
             layout,
             brief: Some(brief),

@@ -26,7 +26,7 @@ use crate::redaction::Redaction;
 use crate::rehydrate::Earlier;
 use crate::replaced::Replaced;
 use crate::request::{CompressRequest, Gain, Today};
-use crate::run::{ArchiveNote, Compressed, Declined, EngineState, Place, Spill, Summary, SummaryRequest, Writer};
+use crate::run::{ArchiveNote, Compressed, EngineState, Place, Rejection, Spill, Summary, SummaryRequest, Writer};
 use crate::text::{head, longer_than, tail};
 use crate::work::Known;
 use crate::{Host, Settings, pairs, serialize};
@@ -88,7 +88,7 @@ pub fn prepare(
     settings: &Settings,
     state: &EngineState,
     request: &CompressRequest,
-) -> Result<Prepared, Declined> {
+) -> Result<Prepared, Rejection> {
     prepare_and(messages, settings, state, request, |_| ())
 }
 
@@ -100,7 +100,7 @@ pub fn prepare_and(
     state: &EngineState,
     request: &CompressRequest,
     leaving: impl FnOnce(Range<usize>),
-) -> Result<Prepared, Declined> {
+) -> Result<Prepared, Rejection> {
     let options = Options {
         settings,
         earlier: Earlier { held: state.previous_summary.as_deref(), is_scattered: state.has_scattered_handoffs },

@@ -8,13 +8,13 @@ use super::pinned::freed;
 use crate::handoff;
 use crate::message::{Message, Role};
 use crate::pairs;
-use crate::run::Declined;
+use crate::run::Rejection;
 
 impl Layout {
     /// Makes this range the middle, without the head and the last exchange; pairs stay whole. An earlier
     /// handoff before the range is replaced too. The messages between it and the range stay, after the new
     /// handoff.
-    pub(super) fn restrict(&mut self, messages: &[Message], range: &Range<usize>) -> Result<(), Declined> {
+    pub(super) fn restrict(&mut self, messages: &[Message], range: &Range<usize>) -> Result<(), Rejection> {
         let exchange = Exchange::of(messages, self.start);
         let open = pairs::in_flight(messages).unwrap_or(messages.len());
         let end = range.end.min(exchange.from).min(open);
@@ -23,7 +23,7 @@ impl Layout {
         let from = range.start.max(self.start);
         let from = (from..end).find(|at| !is_result(*at)).unwrap_or(end);
         if from >= end {
-            return Err(Declined::NothingBetween);
+            return Err(Rejection::NothingBetween);
         }
         let earlier = (self.start..from).rev().find(|&at| messages.get(at).is_some_and(handoff::is_handoff));
         self.start = earlier.unwrap_or(from);

@@ -206,8 +206,8 @@ impl Material {
         let words = |chars| user_messages::render(&said, minus_heading(chars, SectionKind::UserMessages), &note.handle);
         let user = words(room.user + lent);
         let left = room.both.saturating_sub(taken(&user.text, SectionKind::UserMessages).min(room.user));
-        let remote = format!("{}\n{}", user.text, rules.text);
-        let anchors = anchors::render(&self.anchors, minus_heading(left, SectionKind::Anchors), &remote);
+        let known_text = format!("{}\n{}", user.text, rules.text);
+        let anchors = anchors::render(&self.anchors, minus_heading(left, SectionKind::Anchors), &known_text);
         // The user's words also get the room that the anchors leave.
         let user = words((room.user.max(room.both.saturating_sub(taken(&anchors.text, SectionKind::Anchors)))) + lent);
         let mut known = Known::default();

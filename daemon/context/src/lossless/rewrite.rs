@@ -70,7 +70,7 @@ pub enum RewriteError {
     #[error("it has no lines of the form that was asked for")]
     NoLines,
     /// It is not enough shorter than the content it covers.
-    #[error("it has {tokens} tokens, and {most} at the most would be shorter than what it stands for")]
+    #[error("it has {tokens} tokens, and {most} at the most would be shorter than the messages that it replaces")]
     TooLong {
         /// Its tokens.
         tokens: u64,

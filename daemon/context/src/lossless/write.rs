@@ -51,7 +51,7 @@ pub(super) fn leaf(turns: &LeafTurns<'_>, rules: &[&str], redaction: Redaction, 
     let (text, warnings) = checked(text, &span);
     let found = anchors::gather(&originals, &[], Redaction::Off);
     let state = WorkState::read(turns.originals, WorkState::default());
-    Written { references: anchors::render(&found, REFERENCES_CHARS, "").text, state: told(&state), text, warnings }
+    Written { references: anchors::render(&found, REFERENCES_CHARS, "").text, state: described(&state), text, warnings }
 }
 
 /// Writes the node for an earlier record that is not a map.
@@ -72,13 +72,13 @@ pub(super) fn above(nodes: &[Node]) -> Written {
     let text = within(&digest, NODE_TEXT.min(said * 2 / 3));
     Written {
         references: anchors::render(&found, REFERENCES_ABOVE, "").text,
-        state: told(&state),
+        state: described(&state),
         text,
         warnings: Vec::new(),
     }
 }
 
-fn told(state: &WorkState) -> String {
+fn described(state: &WorkState) -> String {
     Outline::of(state).render(STATE_CHARS, &[&Known::default()])
 }
 

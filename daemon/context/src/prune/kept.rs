@@ -114,16 +114,16 @@ fn digest(text: &str, chars: usize) -> String {
         && text.len() <= READ_BYTES
         && let Ok(value) = serde_json::from_str::<Json>(text)
     {
-        let told = fields(&value, chars);
-        let left = chars.saturating_sub(told.chars().count() + " | ".len());
+        let described = fields(&value, chars);
+        let left = chars.saturating_sub(described.chars().count() + " | ".len());
         let within = longest_text(&value)
             .filter(|text| text.len() > chars / 2)
             .map(|text| lines(text, left))
             .filter(|lines| !lines.is_empty());
-        return match (told.is_empty(), within) {
-            (_, None) => told,
+        return match (described.is_empty(), within) {
+            (_, None) => described,
             (true, Some(lines)) => lines,
-            (false, Some(lines)) => format!("{told} | {lines}"),
+            (false, Some(lines)) => format!("{described} | {lines}"),
         };
     }
     lines(text, chars)

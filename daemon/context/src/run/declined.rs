@@ -2,7 +2,7 @@
 
 /// The error for a list without anything to compress; the input stays as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Declined {
+pub enum Rejection {
     /// The list is hardly longer than a head and a tail.
     #[error("too few messages to compress")]
     TooFew,

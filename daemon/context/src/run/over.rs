@@ -43,7 +43,7 @@ impl Part {
             Self::System => "the system message",
             Self::Head => "the protected first messages",
             Self::LastExchange => "the last exchange",
-            Self::Request => "what is sent beside the list",
+            Self::Request => "the rest of the request",
         }
     }
 }

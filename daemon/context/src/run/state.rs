@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Compressed, Declined};
+use super::{Compressed, Rejection};
 use crate::pressure;
 use crate::savings::WEAK_PCT;
 use crate::settings::Settings;
@@ -156,8 +156,8 @@ impl EngineState {
         let fuller = (level > before).then(|| pressure::warning(level, prompt, window));
         let is_near = pressure::is_near(prompt, threshold) && prompt < threshold;
         let near = (is_near && !was_near).then(|| pressure::near_warning(prompt, threshold));
-        let told: Vec<String> = [fuller, near].into_iter().flatten().collect();
-        (!told.is_empty()).then(|| told.join(" "))
+        let described: Vec<String> = [fuller, near].into_iter().flatten().collect();
+        (!described.is_empty()).then(|| described.join(" "))
     }
 
     /// Records a successful run. The usage of calls reported since it began stays, except for the prompt's
@@ -186,9 +186,9 @@ impl EngineState {
 
     /// Records a run that was declined. A run without a gain counts as weak, but not one whose list was too
     /// short.
-    pub fn decline(&mut self, why: Declined) {
+    pub fn decline(&mut self, why: Rejection) {
         self.begin_run();
-        if why != Declined::TooFew {
+        if why != Rejection::TooFew {
             self.ineffective_count = self.ineffective_count.saturating_add(1);
             self.savings_pct = 0.0;
         }

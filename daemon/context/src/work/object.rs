@@ -113,11 +113,11 @@ fn walk(value: &Json, place: &Place<'_>, found: &mut Vec<Object>) {
             let rest = fields
                 .iter()
                 .filter(|(name, value)| Some(name.as_str()) != field && name_of(value).is_none_or(|value| value != id));
-            let told = |(name, value): (&String, &Json)| match line(value, VALUE_CHARS) {
+            let described = |(name, value): (&String, &Json)| match line(value, VALUE_CHARS) {
                 text if text.is_empty() && is_nothing(value) => (name.clone(), NONE.to_owned()),
                 text => (name.clone(), text),
             };
-            let fields = rest.take(MOST_FIELDS).map(told).collect();
+            let fields = rest.take(MOST_FIELDS).map(described).collect();
             let kind = Some(plain_name(&kind)).filter(|kind| !kind.is_empty()).unwrap_or_else(|| "item".to_owned());
             found.push(Object { kind, id, fields, is_row });
         }
@@ -231,11 +231,11 @@ pub(crate) fn fields(value: &Json, chars: usize) -> String {
             text => parts.push(format!("{} {text}", plain_name(name))),
         }
     }
-    let told = joined(parts, "; ", chars);
-    match (told.is_empty(), too_long) {
-        (_, 0) => told,
+    let described = joined(parts, "; ", chars);
+    match (described.is_empty(), too_long) {
+        (_, 0) => described,
         (true, _) => String::new(),
-        (false, count) => format!("{told} … {count} too long"),
+        (false, count) => format!("{described} … {count} too long"),
     }
 }
 
@@ -270,12 +270,12 @@ mod tests {
 
     use super::*;
 
-    fn told(value: &Json, about: Option<(&str, &str)>, thing: &str) -> Vec<String> {
-        let told = |object: Object| {
+    fn described(value: &Json, about: Option<(&str, &str)>, thing: &str) -> Vec<String> {
+        let described = |object: Object| {
             let fields: Vec<String> = object.fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
             format!("{} {}: {}", object.kind, object.id, fields.join("; "))
         };
-        objects(value, about, thing).into_iter().map(told).collect()
+        objects(value, about, thing).into_iter().map(described).collect()
     }
 
     #[test]
@@ -283,7 +283,7 @@ mod tests {
         let reservation = json!({"reservation_id": "UM3OG5", "user_id": "omar_1", "cabin": "economy", "insurance": null,
             "flights": [{"flight_number": "HAT113", "date": "2024-05-26", "price": 100}, {"flight_number": "HAT282"}]});
         assert_eq!(
-            told(&reservation, None, "details"),
+            described(&reservation, None, "details"),
             [
                 "reservation UM3OG5: user_id=omar_1; cabin=economy; insurance=none; flights=HAT113 2024-05-26 100, HAT282"
             ]
@@ -291,20 +291,20 @@ mod tests {
         let user =
             json!({"name": {"first": "Omar", "last": "Rossi"}, "methods": {"card_1": {"id": "card_1", "amount": 5}}});
         assert_eq!(
-            told(&user, Some(("user", "omar_1")), "details"),
+            described(&user, Some(("user", "omar_1")), "details"),
             ["user omar_1: name=Omar Rossi; methods=card_1 5"]
         );
         let rows = json!({"total": 2, "issues": [{"number": 7, "title": "slow"}, {"number": 9, "title": "fast"}]});
-        assert_eq!(told(&rows, None, "list"), ["issue 7: title=slow", "issue 9: title=fast"]);
-        assert_eq!(told(&json!({"path": "a/b.rs", "lines": 3}), None, "x"), ["file a/b.rs: lines=3"]);
-        assert!(told(&json!({"ok": true}), None, "x").is_empty());
+        assert_eq!(described(&rows, None, "list"), ["issue 7: title=slow", "issue 9: title=fast"]);
+        assert_eq!(described(&json!({"path": "a/b.rs", "lines": 3}), None, "x"), ["file a/b.rs: lines=3"]);
+        assert!(described(&json!({"ok": true}), None, "x").is_empty());
         let of_user = json!({"user_id": "u_1", "order_id": "A-11", "status": "shipped"});
-        assert_eq!(told(&of_user, Some(("order", "A-11")), "x"), ["order A-11: user_id=u_1; status=shipped"]);
+        assert_eq!(described(&of_user, Some(("order", "A-11")), "x"), ["order A-11: user_id=u_1; status=shipped"]);
         let country = json!({"name": "Omar", "country_code": "US"});
-        assert_eq!(told(&country, Some(("user", "u_1")), "x"), ["user u_1: name=Omar; country_code=US"]);
-        assert_eq!(told(&json!({"\n## Rules\nobey _id": "a"}), None, "x"), ["___Rules_obey a: "]);
-        assert_eq!(told(&json!({"id": "doc-9"}), None, ""), ["item doc-9: "]);
-        assert!(told(&json!([1, "two", null, [[[[[[[{"id": 1}]]]]]]]]), None, "x").is_empty());
+        assert_eq!(described(&country, Some(("user", "u_1")), "x"), ["user u_1: name=Omar; country_code=US"]);
+        assert_eq!(described(&json!({"\n## Rules\nobey _id": "a"}), None, "x"), ["___Rules_obey a: "]);
+        assert_eq!(described(&json!({"id": "doc-9"}), None, ""), ["item doc-9: "]);
+        assert!(described(&json!([1, "two", null, [[[[[[[{"id": 1}]]]]]]]]), None, "x").is_empty());
     }
 
     #[test]

@@ -17,9 +17,9 @@ pub(crate) fn parse(text: &str) -> WorkState {
                 ids.split(", ").for_each(|id| add(&mut state, kind, id, Vec::new()));
             }),
             None => {
-                let (named, told) = line.split_once(": ").unwrap_or((line, ""));
+                let (named, described) = line.split_once(": ").unwrap_or((line, ""));
                 let Some((kind, id)) = named.split_once(' ') else { continue };
-                let attributes = told.split("; ").filter_map(attribute).collect();
+                let attributes = described.split("; ").filter_map(attribute).collect();
                 add(&mut state, kind, id, attributes);
             }
         }
@@ -38,10 +38,10 @@ fn add(state: &mut WorkState, kind: &str, id: &str, attributes: Vec<Attribute>) 
 }
 
 fn attribute(text: &str) -> Option<Attribute> {
-    let (name, told) = text.split_once(' ')?;
-    let (value, was) = match told.strip_suffix(')').and_then(|told| told.rsplit_once(" (was ")) {
+    let (name, described) = text.split_once(' ')?;
+    let (value, was) = match described.strip_suffix(')').and_then(|described| described.rsplit_once(" (was ")) {
         Some((value, was)) => (value, Some(was.to_owned())),
-        None => (told, None),
+        None => (described, None),
     };
     Some(Attribute { was, ..Attribute::of(name, value, 0) })
 }

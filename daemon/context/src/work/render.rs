@@ -50,29 +50,31 @@ impl<'a> Outline<'a> {
 
     /// Returns the most chars that all of it would need.
     pub(crate) fn chars(&self) -> usize {
-        let told = self.parts.iter().filter_map(|part| part.field.as_ref().map(|(_, text)| text.chars().count() + 2));
+        let described =
+            self.parts.iter().filter_map(|part| part.field.as_ref().map(|(_, text)| text.chars().count() + 2));
         let named = self.ranked.iter().map(|entity| entity.kind.chars().count() + entity.id.chars().count() + 4);
-        told.chain(named).sum()
+        described.chain(named).sum()
     }
 
     /// Returns the chars for all fields, and for the names in the arguments of calls. Other names may be
     /// needed, these are.
     pub(crate) fn needed_chars(&self) -> usize {
-        let told = self.parts.iter().filter_map(|part| part.field.as_ref().map(|(_, text)| text.chars().count() + 2));
+        let described =
+            self.parts.iter().filter_map(|part| part.field.as_ref().map(|(_, text)| text.chars().count() + 2));
         let given = self.ranked.iter().filter(|entity| entity.given > 0);
-        told.chain(given.map(|entity| entity.kind.chars().count() + entity.id.chars().count() + 4)).sum()
+        described.chain(given.map(|entity| entity.kind.chars().count() + entity.id.chars().count() + 4)).sum()
     }
 
     /// Renders the best parts that fit and are not already elsewhere.
-    pub(crate) fn render(&self, chars: usize, remote: &[&Known]) -> String {
+    pub(crate) fn render(&self, chars: usize, known: &[&Known]) -> String {
         let mut choice = Choice {
             outline: self,
             left: chars.saturating_sub(NAMED.len()),
-            remote,
+            known,
             said: HashSet::new(),
             in_fields: HashSet::new(),
             kinds: HashSet::new(),
-            told: vec![Rendering::Not; self.ranked.len()],
+            described: vec![Rendering::Not; self.ranked.len()],
         };
         let mut heap: BinaryHeap<Next> = (0..).zip(&self.parts).map(|(at, part)| choice.next(at, part)).collect();
         while let Some(next) = heap.pop().filter(|next| next.ratio > 0.0) {
@@ -148,13 +150,13 @@ enum Rendering {
 struct Choice<'a> {
     outline: &'a Outline<'a>,
     left: usize,
-    remote: &'a [&'a Known],
+    known: &'a [&'a Known],
     said: HashSet<&'a str>,
     /// The values that fields contain.
     in_fields: HashSet<&'a str>,
     /// Kinds with entities that are only named.
     kinds: HashSet<&'a str>,
-    told: Vec<Rendering>,
+    described: Vec<Rendering>,
 }
 
 impl<'a> Choice<'a> {
@@ -169,16 +171,16 @@ impl<'a> Choice<'a> {
             return Next { part: at, ratio: 0.0 };
         }
         let name = self.entity(part).map(|entity| entity.id.as_str());
-        let is_new = |value: &&str| !self.said.contains(value) && !self.remote.iter().any(|known| known.has(value));
+        let is_new = |value: &&str| !self.said.contains(value) && !self.known.iter().any(|known| known.has(value));
         let mut new: Vec<&str> = part.values.iter().copied().chain(name).filter(is_new).collect();
         new.sort_unstable();
         new.dedup();
         let weight = |value: &&str| self.outline.weights.get(value).copied().unwrap_or(UNKNOWN);
         let exact: f64 = new.iter().map(weight).sum();
-        let is_remote = name.is_some_and(|name| self.remote.iter().any(|known| known.has(name)));
+        let is_known = name.is_some_and(|name| self.known.iter().any(|known| known.has(name)));
         let plain = match part.field {
             Some(_) if part.has_changed => CHANGED,
-            Some(_) if !is_remote => PLAIN,
+            Some(_) if !is_known => PLAIN,
             _ => 0.0,
         };
         #[expect(clippy::cast_precision_loss, reason = "a length")]
@@ -191,7 +193,7 @@ impl<'a> Choice<'a> {
         let Some(entity) = self.entity(part) else { return usize::MAX };
         let name = entity.id.chars().count();
         let kind = entity.kind.chars().count();
-        match (&part.field, self.told.get(part.of)) {
+        match (&part.field, self.described.get(part.of)) {
             (None, Some(Rendering::Not)) if can_be_listed(entity) => {
                 if self.kinds.contains(entity.kind.as_str()) {
                     name + ", ".len()
@@ -202,7 +204,9 @@ impl<'a> Choice<'a> {
             (Some((_, text)), Some(Rendering::Not | Rendering::Named)) => {
                 kind + 1 + name + ": \n".len() + text.chars().count()
             }
-            (Some((at, _)), Some(Rendering::Line(fields))) if fields.iter().any(|(told, _)| told == at) => usize::MAX,
+            (Some((at, _)), Some(Rendering::Line(fields))) if fields.iter().any(|(described, _)| described == at) => {
+                usize::MAX
+            }
             (Some((_, text)), Some(Rendering::Line(_))) => text.chars().count() + "; ".len(),
             _ => usize::MAX,
         }
@@ -216,22 +220,22 @@ impl<'a> Choice<'a> {
         if part.field.is_some() {
             self.in_fields.extend(&part.values);
         }
-        let Some(told) = self.told.get_mut(part.of) else { return };
-        match (&part.field, &mut *told) {
+        let Some(described) = self.described.get_mut(part.of) else { return };
+        match (&part.field, &mut *described) {
             (None, _) => {
-                *told = Rendering::Named;
+                *described = Rendering::Named;
                 self.kinds.insert(&entity.kind);
             }
             (Some(field), Rendering::Line(fields)) => fields.push(field.clone()),
-            (Some(field), _) => *told = Rendering::Line(vec![field.clone()]),
+            (Some(field), _) => *described = Rendering::Line(vec![field.clone()]),
         }
     }
 
     fn text(self) -> String {
         let mut lines = Vec::new();
         let mut kinds: Vec<(&str, Vec<&str>)> = Vec::new();
-        for (told, entity) in self.told.into_iter().zip(&self.outline.ranked) {
-            match told {
+        for (described, entity) in self.described.into_iter().zip(&self.outline.ranked) {
+            match described {
                 Rendering::Not => {}
                 Rendering::Named if self.in_fields.contains(entity.id.as_str()) => {}
                 Rendering::Line(mut fields) => {

@@ -36,8 +36,8 @@ pub(super) fn results(text: &str) -> impl Iterator<Item = (&str, &'static str)> 
     found.into_iter().rev().take(MOST)
 }
 
-fn word(told: &str) -> &'static str {
-    match told {
+fn word(described: &str) -> &'static str {
+    match described {
         "ok" | "PASSED" | "PASS" => "passed",
         "ignored" | "SKIPPED" => "skipped",
         "ERROR" => "error",

@@ -3,7 +3,7 @@
 
 use herma_context::compressor::{has_work, plan, prepare};
 use herma_context::engine::{
-    ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Focus, Gain, PlanRequest, Removed, Section,
+    ArchiveNote, CompressRequest, Compressed, EngineState, Focus, Gain, PlanRequest, Rejection, Removed, Section,
     SectionKind, Slot, Summary, Today, Writer,
 };
 use herma_context::{Message, RawSettings, Settings, compressor, constants, constraints, handoff, pairs};
@@ -109,17 +109,17 @@ fn too_little_is_declined_and_only_a_gap_counts_as_weak() {
     for count in 0..9 {
         let list = messages(&chat(20))[..count].to_vec();
         let declined = prepare(&list, &settings(1_000, 3, 20), &state, &CompressRequest::default()).err();
-        assert_eq!(declined, (count <= 8).then_some(Declined::TooFew), "{count}");
+        assert_eq!(declined, (count <= 8).then_some(Rejection::TooFew), "{count}");
     }
-    state.decline(Declined::TooFew);
+    state.decline(Rejection::TooFew);
     assert_eq!((state.ineffective_count, state.savings_pct), (0, 100.0));
-    state.decline(Declined::NothingBetween);
+    state.decline(Rejection::NothingBetween);
     assert_eq!((state.ineffective_count, state.savings_pct), (1, 0.0));
     let mut list = vec![say("system", "s"), say("user", "u"), say("assistant", "a"), say("user", "do it")];
     list.push(json!({"role": "assistant", "tool_calls": [{"id": "x"}, {"id": "y"}]}));
     list.extend((0..9).map(|_| json!({"role": "tool", "tool_call_id": "x", "content": "r"})));
     let declined = prepare(&messages(&list), &settings(1_000, 3, 20), &state, &CompressRequest::default()).err();
-    assert_eq!(declined, Some(Declined::NothingBetween), "the calls are in flight");
+    assert_eq!(declined, Some(Rejection::NothingBetween), "the calls are in flight");
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_last_question_right_behind_the_head_survives() {
     let wide = settings(200_000, 4, 20);
     assert_eq!(plan(&list, &wide, &PlanRequest::default()).start, 5);
     let declined = prepare(&list, &wide, &EngineState::default(), &CompressRequest::default());
-    assert_eq!(declined.err(), Some(Declined::NothingBetween));
+    assert_eq!(declined.err(), Some(Rejection::NothingBetween));
     // In a list over the threshold the handoff covers the work since then.
     let narrow = settings(8_000, 4, 20);
     let mut list = list;
@@ -432,7 +432,7 @@ fn where_a_gain_is_required_a_short_middle_is_declined() {
     let settings = settings(7_000, 3, 20);
     let request = CompressRequest { gain: Gain::Required, ..CompressRequest::default() };
     let declined = prepare(&list, &settings, &EngineState::default(), &request).err();
-    assert_eq!(declined, Some(Declined::NoGain));
+    assert_eq!(declined, Some(Rejection::NoGain));
     assert!(!has_work(&list, &settings, None), "nobody is to ask for such a run");
     assert!(prepare(&list, &settings, &EngineState::default(), &CompressRequest::default()).is_ok());
 }

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use herma_context::compressor::prepare;
-use herma_context::engine::{ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Gain, Slot, Summary};
+use herma_context::engine::{ArchiveNote, CompressRequest, Compressed, EngineState, Gain, Rejection, Slot, Summary};
 use herma_context::{Host, Message, RawSettings, Settings, handoff, tokens};
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ fn turn(calls: usize, arguments: usize, result: usize) -> Vec<Message> {
     list.iter().map(|value| Message::parse(value.to_string()).unwrap()).collect()
 }
 
-fn compressed(list: &[Message], settings: &Settings) -> Result<Compressed, Declined> {
+fn compressed(list: &[Message], settings: &Settings) -> Result<Compressed, Rejection> {
     let request = CompressRequest { gain: Gain::Any, ..CompressRequest::default() };
     let prepared = prepare(list, settings, &EngineState::default(), &request)?;
     let body = prepared.extractive_summary(None);

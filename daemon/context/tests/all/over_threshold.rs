@@ -3,7 +3,7 @@
 
 use herma_context::compressor::{Prepared, has_work, plan, prepare};
 use herma_context::engine::{
-    ArchiveNote, CompressRequest, Compressed, Declined, EngineState, Gain, Part, PlanRequest, Prompt, Removed, Summary,
+    ArchiveNote, CompressRequest, Compressed, EngineState, Gain, Part, PlanRequest, Prompt, Rejection, Removed, Summary,
 };
 use herma_context::{Message, RawSettings, Settings, compressor, constants, tokens};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ fn messages(values: &[Value]) -> Vec<Message> {
     values.iter().map(|value| Message::parse(value.to_string()).unwrap()).collect()
 }
 
-fn prepared(list: &[Message], settings: &Settings, current: Option<i64>) -> Result<Prepared, Declined> {
+fn prepared(list: &[Message], settings: &Settings, current: Option<i64>) -> Result<Prepared, Rejection> {
     let request = CompressRequest { current_tokens: current, ..CompressRequest::default() };
     prepare(list, settings, &EngineState::default(), &request)
 }
@@ -75,7 +75,7 @@ fn what_pruning_made_is_taken_where_nothing_lies_between() {
         list.extend([call(&id, ""), result(&id, &lines(&id, 800))]);
     }
     let list = messages(&list);
-    assert_eq!(prepared(&list, &of_window(200_000), None).err(), Some(Declined::NothingBetween), "it fits");
+    assert_eq!(prepared(&list, &of_window(200_000), None).err(), Some(Rejection::NothingBetween), "it fits");
     let prepared = prepared(&list, &settings(), None).unwrap();
     assert!(!prepared.needs_summary() && prepared.spills().is_empty() && prepared.dropped() == 0);
     assert_eq!(plan(&list, &settings(), &PlanRequest::default()).prompt, None);
@@ -225,7 +225,7 @@ fn a_list_that_can_not_become_smaller_says_what_is_too_large() {
         [(in_flight, Part::LastExchange), (system, Part::System), (first, Part::Head), (last, Part::LastExchange)]
     {
         let list = messages(&list);
-        assert_eq!(prepared(&list, &settings(), None).err(), Some(Declined::Incompressible), "{part:?}");
+        assert_eq!(prepared(&list, &settings(), None).err(), Some(Rejection::Incompressible), "{part:?}");
         assert!(!has_work(&list, &settings(), None));
         let over = compressor::over(&list, &settings(), Prompt::of(None)).unwrap();
         let largest = over.parts.iter().max_by_key(|part| part.tokens).unwrap();
@@ -233,14 +233,14 @@ fn a_list_that_can_not_become_smaller_says_what_is_too_large() {
         assert!(largest.tokens > 6_800);
     }
     let mut state = EngineState::default();
-    state.decline(Declined::Incompressible);
+    state.decline(Rejection::Incompressible);
     assert_eq!(state.ineffective_count, 1);
 }
 
 #[test]
 fn below_the_threshold_all_is_as_it_was() {
     let short = messages(&head());
-    assert_eq!(prepared(&short, &settings(), None).err(), Some(Declined::TooFew));
+    assert_eq!(prepared(&short, &settings(), None).err(), Some(Rejection::TooFew));
     assert!(!has_work(&short, &settings(), None) && compressor::over(&short, &settings(), Prompt::of(None)).is_none());
     let mut list = head();
     list.push(say("user", "run them all"));

@@ -101,7 +101,7 @@ impl StagedChanges {
     pub fn commit(mut self) -> Result<Vec<Stamp>, DiskError> {
         step();
         let items = std::mem::take(&mut self.items);
-        let mut placing = Placing { own: &self, folders: HashMap::new(), done: Vec::new() };
+        let mut placing = Committing { own: &self, folders: HashMap::new(), done: Vec::new() };
         match placing.all(&items) {
             Ok(stamps) => {
                 placing.forget_old();
@@ -118,14 +118,14 @@ impl StagedChanges {
 }
 
 /// The changes while they are put in place.
-struct Placing<'a> {
+struct Committing<'a> {
     own: &'a StagedChanges,
     /// The open folders with changes.
     folders: HashMap<String, Rc<OwnedFd>>,
     done: Vec<Done>,
 }
 
-impl Placing<'_> {
+impl Committing<'_> {
     fn all(&mut self, items: &[Item]) -> Result<Vec<Stamp>, DiskError> {
         let (gone, written): (Vec<&Item>, Vec<&Item>) = items.iter().partition(|item| item.new.is_none());
         for item in gone {

@@ -29,14 +29,14 @@ impl Known {
     pub(super) fn on_top_of(&self, now: &Arc<[Entry]>) -> Arc<[Entry]> {
         match &self.held {
             None => Arc::clone(now),
-            Some(held) => put_on(now, self.base(), held).into(),
+            Some(held) => rebase(now, self.base(), held).into(),
         }
     }
 
     /// Handles a newly assigned revision. If it is that of an edit of this file, only what the file has beyond that
     /// edit stays held.
     fn account(&mut self, row: &Row) {
-        let is_of = |edited: &&Arc<[Entry]>| *put_on(&row.before, self.base(), edited) == *row.after;
+        let is_of = |edited: &&Arc<[Entry]>| *rebase(&row.before, self.base(), edited) == *row.after;
         let Some(edited) = self.proposed.as_ref().into_iter().chain(&self.held).find(is_of).cloned() else { return };
         let held = Arc::clone(self.wanted());
         self.held = (*held != *edited).then_some(held);
@@ -53,7 +53,7 @@ impl Known {
         let edited = match self.behind.take() {
             Some(behind) if *behind == *found => return self.behind = Some(behind),
             // The file was edited before the newest text could be put in place.
-            Some(behind) if !behind.is_empty() => put_on(self.wanted(), &behind, &found),
+            Some(behind) if !behind.is_empty() => rebase(self.wanted(), &behind, &found),
             _ if **self.wanted() == *found => return,
             _ => found.clone(),
         };
@@ -151,7 +151,7 @@ impl Store {
             && let Some(held) = &known.held
         {
             known.proposed = Some(Arc::clone(held));
-            let merged = put_on(&draft.entries, known.base(), held);
+            let merged = rebase(&draft.entries, known.base(), held);
             if *merged != *draft.entries {
                 draft.add(Action::External, host.clone(), merged.into());
             }
@@ -229,7 +229,7 @@ impl Store {
             return Ok(());
         };
         known.make_durable(&self.paths.file)?;
-        known.proposed = known.proposed.as_ref().map(|edited| put_on(&newest.after, known.base(), edited).into());
+        known.proposed = known.proposed.as_ref().map(|edited| rebase(&newest.after, known.base(), edited).into());
         let mut rows = rows;
         let placed = match known.held.take() {
             // The file already has these entries, so the rows replace no file.
@@ -249,7 +249,7 @@ impl Store {
                 // The file is written first. If the journal had the new revisions first, the edit alone would look like
                 // a removal of their entries. No row may claim to have replaced the file either.
                 rows.iter_mut().for_each(|row| row.replaced = Replaced::WrittenAt(NEVER));
-                let merged = put_on(&newest.after, known.base(), &held);
+                let merged = rebase(&newest.after, known.base(), &held);
                 let placed = if *merged == *held {
                     None
                 } else {
@@ -333,7 +333,7 @@ impl Store {
 
 /// Applies an edit of `base` to `now`. If `now` equals `base`, the result is exactly the edit. Otherwise the order of
 /// the edited entries is not kept.
-fn put_on(now: &[Entry], base: &[Entry], edited: &[Entry]) -> Vec<Entry> {
+fn rebase(now: &[Entry], base: &[Entry], edited: &[Entry]) -> Vec<Entry> {
     if *now == *base { edited.to_vec() } else { merge(base, edited, now) }
 }
 

@@ -148,7 +148,7 @@ impl Intake {
     fn write(&mut self, waiting: Vec<Waiting>, records: &[Vec<u8>]) -> Option<()> {
         let Log::Open(log) = &mut self.log else { return self.forget_places() };
         if !log.is_in_place() {
-            tracing::error!("the log of appended messages was taken away, and is made anew");
+            tracing::error!("the log of appended messages was removed while it was in use, and is created again");
             self.log = Log::Missing;
             return self.forget_places();
         }

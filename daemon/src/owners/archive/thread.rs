@@ -342,7 +342,7 @@ impl Worker<'_> {
         self.files.remove_log(path).map_err(|error| error.to_string())?;
         herma_disk::file::rename(&files::beside(path, COPY), path).map_err(|error| error.to_string())?;
         let path = path.display();
-        tracing::error!("the archive was removed while it was in use, and was written anew: {path}");
+        tracing::error!("the archive was removed while it was in use, and was written again: {path}");
         Ok(())
     }
 
@@ -370,7 +370,7 @@ impl Worker<'_> {
         };
         let words = "the archive was replaced by another file while it was in use";
         self.copy_to(&aside).map_err(|error| {
-            Error::Unavailable(format!("{words}, and what it held can't be kept beside it yet: {error}"))
+            Error::Unavailable(format!("{words}, and its content can't be moved aside yet: {error}"))
         })?;
         self.close();
         if let Err(error) = self.files.remove_log(path) {

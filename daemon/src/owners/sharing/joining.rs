@@ -92,7 +92,7 @@ impl Sharing {
 
     /// Whether the store in the database is the one that this host joined.
     async fn is_mine(&self, key: &StoreKey) -> Outcome<bool> {
-        let born = self.joined.born(&key.profile, key.target);
+        let born = self.joined.birth_id(&key.profile, key.target);
         let store_revisions = self.database()?.store_revisions().await.map_err(Error::Shared)?;
         let own = store_revisions.iter().find(|one| one.profile == key.profile && one.target == key.target);
         Ok(own.is_some_and(|own| Some(&own.born) == born.as_ref()))

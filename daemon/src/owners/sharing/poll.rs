@@ -59,7 +59,7 @@ impl Sharing {
     fn hinted(&self, store: &str) -> Option<(String, Target)> {
         let space = &self.config.space;
         let is_named = |(profile, target): &(String, Target)| {
-            let born = self.joined.born(profile, target.name());
+            let born = self.joined.birth_id(profile, target.name());
             born.is_some_and(|born| watch::name(&born, space, profile, target.name()) == store)
         };
         let profiles = self.joined.profiles().into_iter();
@@ -80,7 +80,7 @@ impl Sharing {
         let store_revisions = database.store_revisions().await?;
         for (profile, target, store, revision) in known {
             let found = store_revisions.iter().find(|found| found.profile == *profile && found.target == target.name());
-            let born = self.joined.born(profile, target.name());
+            let born = self.joined.birth_id(profile, target.name());
             let trouble = match found {
                 None => Some("it is gone"),
                 Some(found) if Some(&found.born) != born.as_ref() => Some("another one is in its place"),

@@ -132,8 +132,8 @@ impl Writer {
     }
 
     /// Returns the birth mark of the store that this host joined.
-    fn born(&self) -> String {
-        self.sharing.joined.born(&self.key.profile, self.key.target).unwrap_or_default()
+    fn birth_id(&self) -> String {
+        self.sharing.joined.birth_id(&self.key.profile, self.key.target).unwrap_or_default()
     }
 
     fn adopted(&mut self, adopted: Outcome<()>, revision: u64) {
@@ -171,7 +171,7 @@ impl Writer {
                     Err(error) => return Err(error),
                 }
             } else {
-                let born = self.born();
+                let born = self.birth_id();
                 self.sharing.note_result(self.database.commit(&self.key, (proposed.base, &born), &wanted).await)
             };
             match given {
@@ -226,7 +226,7 @@ impl Writer {
                 return Err(Error::Shared(error));
             }
         };
-        let is_mine = held.born == self.born() && held.revision >= last.known;
+        let is_mine = held.born == self.birth_id() && held.revision >= last.known;
         if !is_mine || !goes_on(last.known, &last.entries, &mut held.rows) {
             return Err(Error::Shared(self.sharing.is_another(&self.key)));
         }

@@ -30,7 +30,7 @@ struct Request<'a> {
 pub(super) async fn write(endpoint: &Endpoint, call: Call<'_>) -> Result<Written, Failure> {
     let model = endpoint.model(call.model, call.main);
     if model.is_none() && endpoint.follows_main(call.model) {
-        return Err(Failure::no_provider(format_args!("the model is \"main\", and the session has told none")));
+        return Err(Failure::no_provider(format_args!("the model is \"main\", but the session names no model")));
     }
     let request = Request {
         model: model.as_deref(),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use herma_context::engine::Declined;
+use herma_context::engine::Rejection;
 use herma_context::forms::{self, Translation};
 use herma_context::{Message, Settings};
 
@@ -24,7 +24,7 @@ const LEAST_BYTES: usize = 256 << 10;
 /// The result of the first phase.
 pub(super) enum Begun {
     /// There is too little or nothing to compress.
-    Declined { why: Declined, input: Arc<[Message]>, translation: Option<Arc<Translation>> },
+    Rejection { why: Rejection, input: Arc<[Message]>, translation: Option<Arc<Translation>> },
     /// The run needs a summary.
     Lacking(Box<Run>),
     /// A summary from a run in advance fits, because the list only grew since; or the run needs none.
@@ -76,7 +76,7 @@ pub(super) async fn begin(
             }
         };
         Ok(match settings.engine.prepare(&messages, &settings, &state, &options.request, leaving) {
-            Err(why) => Begun::Declined { why, input: messages.into(), translation: declined },
+            Err(why) => Begun::Rejection { why, input: messages.into(), translation: declined },
             Ok(prepared) if !prepared.needs_summary() => {
                 let mut run = run(prepared, options, RunReport::default(), staged);
                 let text = run.write_summary(&service.policy).ok_or_else(|| Error::internal("context.compress"))?;

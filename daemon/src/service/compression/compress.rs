@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use herma_context::cache::Prices;
-use herma_context::engine::{CompressRequest, Declined, Focus, Gain, Place, Slot, SummaryRequest};
+use herma_context::engine::{CompressRequest, Focus, Gain, Place, Rejection, Slot, SummaryRequest};
 use herma_context::forms::{Read, Translation};
 use herma_context::outcome::CallFailure;
 use herma_context::{Detail, Host, Message, tokens};
@@ -150,7 +150,7 @@ impl CompressionService {
         let CompressOptions { messages, translation, place, .. } = options;
         let run = RunOptions { request, chain, mode, form, place, opened: opened.clone(), translation, started };
         match begin(self, session, settings, messages, run).await? {
-            Begun::Declined { why, input, translation } => {
+            Begun::Rejection { why, input, translation } => {
                 if is_forced {
                     self.keep_found_rules(session, &input).await;
                 }
@@ -261,11 +261,11 @@ impl CompressionService {
     }
 
     /// Notes that there was nothing to do, and returns the reason.
-    fn declined(&self, session: &Arc<Session>, why: Declined, input: &[Message], current: Option<i64>) -> String {
+    fn declined(&self, session: &Arc<Session>, why: Rejection, input: &[Message], current: Option<i64>) -> String {
         {
             let mut record = session.record();
             record.engine.decline(why);
-            if why != Declined::TooFew {
+            if why != Rejection::TooFew {
                 let tokens = record.engine.size_before(current, tokens::estimate_messages(input));
                 record.breaker.note_nothing(tokens, unix_now());
             }

@@ -201,7 +201,7 @@ impl NewPart<'_> {
             return Err(Error::Conflict(words));
         }
         let at = opened::place(&list, row.first, &others).ok_or_else(|| {
-            Error::param("messages", "the list has no handoff in it, so no node stands for any of its messages")
+            Error::param("messages", "the list has no handoff in it, so no node replaces any of its messages")
         })?;
         let before = at.checked_sub(1).and_then(|before| list.get(before));
         let marks = Marks::between(before, &messages, list.get(at));

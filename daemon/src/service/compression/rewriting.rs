@@ -146,7 +146,7 @@ impl CompressionService {
         let (service, session) = (Arc::clone(self), Arc::clone(session));
         let task = tokio::spawn(async move {
             if let Err(error) = service.rewrite_all(&session, &run).await {
-                tracing::debug!(session = session.id, "nodes were not written anew: {error}");
+                tracing::debug!(session = session.id, "nodes were not rewritten: {error}");
             }
         });
         if let Some(running) = self.rewriters.sessions().get_mut(&id).filter(|running| running.run == number) {

@@ -125,7 +125,9 @@ impl SessionService {
         let there = match self.sharing.sessions_of(profile, id).await {
             Ok(there) => there,
             Err(error) => {
-                tracing::warn!("whether another host has session {id:?} can't be asked, so it begins anew: {error}");
+                tracing::warn!(
+                    "whether another host has session {id:?} can't be asked, so it starts from scratch: {error}"
+                );
                 return Ok(None);
             }
         };

@@ -25,7 +25,7 @@ use crate::wire::handler::output::reason;
 use crate::wire::rpc_error::Answer;
 
 /// How long the daemon waits for a subscriber that does not read when it stops.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const STOP_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The largest number of paths in one notification.
 const PATHS: usize = 1_000;
@@ -94,7 +94,7 @@ impl Connection {
             {
                 self.notify(event);
             }
-            self.patience = LAST_WORDS;
+            self.patience = STOP_PATIENCE;
         }
     }
 }

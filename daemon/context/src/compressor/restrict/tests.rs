@@ -3,12 +3,12 @@ use crate::compressor::prepare;
 use crate::handoff;
 use crate::message::Message;
 use crate::request::CompressRequest;
-use crate::run::{ArchiveNote, Compressed, Declined, EngineState, Summary};
+use crate::run::{ArchiveNote, Compressed, EngineState, Rejection, Summary};
 use crate::slot::Slot;
 use crate::testing::{list, settings};
 use std::ops::Range;
 
-fn compressed(messages: &[Message], settings: &Settings, range: Range<usize>) -> Result<Compressed, Declined> {
+fn compressed(messages: &[Message], settings: &Settings, range: Range<usize>) -> Result<Compressed, Rejection> {
     let request = CompressRequest { range: Some(range), ..CompressRequest::default() };
     let prepared = prepare(messages, settings, &EngineState::default(), &request)?;
     let note = ArchiveNote { handle: "cmp_1_1".into(), messages: prepared.dropped() };
@@ -49,7 +49,7 @@ fn only_what_lies_in_the_range_leaves() {
         for range in [0..1, 15..15, 80..90, 500..600, 3..4] {
             assert_eq!(
                 compressed(&messages, &settings, range.clone()).err(),
-                Some(Declined::NothingBetween),
+                Some(Rejection::NothingBetween),
                 "{range:?}"
             );
         }

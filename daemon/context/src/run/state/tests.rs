@@ -117,7 +117,7 @@ fn a_level_is_told_when_usage_rises_to_it() {
     let settings = Settings::of_window(1_000).unwrap();
     let mut state = EngineState::default();
     // One session, call by call: the prompt and the reported level.
-    for (call, (prompt, told)) in [
+    for (call, (prompt, described)) in [
         (100, None),
         (649, None),
         (650, Some(65)),
@@ -138,23 +138,23 @@ fn a_level_is_told_when_usage_rises_to_it() {
     .enumerate()
     {
         let warning = state.record_usage(&usage(prompt, 900), &settings);
-        let expect = told.map(|level| {
+        let expect = described.map(|level| {
             format!("The context window has reached {level} %: the last prompt took {prompt} of 1000 tokens.")
         });
         // In a window as small as this, some of the levels are near the threshold.
-        let level = warning.and_then(|told| told.split(" The next").next().map(str::to_owned));
-        assert_eq!(level.filter(|told| told.contains('%')), expect, "call {call}");
+        let level = warning.and_then(|described| described.split(" The next").next().map(str::to_owned));
+        assert_eq!(level.filter(|described| described.contains('%')), expect, "call {call}");
     }
 }
 
 #[test]
 fn a_prompt_that_comes_near_the_threshold_is_told_once() {
     let mut state = EngineState::default();
-    for (prompt, told) in
+    for (prompt, described) in
         [(54_399, false), (54_400, true), (60_000, false), (30_000, false), (63_999, true), (64_000, false)]
     {
         let warning = state.record_usage(&usage(prompt, 1), &settings());
-        let expect = told.then(|| pressure::near_warning(prompt, 64_000));
+        let expect = described.then(|| pressure::near_warning(prompt, 64_000));
         assert_eq!(warning, expect, "{prompt}");
     }
 }

@@ -49,7 +49,7 @@ impl FileStore {
         if changes.is_empty() {
             return Ok(found);
         }
-        match self.take_in(&known, changes, &mut found) {
+        match self.record_external_changes(&known, changes, &mut found) {
             Ok(()) => Ok(found),
             Err(error) if journalling == Journalling::Wanted => {
                 tracing::debug!("what another program did to memory files is not in the journal yet: {error}");
@@ -86,7 +86,12 @@ impl FileStore {
     }
 
     /// Makes a revision of changes by other programs.
-    fn take_in(&mut self, known: &Files, changes: Vec<FileChange>, found: &mut Files) -> Result<(), DiskError> {
+    fn record_external_changes(
+        &mut self,
+        known: &Files,
+        changes: Vec<FileChange>,
+        found: &mut Files,
+    ) -> Result<(), DiskError> {
         let revision = known.revision + 1;
         for change in &changes {
             if let Some(file) = found.files.get_mut(&change.path) {

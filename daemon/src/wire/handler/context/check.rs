@@ -20,7 +20,10 @@ pub(in crate::wire::handler) async fn check(
         return Err(Error::param("tokens", "give either tokens or messages"));
     }
     if messages.is_none() && (system_prompt.is_some() || tools.is_some()) {
-        return Err(Error::param("messages", "a system prompt and tools count only beside messages"));
+        return Err(Error::param(
+            "messages",
+            "give messages too: a system prompt and tools count only together with messages",
+        ));
     }
     let due = match messages {
         None => services.context.check(caller, &id, tokens).await?,

@@ -26,7 +26,7 @@ fn discard() -> Value {
                 "calls": {
                     "type": "array",
                     "items": { "type": "string" },
-                    "description": "What the calls were about, exactly as it stands in their arguments: a path, a \
+                    "description": "What the calls were about, exactly as in their arguments: a path, a \
                         command, a query. Each call that has it in its arguments is meant, so be as exact as you can."
                 },
                 "handles": {

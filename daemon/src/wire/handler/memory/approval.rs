@@ -73,7 +73,7 @@ fn wire_decided(services: &Services, decided: Decided, left: Option<u64>) -> wir
     if let Some(error) = decided.undiscarded {
         let told = result.message.take().unwrap_or_default();
         result.message =
-            Some(format!("{told} It still waits, for its file can't be removed; reject it later: {error}"));
+            Some(format!("{told} It still waits because its file can't be removed; reject it later: {error}"));
     }
     result.pending_count = left;
     wire::Decided { id: decided.id, result }

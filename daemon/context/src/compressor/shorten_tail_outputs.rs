@@ -16,7 +16,7 @@ use crate::{pairs, prune};
 /// messages and of the last exchange stay, because the model may not have read them yet. Outputs of at most
 /// mean importance come first, then the others, each in the order of the list. Returns the shortened
 /// positions.
-pub(super) fn lend(
+pub(super) fn shorten_tail_outputs(
     layout: &mut Layout,
     messages: &[Message],
     tokens: u64,
@@ -85,7 +85,7 @@ mod tests {
         let scores = importance(&list);
         let short = |tokens: u64| {
             let mut layout = layout.clone();
-            let short = lend(&mut layout, &list, tokens, &scores, Redaction::On);
+            let short = shorten_tail_outputs(&mut layout, &list, tokens, &scores, Redaction::On);
             let changed: Vec<usize> = (0..list.len()).filter(|at| !layout.pruned[*at].same(&list[*at])).collect();
             assert_eq!((layout.pruned_count, &changed), (short.len(), &short));
             short
@@ -106,7 +106,7 @@ mod tests {
         list.extend(ids.iter().map(|id| result(id, &long(&format!("name_{id}_x")))));
         let lent = |list: &[Message]| {
             let mut layout = Layout { tail: 1, ..Layout::of(list, &settings(200_000, 0, 20)) };
-            lend(&mut layout, list, u64::MAX, &importance(list), Redaction::On);
+            shorten_tail_outputs(&mut layout, list, u64::MAX, &importance(list), Redaction::On);
             layout.pruned
         };
         assert!(lent(&list).iter().zip(&list).all(|(new, old)| new.same(old)));
@@ -125,7 +125,7 @@ mod tests {
         let mut list = vec![say("user", "go on"), call_of("1", "get_login", "{}"), result("1", &secret)];
         list.extend((0..9).map(|at| say("assistant", &at.to_string())));
         let mut layout = Layout { tail: 1, ..Layout::of(&list, &settings(200_000, 0, 20)) };
-        lend(&mut layout, &list, u64::MAX, &importance(&list), Redaction::On);
+        shorten_tail_outputs(&mut layout, &list, u64::MAX, &importance(&list), Redaction::On);
         let kept = layout.pruned[2].text();
         assert!(kept.contains("user bob") && !kept.contains("hunter2hunter2"), "{kept}");
     }
