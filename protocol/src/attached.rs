@@ -1,6 +1,6 @@
 //! Attachments: large texts and lists that travel next to the JSON of a binary frame, unescaped. A
 //! field with [`serialize`] and [`deserialize`] is an integer in that JSON, the number of its
-//! attachment, if its value is longer than [`LARGE`]. No other field can have an attachment.
+//! attachment, if its value is longer than [`INLINE_LIMIT_BYTES`]. No other field can have an attachment.
 //! (`serde(with)` would be enough, but the schema of such a field could not be derived.)
 //!
 //! The frame being written or read is a thread-local, because serde passes no context. Only the
@@ -16,11 +16,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::envelope::{self, Form};
 use crate::{Json, limits};
 
-/// Texts and lists of more bytes than this are attached. From about half of it on, escaping costs more than attaching.
-pub(crate) const LARGE: usize = 256;
+/// Texts and lists of more bytes than this are attached. Attaching is already cheaper above about half of it.
+pub(crate) const INLINE_LIMIT_BYTES: usize = 256;
 
 /// Bytes reserved after an attachment, so that a short one that follows a long one does not reallocate.
-const BEHIND: usize = 4 << 10;
+const SPARE_BYTES: usize = 4 << 10;
 
 /// A value that may travel as an attachment.
 pub(crate) trait Attach: Sized {
@@ -111,12 +111,12 @@ impl Drop for Scope {
 
 /// Attaches a value of `length` bytes if it is large, and returns its number.
 fn attach(form: Form, length: usize, append: impl FnOnce(&mut Vec<u8>)) -> Option<usize> {
-    if length <= LARGE {
+    if length <= INLINE_LIMIT_BYTES {
         return None;
     }
     FRAME.with_borrow_mut(|frame| match frame {
         Frame::Written { bytes, count } if *count < limits::ATTACHMENTS => {
-            bytes.reserve(length + BEHIND);
+            bytes.reserve(length + SPARE_BYTES);
             envelope::begin_attachment(form, length, bytes).ok()?;
             append(bytes);
             *count += 1;

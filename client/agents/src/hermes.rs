@@ -2,9 +2,9 @@
 
 mod check;
 mod config;
-mod earlier;
 mod folder;
 mod install;
+mod old_plugin;
 mod package;
 mod place;
 mod probe;

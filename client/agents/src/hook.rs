@@ -42,7 +42,7 @@ pub(crate) use session::{of_id, of_process};
 pub(crate) use state::{events, forget_runs, is_in_use, unix_now};
 pub use state::{last_event, last_run};
 
-use process::{Current, Kind};
+use process::{Kind, ProcessSession};
 
 /// The timeout for the daemon's first answer, and for every event except a compaction.
 const SHORT: Duration = Duration::from_millis(900);
@@ -208,11 +208,11 @@ fn serve(settings: &Settings, agent: &'static dyn Agent, name: EventName, sender
     let limit = u64::try_from(limits::FRAME).unwrap_or(u64::MAX);
     std::io::stdin().take(limit).read_to_end(&mut text).map_err(|error| format!("standard input: {error}"))?;
     let home = &settings.place.home;
-    let before: Option<Current> = process::read(home, agent, parent_id(), Kind::Session);
+    let before: Option<ProcessSession> = process::read(home, agent, parent_id(), Kind::Session);
     let current = before.as_ref().filter(|_| name == EventName::Compact);
     let event = event::read(&text, current.map(|current| (&*current.id, current.transcript.as_deref())))?;
     if matches!(name, EventName::SessionStart | EventName::UserPromptSubmit) {
-        let current = Current { id: event.id.clone(), transcript: event.transcript.clone() };
+        let current = ProcessSession { id: event.id.clone(), transcript: event.transcript.clone() };
         process::write(home, agent, parent_id(), Kind::Session, current);
     }
     state::ran(home, agent, name);

@@ -10,12 +10,12 @@ use crate::known::by_mcp_name;
 
 /// The agents of a home.
 #[derive(Debug)]
-pub struct KnownHosts {
+pub struct AgentHosts {
     /// The home.
     pub home: PathBuf,
 }
 
-impl Hosts for KnownHosts {
+impl Hosts for AgentHosts {
     fn has_hooks(&self, client: &str) -> bool {
         by_mcp_name(client).is_some()
     }

@@ -3,7 +3,7 @@
 //! * [`agent`] has the properties of an agent that herma needs. [`claude_code`] and [`codex`] implement it, and
 //!   [`known`] lists them.
 //! * [`hooks`] writes hooks into an agent's settings. [`hook`] answers the events that they report.
-//! * [`proxy`] is between an agent and its model. [`hosts`] answers the MCP server's questions about the agent that
+//! * [`proxy`] forwards requests from an agent to its model. [`hosts`] answers the MCP server's questions about the agent that
 //!   started it.
 //! * [`programs`] finds the programs that settings start. [`settings`] edits the settings files.
 //! * [`hermes`] installs the plugin for agents of the Hermes family.

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use herma_agents::hosts::KnownHosts;
+use herma_agents::hosts::AgentHosts;
 use herma_agents::{hermes, hook, hooks, proxy};
 use herma_base::{CliContext, Common, Failure, out, owner, user_file};
 use herma_client::Place;
@@ -248,7 +248,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
             proxy::run(&context.settings(), arguments).map_err(Failure::File)
         }
         Command::Mcp(arguments) => {
-            let hosts = Arc::new(KnownHosts { home: context.place.home.clone() });
+            let hosts = Arc::new(AgentHosts { home: context.place.home.clone() });
             herma_mcp::run(&context.settings(), arguments, hosts).map_err(Failure::File)
         }
         Command::Completions { .. } | Command::Man { .. } => Ok(()),

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use dice::Dice;
 use facts::{Fact, Kind};
 use herma_context::engine::{CompressRequest, EngineState, Summary, Writer};
-use herma_context::lossless::{KnownNodes, NewNode, Node, Of};
+use herma_context::lossless::{Coverage, NewNode, Node, SessionNodes};
 use herma_context::{Engine, Message, Settings, pairs, tokens};
 use herma_guard::Policy;
 use serde_json::{Value, json};
@@ -156,25 +156,25 @@ impl Session {
     }
 
     /// Returns the nodes that an archive would return.
-    fn known(&self) -> KnownNodes {
+    fn known(&self) -> SessionNodes {
         let covered: Vec<&String> = self
             .nodes
             .iter()
             .filter_map(|new| match &new.of {
-                Of::Nodes(ids) => Some(ids),
-                Of::Messages(_) | Of::Handle(_) => None,
+                Coverage::Nodes(ids) => Some(ids),
+                Coverage::Messages(_) | Coverage::Handle(_) => None,
             })
             .flatten()
             .collect();
         let mut nodes: Vec<Node> =
             self.nodes.iter().map(|new| new.node.clone()).filter(|node| !covered.contains(&&node.id)).collect();
         nodes.sort_by_key(|node| node.first);
-        KnownNodes {
+        SessionNodes {
             prefix: "nod_0123456789ab_".into(),
             next: self.nodes.len() as u64,
             nodes,
             since: 1_780_000_000.0,
-            ..KnownNodes::default()
+            ..SessionNodes::default()
         }
     }
 

@@ -30,7 +30,7 @@ use self::leaf::Turn;
 use self::write::{LeafTurns, Written};
 use crate::compressor;
 use crate::message::{Message, Role};
-pub use crate::node::{KnownNodes, NewNode, Node, Of};
+pub use crate::node::{Coverage, NewNode, Node, SessionNodes};
 use crate::request::CompressRequest;
 use crate::run::{ArchiveNote, Compressed, EngineState, Rejection, Summary, Writer};
 use crate::settings::Settings;
@@ -48,7 +48,7 @@ pub const OWN: &str = "extractive";
 /// A run of this engine.
 pub struct Prepared {
     pub(crate) base: compressor::Prepared,
-    known: KnownNodes,
+    known: SessionNodes,
     /// The time of the run, in Unix seconds.
     now: f64,
     /// New nodes, in the order of their creation.
@@ -100,7 +100,7 @@ impl Prepared {
             };
             let node = self.known.named(said(node, write::above(&group)));
             self.known.nodes.splice(range, [node.clone()]);
-            self.new.push(NewNode { node, of: Of::Nodes(group.into_iter().map(|node| node.id).collect()) });
+            self.new.push(NewNode { node, of: Coverage::Nodes(group.into_iter().map(|node| node.id).collect()) });
         }
     }
 
@@ -145,7 +145,7 @@ impl Prepared {
             ..Node::default()
         };
         let node = said(node, write::of_record(record, policy));
-        self.add(node, Of::Handle(handle));
+        self.add(node, Coverage::Handle(handle));
     }
 
     /// Cuts the leaving messages into leaves.
@@ -185,11 +185,11 @@ impl Prepared {
                 writer: OWN.into(),
                 ..Node::default()
             };
-            self.add(said(node, written), Of::Messages(range));
+            self.add(said(node, written), Coverage::Messages(range));
         }
     }
 
-    fn add(&mut self, node: Node, of: Of) {
+    fn add(&mut self, node: Node, of: Coverage) {
         let node = self.known.named(node);
         self.known.nodes.push(node.clone());
         self.new.push(NewNode { node, of });

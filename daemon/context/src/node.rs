@@ -1,4 +1,4 @@
-//! Parts of a conversation that left its list.
+//! Summaries of messages that were removed from a list.
 
 use std::ops::Range;
 
@@ -40,12 +40,12 @@ pub struct NewNode {
     /// The node.
     pub node: Node,
     /// The content that it covers.
-    pub of: Of,
+    pub of: Coverage,
 }
 
 /// The content that a node covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum Coverage {
     /// Messages at these positions of the list before the compression that made it.
     Messages(Range<usize>),
     /// Messages that left in earlier compressions, under the handle of the last one.
@@ -56,7 +56,7 @@ pub enum Of {
 
 /// The nodes of a session at the start of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct KnownNodes {
+pub struct SessionNodes {
     /// The beginning of the ids of new nodes; a number follows.
     pub prefix: String,
     /// The number of the next node.
@@ -72,7 +72,7 @@ pub struct KnownNodes {
     pub left: u64,
 }
 
-impl KnownNodes {
+impl SessionNodes {
     /// Returns the conversation number of the next message to leave the list; `head` messages stay before it.
     pub(crate) fn reached(&self, head: usize) -> u64 {
         let before = u64::try_from(head).unwrap_or(u64::MAX);

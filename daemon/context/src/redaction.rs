@@ -5,7 +5,7 @@ mod message;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use herma_guard::{RedactOptions, Shown};
+use herma_guard::{MaskStyle, RedactOptions};
 
 use crate::message::Message;
 use crate::pattern::Pattern;
@@ -66,5 +66,5 @@ impl Redaction {
 }
 
 fn removed(text: &str) -> Cow<'_, str> {
-    herma_guard::redact(text, RedactOptions { shown: Shown::Nothing, ..RedactOptions::default() }).text
+    herma_guard::redact(text, RedactOptions { shown: MaskStyle::Nothing, ..RedactOptions::default() }).text
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::constraints::Constraint;
-use crate::node::KnownNodes;
+use crate::node::SessionNodes;
 use crate::wishes::MessageRequests;
 
 /// The topic that the summary should favour.
@@ -60,7 +60,7 @@ pub struct CompressRequest {
     /// list is.
     pub range: Option<Range<usize>>,
     /// The session's nodes, for the engine that creates them.
-    pub nodes: KnownNodes,
+    pub nodes: SessionNodes,
 }
 
 impl CompressRequest {

@@ -24,6 +24,6 @@ pub use finding::{Finding, FindingId, Severity};
 pub use ids::UnknownFinding;
 pub use message::threat_message;
 pub use policy::{Policy, Treatment};
-pub use redact::{CodeFile, RedactOptions, Redacted, Shown, is_secret_field, mask, redact};
+pub use redact::{CodeFile, MaskStyle, RedactOptions, Redacted, is_secret_field, mask, redact};
 pub use scan::{first_threat_message, scan};
 pub use scope::{Scope, UnknownScope};

@@ -29,7 +29,7 @@ const SHORT_TOKEN: usize = 18;
 /// The replacement for a secret of which nothing is shown.
 const HIDDEN: &str = "***";
 
-/// The replacement for a secret with `Shown::Nothing`: it only marks the position.
+/// The replacement for a secret with `MaskStyle::Nothing`: it only marks the position.
 const REMOVED: &str = "[REDACTED]";
 
 /// Options of a redaction. The default is for ordinary text.
@@ -38,12 +38,12 @@ pub struct RedactOptions {
     /// Whether the text is the content of a source file.
     pub code: CodeFile,
     /// How much of a secret stays visible.
-    pub shown: Shown,
+    pub shown: MaskStyle,
 }
 
 /// How much of a secret stays visible in the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Shown {
+pub enum MaskStyle {
     /// The first and last letters of a long secret, so that its owner recognises it.
     #[default]
     Ends,
@@ -51,7 +51,7 @@ pub enum Shown {
     Nothing,
 }
 
-impl Shown {
+impl MaskStyle {
     /// Returns the replacement for a secret. A placeholder is not replaced again.
     fn of(self, secret: &str) -> String {
         let is_placeholder =
@@ -95,7 +95,7 @@ struct Edit {
 /// One pass of the redaction, for one kind of secret.
 struct Pass {
     /// Returns all edits of a text.
-    edits: fn(&str, Shown) -> Vec<Edit>,
+    edits: fn(&str, MaskStyle) -> Vec<Edit>,
     /// The texts that it applies to.
     over: Texts,
 }
@@ -121,7 +121,7 @@ const PASSES: [Pass; 11] = [
 ];
 
 impl Pass {
-    const fn new(edits: fn(&str, Shown) -> Vec<Edit>, over: Texts) -> Self {
+    const fn new(edits: fn(&str, MaskStyle) -> Vec<Edit>, over: Texts) -> Self {
         Self { edits, over }
     }
 

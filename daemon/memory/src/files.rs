@@ -1,7 +1,7 @@
 //! The files of a profile that models keep with the tool `memory_20250818`: a tree of short texts below [`ROOT`]. Every
 //! change is journalled and can be undone.
 //!
-//! * [`path`]: names below the root, which no spelling leads out of.
+//! * [`path`]: validated names that can't leave the root.
 //! * [`edit`]: applies a change to the files, without touching the disk.
 //! * [`refusal`]: why a change is refused, in words for a model.
 //! * [`tool`]: the tool's six commands and its answers.
@@ -9,7 +9,7 @@
 //! * [`store`]: the files on disk: look, apply, journal, put in place, answer.
 
 pub mod edit;
-mod held;
+mod file_set;
 mod limits;
 pub mod path;
 pub mod refusal;
@@ -19,7 +19,7 @@ pub mod store;
 pub mod tool;
 
 pub use edit::{Done, Edit};
-pub use held::{Entry, Files, Held, Place};
+pub use file_set::{Entry, FileSet, Files, Place};
 pub use limits::FileLimits;
 pub use path::{FilePath, PathError, ROOT};
 pub use refusal::FileRefusal;

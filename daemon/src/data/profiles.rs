@@ -43,8 +43,7 @@ impl Profiles {
     pub(crate) fn existing(&self, name: &str) -> Outcome<PathBuf> {
         let folder = self.folder(name)?;
         if name != DEFAULT_PROFILE && !folder.join("memories").is_dir() {
-            let words =
-                format!("there is no profile {name:?}; session.open with that profile, or profile.create, makes it");
+            let words = format!("there is no profile {name:?}; create it with profile.create or session.open");
             return Err(Error::NotFound(words));
         }
         Ok(folder)

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use super::*;
-use crate::attached::LARGE;
+use crate::attached::INLINE_LIMIT_BYTES;
 use crate::context::{CompressParams, EstimateParams, PlanResult};
 use crate::daemon::{PingParams, PingResult};
 use crate::json_text::Json;
@@ -83,12 +83,12 @@ fn turn() -> Request {
     Request::OutputSettleTurn(SettleTurnParams {
         session: "s".into(),
         results: Some(vec![
-            result(Content::Text("a".repeat(LARGE + 1))),
-            result(Content::Parts(vec![message(LARGE)])),
+            result(Content::Text("a".repeat(INLINE_LIMIT_BYTES + 1))),
+            result(Content::Parts(vec![message(INLINE_LIMIT_BYTES)])),
             result(Content::Text("short".into())),
-            result(Content::Text("b\"\n".repeat(LARGE))),
+            result(Content::Text("b\"\n".repeat(INLINE_LIMIT_BYTES))),
         ]),
-        messages: Some(vec![message(10), message(3 * LARGE)]),
+        messages: Some(vec![message(10), message(3 * INLINE_LIMIT_BYTES)]),
         config: None,
     })
 }
@@ -112,7 +112,7 @@ fn the_bytes_of_an_envelope_are_those_of_the_documentation() {
     let frames = [payload(8, 1, "ping", &[], b"{}"), payload(9, 2, "", &[], error)].map(|payload| framed(&payload));
     assert_eq!(out, [b"before", frames.concat().as_slice()].concat());
 
-    let text = "a\"\n".repeat(LARGE);
+    let text = "a\"\n".repeat(INLINE_LIMIT_BYTES);
     let body = r#"{"session":"s","tool":"terminal","id":"call_1","content":0,"threshold":"inf","config":{"default_result_size":null,"turn_budget":null,"preview_size":70000,"preview_tail_size":null,"tool_overrides":null}}"#;
     let expected = framed(&payload(1, 0, "output.admit", &[(TEXT, text.as_bytes())], body.as_bytes()));
     assert_eq!(write_request(1, &Header::default(), &admit(text)).unwrap(), expected);
@@ -133,11 +133,12 @@ fn requests_come_back() {
 #[test]
 fn answers_and_notifications_come_back() {
     let error = RpcError::new(ErrorKind::Conflict, "stale").with_details(&serde_json::json!({"revision": 4}));
-    let messages = vec![message(5), message(2 * LARGE)];
-    let plan = PlanResult { messages, serialized: "s\n".repeat(LARGE), prompt: None, ..PlanResult::default() };
+    let messages = vec![message(5), message(2 * INLINE_LIMIT_BYTES)];
+    let plan =
+        PlanResult { messages, serialized: "s\n".repeat(INLINE_LIMIT_BYTES), prompt: None, ..PlanResult::default() };
     for outcome in [
         Ok(Reply::Ping(PingResult {})),
-        Ok(Reply::OutputRead(ReadResult { text: "\"".repeat(LARGE + 1), ..ReadResult::default() })),
+        Ok(Reply::OutputRead(ReadResult { text: "\"".repeat(INLINE_LIMIT_BYTES + 1), ..ReadResult::default() })),
         Ok(Reply::ContextPlan(plan)),
         Err(error),
     ] {
@@ -155,7 +156,7 @@ fn answers_and_notifications_come_back() {
 
 #[test]
 fn what_is_large_travels_as_it_is_and_what_is_not_in_the_json() {
-    for (length, is_attached) in [(LARGE, false), (LARGE + 1, true)] {
+    for (length, is_attached) in [(INLINE_LIMIT_BYTES, false), (INLINE_LIMIT_BYTES + 1, true)] {
         let text = "\"".repeat(length);
         let frame = write_request(1, &Header::default(), &admit(text.clone())).unwrap();
         assert_eq!(frame.windows(length).any(|window| window == text.as_bytes()), is_attached);
@@ -178,8 +179,12 @@ fn a_sender_need_not_attach_anything() {
 #[test]
 fn lists_of_lists_and_lists_of_texts_are_attached_one_by_one() {
     let request = Request::TrajectoryCompress(trajectory::CompressParams {
-        conversations: vec![vec![message(2 * LARGE)], vec![message(3)], vec![message(3 * LARGE)]],
-        summaries: Some(vec!["s".repeat(LARGE + 1), "t".into()]),
+        conversations: vec![
+            vec![message(2 * INLINE_LIMIT_BYTES)],
+            vec![message(3)],
+            vec![message(3 * INLINE_LIMIT_BYTES)],
+        ],
+        summaries: Some(vec!["s".repeat(INLINE_LIMIT_BYTES + 1), "t".into()]),
         ..trajectory::CompressParams::default()
     });
     let frame = write_request(1, &Header::default(), &request).unwrap();
@@ -327,7 +332,7 @@ fn what_is_wrong_in_a_whole_envelope_is_told_in_the_words_of_the_other_codec() {
 #[test]
 fn every_cut_and_every_flip_is_an_error_or_another_value() {
     let mut answer = Vec::new();
-    let page = ReadResult { text: "\"".repeat(LARGE + 1), ..ReadResult::default() };
+    let page = ReadResult { text: "\"".repeat(INLINE_LIMIT_BYTES + 1), ..ReadResult::default() };
     append_reply(3, &Ok(Reply::OutputRead(page)), &mut answer).unwrap();
     for frame in [write_request(7, &header(), &add()).unwrap(), write_request(7, &header(), &turn()).unwrap(), answer] {
         let payload = &frame[4..];
@@ -408,7 +413,7 @@ fn what_a_newer_daemon_adds_is_passed_over() {
 fn more_texts_than_may_be_attached_stay_in_the_json() {
     let count = limits::ATTACHMENTS + 2;
     let request = Request::TrajectoryCompress(trajectory::CompressParams {
-        summaries: Some((0..count).map(|number| format!("{number:0width$}", width = LARGE + 1)).collect()),
+        summaries: Some((0..count).map(|number| format!("{number:0width$}", width = INLINE_LIMIT_BYTES + 1)).collect()),
         ..trajectory::CompressParams::default()
     });
     let frame = write_request(1, &Header::default(), &request).unwrap();
@@ -446,8 +451,10 @@ fn a_frame_that_cannot_be_written_leaves_no_bytes() {
 
 #[test]
 fn a_text_is_attached_in_its_own_frame_only() {
-    let estimate =
-        Request::ContextEstimate(EstimateParams { text: Some("x".repeat(LARGE + 1)), ..EstimateParams::default() });
+    let estimate = Request::ContextEstimate(EstimateParams {
+        text: Some("x".repeat(INLINE_LIMIT_BYTES + 1)),
+        ..EstimateParams::default()
+    });
     let frame = write_request(1, &Header::default(), &estimate).unwrap();
     let panicked = std::panic::catch_unwind(|| {
         let mut frame = Vec::new();

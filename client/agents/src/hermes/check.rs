@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::folder::Folder;
 use super::package::{self, VERSION};
 use super::probe::{self, Found, Part};
-use super::{earlier, python};
+use super::{old_plugin, python};
 
 /// The timeout for the daemon's answer.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -38,7 +38,7 @@ struct Files {
     /// The files that were changed since the install.
     edited: Vec<String>,
     /// Whether the folder of an earlier version is still there.
-    earlier: bool,
+    old_plugin: bool,
 }
 
 /// The result of the check.
@@ -77,7 +77,7 @@ fn files(context: &CliContext<'_>) -> Result<Files, Failure> {
         version: folder.record.as_ref().map(|record| record.version.clone()),
         current: folder.is_current(&own)?,
         edited: folder.edited(&own)?,
-        earlier: earlier::path(&context.place.home).exists(),
+        old_plugin: old_plugin::path(&context.place.home).exists(),
         folder: folder.path,
     })
 }
@@ -146,7 +146,7 @@ fn table(report: &Report) -> String {
         // The agent's code could not report on these.
         rows.drain(2..6);
     }
-    if files.earlier {
+    if files.old_plugin {
         rows.push(("earlier version", "in plugins/context_engine/herma, too: herma hermes install".to_owned()));
     }
     format!("{}{}\n", out::columns(&rows), report.verdict)

@@ -6,8 +6,8 @@ use herma_base::{CliContext, Failure, out};
 use serde_json::json;
 
 use super::config::{self, Parts, State};
-use super::earlier::{self, Earlier};
 use super::folder::Folder;
+use super::old_plugin::{self, OldPlugin};
 use super::package::{self, VERSION};
 use super::place::Plugins;
 
@@ -40,7 +40,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     }
     let is_current = folder.is_current(&own)?;
     let kept = if is_current { Vec::new() } else { plugins.replace(&folder, &own, &edited)? };
-    let was = earlier::clear(home)?;
+    let was = old_plugin::clear(home)?;
     let message = config::settle(context, &config::needed(arguments.parts), arguments.write_config)?;
 
     let is_refused = arguments.write_config && message.is_open();
@@ -55,11 +55,11 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         for name in &kept {
             text.push_str(&format!("kept: {name}\n"));
         }
-        let old = earlier::path(home);
+        let old = old_plugin::path(home);
         match was {
-            Earlier::None => {}
-            Earlier::Removed => text.push_str(&format!("removed: {} of an earlier version\n", old.display())),
-            Earlier::Kept => text.push_str(&format!(
+            OldPlugin::None => {}
+            OldPlugin::Removed => text.push_str(&format!("removed: {} of an earlier version\n", old.display())),
+            OldPlugin::Kept => text.push_str(&format!(
                 "REMOVE THIS: {} is of an earlier version and was changed, so it was left alone;\nwith it the engine is registered twice. Save what you need of it, and remove the folder.\n",
                 old.display()
             )),
@@ -85,7 +85,7 @@ fn ask(context: &CliContext<'_>, folder: &Folder, edited: &[String]) -> Result<(
     let names = edited.join(", ");
     let path = folder.path.display();
     if context.common.json || !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-        let words = "herma did not write these files as they are";
+        let words = "these files were changed after herma installed them";
         return Err(Failure::File(format!(
             "{path}: {words}: {names}; --force overwrites them, and keeps each as FILE.bak"
         )));

@@ -46,11 +46,11 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
             }
         };
         for name in &kept {
-            text.push_str(&format!("kept, as you changed it: {name} (--force removes it)\n"));
+            text.push_str(&format!("kept because you changed it: {name} (--force removes it)\n"));
         }
         let is_named = message.lines.iter().any(|line| line.state != State::Done);
         if is_named || message.refused.is_some() {
-            text.push_str(&format!("\n{} named herma\n", message.path.display()));
+            text.push_str(&format!("\n{} mentioned herma\n", message.path.display()));
             text.push_str(&message.rows(|state| match state {
                 State::Done => "  not there",
                 State::Open => "  STILL THERE",

@@ -57,7 +57,7 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
     match parsed {
         Value::Null => Ok(json!({})),
         Value::Object(_) => Ok(parsed),
-        _ => Err("it is no mapping".into()),
+        _ => Err("it is not a mapping".into()),
     }
 }
 
@@ -113,7 +113,7 @@ fn apply(data: &mut Value, edit: &Edit) -> Result<(), String> {
             if list.is_null() {
                 *list = json!([]);
             }
-            list.as_array_mut().ok_or_else(|| format!("{section}.{key} is no list"))?.push(item.into());
+            list.as_array_mut().ok_or_else(|| format!("{section}.{key} is not a list"))?.push(item.into());
         }
         Edit::Take(section, key, item) => {
             if let Some(items) = data[section][key].as_array_mut() {
@@ -138,12 +138,12 @@ fn apply(data: &mut Value, edit: &Edit) -> Result<(), String> {
 
 /// Returns the section as a mapping. A missing or null section becomes an empty one.
 fn map_in<'a>(data: &'a mut Value, section: &str) -> Result<&'a mut Map<String, Value>, String> {
-    let root = data.as_object_mut().ok_or("it is no mapping")?;
+    let root = data.as_object_mut().ok_or("it is not a mapping")?;
     let own = root.entry(section).or_insert(Value::Null);
     if own.is_null() {
         *own = json!({});
     }
-    own.as_object_mut().ok_or_else(|| format!("{section} is no mapping"))
+    own.as_object_mut().ok_or_else(|| format!("{section} is not a mapping"))
 }
 
 /// Checks a property of every text: a successful edit changes the data as requested, and a second edit changes nothing.

@@ -9,10 +9,10 @@ use super::outputs;
 const CHARS_PER_TOKEN: usize = 4;
 
 /// The assumed tokens of the summary that an agent's own compaction leaves. Real ones have 1,000 to 4,000.
-const SUMMARY: usize = 2_000;
+const ASSUMED_SUMMARY_TOKENS: usize = 2_000;
 
 /// The tokens around that summary in Claude Code (seen in 2.1.332).
-const AROUND: usize = 230;
+const SUMMARY_FRAME_TOKENS: usize = 230;
 
 /// The changes of an event.
 #[derive(Debug, Default)]
@@ -49,13 +49,13 @@ impl Changes {
 
     /// Records that rows of herma replaced Claude Code's own summary and its newest rows.
     pub(super) fn rows(&mut self, time: f64, chars: usize, newest: usize) {
-        let without = SUMMARY + AROUND + newest.div_ceil(CHARS_PER_TOKEN);
+        let without = ASSUMED_SUMMARY_TOKENS + SUMMARY_FRAME_TOKENS + newest.div_ceil(CHARS_PER_TOKEN);
         self.add(time, ChangeKind::Compaction, tokens(chars), u64::try_from(without).unwrap_or(u64::MAX));
     }
 
     /// Records that a text of herma replaced the agent's own summary.
     pub(super) fn handover(&mut self, time: f64, tokens: u64) {
-        self.add(time, ChangeKind::Handover, tokens, u64::try_from(SUMMARY).unwrap_or(u64::MAX));
+        self.add(time, ChangeKind::Handover, tokens, u64::try_from(ASSUMED_SUMMARY_TOKENS).unwrap_or(u64::MAX));
     }
 
     /// Records that the agent compacted by itself, with herma's instructions for the summary.

@@ -10,11 +10,11 @@ use super::folder::{PROCESSES, folder};
 use crate::agent::Agent;
 
 /// The most bytes of a note that are read.
-const LARGEST: u64 = 1 << 16;
+const MAX_NOTE_BYTES: u64 = 1 << 16;
 
 /// The session of a process, as named by the agent's last event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Current {
+pub(super) struct ProcessSession {
     /// The agent's id of the session.
     pub(super) id: String,
     /// The transcript of the session.
@@ -50,7 +50,7 @@ pub(super) fn write<T: Serialize>(home: &Path, agent: &dyn Agent, process: u32, 
 
 /// Returns the note of a process; `None` if there is none, or if an earlier process of that number wrote it.
 pub(super) fn read<T: DeserializeOwned>(home: &Path, agent: &dyn Agent, process: u32, kind: Kind) -> Option<T> {
-    let text = own_file::read(&path(home, agent, process, kind), LARGEST).ok()?;
+    let text = own_file::read(&path(home, agent, process, kind), MAX_NOTE_BYTES).ok()?;
     let note: Note<T> = serde_json::from_slice(&text).ok()?;
     let is_same = note.began.zip(began(process)).is_none_or(|(noted, now)| noted == now);
     is_same.then_some(note.value)
@@ -78,27 +78,27 @@ mod tests {
     use crate::claude_code::ClaudeCode;
     use crate::codex::Codex;
 
-    fn session(id: &str) -> Current {
-        Current { id: id.into(), transcript: None }
+    fn session(id: &str) -> ProcessSession {
+        ProcessSession { id: id.into(), transcript: None }
     }
 
     #[test]
     fn a_process_has_one_session_at_a_time() {
         let home = tempfile::tempdir().unwrap();
-        let read = |process| read::<Current>(home.path(), &ClaudeCode, process, Kind::Session);
+        let read = |process| read::<ProcessSession>(home.path(), &ClaudeCode, process, Kind::Session);
         for id in ["a", "b"] {
             write(home.path(), &ClaudeCode, 7, Kind::Session, session(id));
             assert_eq!(read(7), Some(session(id)));
         }
         assert_eq!(read(8), None);
-        assert_eq!(super::read::<Current>(home.path(), &Codex, 7, Kind::Session), None);
+        assert_eq!(super::read::<ProcessSession>(home.path(), &Codex, 7, Kind::Session), None);
     }
 
     #[test]
     fn another_process_of_the_same_number_has_no_note() {
         let home = tempfile::tempdir().unwrap();
         let own = std::process::id();
-        let read = || read::<Current>(home.path(), &Codex, own, Kind::Session);
+        let read = || read::<ProcessSession>(home.path(), &Codex, own, Kind::Session);
         write(home.path(), &Codex, own, Kind::Session, session("own"));
         assert_eq!((read(), began(own).is_some()), (Some(session("own")), cfg!(target_os = "linux")));
         let old = serde_json::to_vec(&Note { value: session("old"), began: Some(1) }).unwrap();

@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use super::context::{self, WindowContext};
 use super::ledger::Changes;
-use super::process::Current;
+use super::process::ProcessSession;
 use super::state::{self, CLEAR, COMPACT, Notes};
 use super::{HookMessage, HookSender, LONG, definitions, outputs, short};
 use crate::agent::Agent;
@@ -49,7 +49,7 @@ pub(super) struct Session<'a> {
     /// The event to answer.
     name: EventName,
     /// The session that the agent's process had before this event.
-    before: Option<Current>,
+    before: Option<ProcessSession>,
     /// The changes of the window that this event made.
     changes: Changes,
     sender: &'a HookSender,
@@ -62,7 +62,7 @@ impl<'a> Session<'a> {
         settings: &'a Settings,
         (agent, name): (&'static dyn Agent, EventName),
         event: &Event,
-        before: Option<Current>,
+        before: Option<ProcessSession>,
         sender: &'a HookSender,
     ) -> Result<Self, String> {
         let home = settings.place.home.as_path();
@@ -223,7 +223,7 @@ puts that right."
         if self.notes.state.has_more {
             self.notes.state.is_ended = true;
             self.notes.save()?;
-            self.sender.log("not all of it is read yet; the next session of the client goes on with it");
+            self.sender.log("the transcript was not read completely; the agent's next session continues");
             return followed;
         }
         let params = CloseParams { session: self.id.clone(), reason: event.reason.clone() };

@@ -233,7 +233,7 @@ fn says_the_same(one: &str, other: &str) -> bool {
 fn parse(text: &str) -> Result<(CstRootNode, CstObject), String> {
     let text = if text.trim().is_empty() { "{\n}\n" } else { text };
     let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| error.to_string())?;
-    let object = root.object_value().ok_or("it is no JSON object")?;
+    let object = root.object_value().ok_or("it is not a JSON object")?;
     Ok((root, object))
 }
 

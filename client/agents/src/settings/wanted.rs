@@ -21,7 +21,7 @@ pub enum Scope {
 const CHECK: &str = "test -x ";
 
 /// The text between that check and the command itself.
-const OTHERWISE: &str = "; exec ";
+const THEN_EXEC: &str = "; exec ";
 
 /// herma's entries in an agent's settings.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl HermaEntries {
     pub(crate) fn of(context: &CliContext<'_>, has_plugin: bool) -> Result<Self, Failure> {
         let program = called_by().map_err(|error| Failure::File(format!("this program: {error}")))?;
         let program =
-            program.to_str().ok_or_else(|| Failure::File("this program's path is no text".into()))?.to_owned();
+            program.to_str().ok_or_else(|| Failure::File("this program's path is not UTF-8".into()))?.to_owned();
         let mut options = Vec::new();
         let mut option = |name: &str, value: Option<String>| {
             options.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
@@ -74,7 +74,7 @@ impl HermaEntries {
             return format!("exec {command}");
         }
         let gone = quoted(&answer::note(&gone(agent)).to_string());
-        format!("{CHECK}{} || exec echo {gone}{OTHERWISE}{command}", words[0])
+        format!("{CHECK}{} || exec echo {gone}{THEN_EXEC}{command}", words[0])
     }
 
     /// Returns the hooks of an agent by event, as its settings have them.
@@ -124,7 +124,7 @@ fn gone(name: &str) -> String {
 
 /// Returns the part of a command that starts the program.
 fn started(command: &str) -> &str {
-    let checked = command.strip_prefix(CHECK).and_then(|rest| Some(rest.rsplit_once(OTHERWISE)?.1));
+    let checked = command.strip_prefix(CHECK).and_then(|rest| Some(rest.rsplit_once(THEN_EXEC)?.1));
     checked.or_else(|| command.strip_prefix("exec ")).unwrap_or(command)
 }
 

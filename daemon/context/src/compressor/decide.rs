@@ -39,7 +39,7 @@ const VERBATIM: u64 = 5;
 const LEAST_SPARE: u64 = 200;
 
 /// The decision about a list.
-pub(crate) struct Decided {
+pub(crate) struct Decision {
     pub(crate) layout: Layout,
     /// The content of the handoff; `None` without a handoff.
     pub(crate) brief: Option<Brief>,
@@ -75,7 +75,7 @@ pub(crate) struct Target {
 }
 
 /// Decides how the list is compressed, or declines.
-pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Decided, Rejection> {
+pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Decision, Rejection> {
     let decided = decide_size(messages, options)?;
     let has_fewer = has_fewer_messages(&decided, messages, options.settings.host.fewer_messages);
     if has_fewer { Ok(decided) } else { Err(Rejection::NotFewer) }
@@ -83,7 +83,7 @@ pub(crate) fn decide(messages: &[Message], options: &Options<'_>) -> Result<Deci
 
 /// Whether the new list has at least `fewer` messages fewer. The handoff counts as a message of its own, and
 /// so does each stub for a call without a result.
-fn has_fewer_messages(decided: &Decided, messages: &[Message], fewer: usize) -> bool {
+fn has_fewer_messages(decided: &Decision, messages: &[Message], fewer: usize) -> bool {
     if fewer == 0 {
         return true;
     }
@@ -92,7 +92,7 @@ fn has_fewer_messages(decided: &Decided, messages: &[Message], fewer: usize) -> 
     (stays().count() + added).saturating_add(fewer) <= messages.len()
 }
 
-fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, Rejection> {
+fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decision, Rejection> {
     let mut layout = Layout::of(messages, options.settings);
     let MessageRequests { discards, episodes, pins } = options.wishes;
     layout.discard(messages, discards);
@@ -113,7 +113,7 @@ fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, R
         let decided = reduced(layout);
         // Pinned messages give way if the list could not be sent with them.
         let [_, below, _] = goal.levels();
-        let fits = |decided: &Decided| decided.target.is_none_or(|target| target.list <= below);
+        let fits = |decided: &Decision| decided.target.is_none_or(|target| target.list <= below);
         return match free.filter(|_| !decided.as_ref().is_ok_and(fits)) {
             Some(free) => reduced(free).or(decided),
             None => decided,
@@ -128,7 +128,7 @@ fn decide_size(messages: &[Message], options: &Options<'_>) -> Result<Decided, R
     if options.gain == Gain::Required && gain_chars(&layout) < least {
         return Err(Rejection::NoGain);
     }
-    Ok(Decided { layout, brief: Some(brief), goal, target: None, weighed: ImportanceChoices::default() })
+    Ok(Decision { layout, brief: Some(brief), goal, target: None, weighed: ImportanceChoices::default() })
 }
 
 /// Returns the tokens of a list, or a lower bound where the rough estimate alone shows that the list is over the
@@ -178,7 +178,7 @@ struct Reduction<'a> {
 }
 
 impl Reduction<'_> {
-    fn decide(mut self) -> Result<Decided, Rejection> {
+    fn decide(mut self) -> Result<Decision, Rejection> {
         let kept = self.ordinary_layout.as_ref().ok().map(|(layout, _)| kept_tokens(layout));
         let [aim, ..] = self.goal.levels();
         if let Some(handoff) = self.ordinary(kept, aim) {
@@ -186,7 +186,7 @@ impl Reduction<'_> {
             let handoff = self.ordinary_layout.as_ref().map_or(handoff, |(layout, _)| {
                 if weighed.is_empty() { handoff } else { aim.min(self.goal.before).saturating_sub(kept_tokens(layout)) }
             });
-            return Ok(Decided { weighed, ..self.with_handoff(aim, handoff)? });
+            return Ok(Decision { weighed, ..self.with_handoff(aim, handoff)? });
         }
         // From here on all cases are rare, so the list is measured again.
         self.goal.before = Load::of_list(self.messages).tokens();
@@ -273,9 +273,9 @@ impl Reduction<'_> {
         }
     }
 
-    fn with_handoff(self, list: u64, handoff: u64) -> Result<Decided, Rejection> {
+    fn with_handoff(self, list: u64, handoff: u64) -> Result<Decision, Rejection> {
         let (layout, brief) = self.ordinary_layout.map_err(|_| Rejection::NothingBetween)?;
-        Ok(Decided {
+        Ok(Decision {
             layout,
             brief: Some(brief),
             goal: self.goal,
@@ -286,11 +286,11 @@ impl Reduction<'_> {
 
     /// Returns the decision for the whole list in this form. Returns `None` if the stubs of its unanswered
     /// calls cost more than the form saves.
-    fn without_handoff(&self, layout: Layout, list: u64) -> Option<Decided> {
+    fn without_handoff(&self, layout: Layout, list: u64) -> Option<Decision> {
         let becomes = Load::of_list(&pairs::sanitised(layout.pruned.clone()));
         // Previews have only an estimated cost, which the choice of the layout already used.
         let is_smaller = becomes.tokens() < self.goal.before && becomes.rough().tokens() <= layout.before.tokens();
-        (is_smaller || !layout.spilled.is_empty()).then_some(Decided {
+        (is_smaller || !layout.spilled.is_empty()).then_some(Decision {
             layout,
             brief: None,
             goal: self.goal,
@@ -299,8 +299,8 @@ impl Reduction<'_> {
         })
     }
 
-    fn tight(&self, layout: Layout, brief: Brief, target: Target) -> Decided {
-        Decided {
+    fn tight(&self, layout: Layout, brief: Brief, target: Target) -> Decision {
+        Decision {
             layout,
             brief: Some(brief),
             goal: self.goal,

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::assemble;
 use super::clean::CleanTurns;
-use super::decide::{Decided, ImportanceChoices, Target, decide, gain_chars};
+use super::decide::{Decision, ImportanceChoices, Target, decide, gain_chars};
 use super::goal::Goal;
 use super::layout::{Brief, Layout};
 use super::options::Options;
@@ -31,7 +31,7 @@ use crate::text::{head, longer_than, tail};
 use crate::work::Known;
 use crate::{Host, Settings, pairs, serialize};
 
-/// The least chars of a handoff in addition to the user's words, however little it replaces.
+/// The minimum size of a handoff in chars, not counting the quoted messages of the user.
 const MIN_HANDOFF_CHARS: usize = 3_000;
 /// Chars reserved for a handle.
 const EXPECTED_HANDLE: usize = 24;
@@ -111,7 +111,7 @@ pub fn prepare_and(
         range: request.range.as_ref(),
         weighs: true,
     };
-    let Decided { layout, brief, goal, target, weighed } = decide(messages, &options)?;
+    let Decision { layout, brief, goal, target, weighed } = decide(messages, &options)?;
     let redaction = Redaction::from(settings);
     let has_handoff = brief.is_some();
     let mut brief = brief.unwrap_or_default();
@@ -378,7 +378,7 @@ impl Prepared {
         assemble::finish(self, &summary, &note, preview, None)
     }
 
-    /// Does the same with a record written to fit the available chars.
+    /// Does the same as `finish`; `record` writes the text for the available chars.
     pub(crate) fn finish_fitted(
         self,
         summary: Summary,

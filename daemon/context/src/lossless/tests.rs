@@ -33,12 +33,12 @@ struct Session {
 }
 
 impl Session {
-    fn known(&self) -> KnownNodes {
+    fn known(&self) -> SessionNodes {
         let children: Vec<&String> = self
             .all
             .iter()
             .filter_map(|new| match &new.of {
-                Of::Nodes(children) => Some(children),
+                Coverage::Nodes(children) => Some(children),
                 _ => None,
             })
             .flatten()
@@ -46,12 +46,12 @@ impl Session {
         let mut nodes: Vec<Node> =
             self.all.iter().map(|new| new.node.clone()).filter(|node| !children.contains(&&node.id)).collect();
         nodes.sort_by_key(|node| node.first);
-        KnownNodes {
+        SessionNodes {
             prefix: "nod_x_".into(),
             next: u64::try_from(self.all.len()).unwrap(),
             nodes,
             left: self.left,
-            ..KnownNodes::default()
+            ..SessionNodes::default()
         }
     }
 
@@ -86,7 +86,7 @@ fn what_leaves_stands_in_a_map_and_every_message_in_one_leaf() {
         .nodes
         .iter()
         .filter_map(|new| match &new.of {
-            Of::Messages(range) => Some(range.clone()),
+            Coverage::Messages(range) => Some(range.clone()),
             _ => None,
         })
         .collect();
@@ -137,7 +137,7 @@ fn a_session_that_had_another_engine_keeps_what_that_one_wrote() {
     session.list.extend(talk(300));
     let compressed = session.compress(Engine::Lossless);
     let first = compressed.nodes.first().unwrap();
-    assert_eq!(first.of, Of::Handle("cmp_x_1".into()));
+    assert_eq!(first.of, Coverage::Handle("cmp_x_1".into()));
     assert!(first.node.text.contains("src/part_"), "{first:?}");
     assert!(compressed.handoff.contains(&format!("[{}] ", first.node.id)), "{}", compressed.handoff);
     // And back: the nodes stay, and the handoff contains the handle of the map.

@@ -1,4 +1,4 @@
-//! A tool output in the form for the one-line summaries, decoded or not.
+//! A tool output: plain text, or a JSON string that is not decoded.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The fields of a usage object, read so that no content can do harm.
+//! The fields of a usage object. An invalid value counts as 0.
 
 use serde_json::{Map, Value};
 
@@ -28,7 +28,7 @@ impl<'a> Fields<'a> {
         names.iter().map(|name| self.0.get(*name).map_or(0, whole)).find(|&count| count > 0).unwrap_or(0)
     }
 
-    /// Does the same within the object `details`.
+    /// Does the same as `count` within the object `details`.
     pub(super) fn count_in(&self, details: &str, names: &[&str]) -> u64 {
         self.object(details).map_or(0, |inner| inner.count(names))
     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use memchr::{memchr_iter, memchr2};
 
-use super::{Edit, Shown, byte_before, disjoint, run_start};
+use super::{Edit, MaskStyle, byte_before, disjoint, run_start};
 
 /// A variable holds a secret if its name contains one of these.
 const SECRET_NAMES: [&str; 8] = ["API_KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH"];
@@ -22,12 +22,12 @@ const BLANKS: [char; 2] = [' ', '\t'];
 /// Characters after an unquoted value that are not part of it.
 const CLOSERS: [char; 9] = ['"', '\'', '`', ',', ';', ')', ']', '}', '>'];
 
-pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
+pub(super) fn edits(text: &str, shown: MaskStyle) -> Vec<Edit> {
     disjoint(memchr_iter(b'=', text.as_bytes()), |equals| assignment(text, equals, shown))
 }
 
 /// Returns the masked assignment around the `=` at byte `equals`, without the blanks around the `=`.
-fn assignment(text: &str, equals: usize, shown: Shown) -> Option<Edit> {
+fn assignment(text: &str, equals: usize, shown: MaskStyle) -> Option<Edit> {
     let name_end = text[..equals].trim_end_matches(BLANKS).len();
     let name_start = run_start(text, name_end, is_upper_name_byte);
     let name = &text[name_start..name_end];

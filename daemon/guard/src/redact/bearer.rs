@@ -1,6 +1,6 @@
 //! Pass 4: the token of an `Authorization: Bearer` header.
 
-use super::{Edit, Shown};
+use super::{Edit, MaskStyle};
 
 /// Quotes that may surround the header's name and value in source code or JSON.
 const QUOTES: [char; 3] = ['"', '\'', '`'];
@@ -10,7 +10,7 @@ const NAME: &str = "authorization";
 /// The position in [`NAME`] of the letter that is rare in any text.
 const RARE: usize = 7;
 
-pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
+pub(super) fn edits(text: &str, shown: MaskStyle) -> Vec<Edit> {
     let rare = memchr::memchr2_iter(b'z', b'Z', text.as_bytes());
     rare.filter_map(|at| token(text, name_end(text, at)?, shown)).collect()
 }
@@ -23,7 +23,7 @@ fn name_end(text: &str, rare: usize) -> Option<usize> {
 }
 
 /// Returns the edit for the token of the header whose name ends at `from`.
-fn token(text: &str, from: usize, shown: Shown) -> Option<Edit> {
+fn token(text: &str, from: usize, shown: MaskStyle) -> Option<Edit> {
     let rest = &text[from..];
     let rest = rest.strip_prefix(QUOTES).unwrap_or(rest);
     let rest = rest.trim_start().strip_prefix(':')?.trim_start();

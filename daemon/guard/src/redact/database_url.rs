@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use memchr::memrchr;
 
-use super::{Edit, HIDDEN, Shown, disjoint};
+use super::{Edit, HIDDEN, MaskStyle, disjoint};
 
 /// The schemes, compared without case. Web URLs are not included.
 const SCHEMES: [&str; 7] = ["postgres", "postgresql", "mysql", "mongodb", "mongodb+srv", "redis", "amqp"];
@@ -19,7 +19,7 @@ const MARK: &str = "://";
 
 static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(MARK));
 
-pub(super) fn edits(text: &str, _: Shown) -> Vec<Edit> {
+pub(super) fn edits(text: &str, _: MaskStyle) -> Vec<Edit> {
     disjoint(FINDER.find_iter(text.as_bytes()), |at| {
         if !ends_with_scheme(&text.as_bytes()[..at]) {
             return None;

@@ -1,6 +1,6 @@
 //! Pass 9: a text that is completely a form body, `user=me&password=…`.
 
-use super::{Edit, HIDDEN, Shown};
+use super::{Edit, HIDDEN, MaskStyle};
 
 /// The fields whose values are hidden, compared without case.
 const SECRET_FIELDS: [&str; 16] = [
@@ -22,7 +22,7 @@ const SECRET_FIELDS: [&str; 16] = [
     "x-amz-signature",
 ];
 
-pub(super) fn edits(text: &str, _: Shown) -> Vec<Edit> {
+pub(super) fn edits(text: &str, _: MaskStyle) -> Vec<Edit> {
     let body = text.trim();
     if body.contains(char::is_whitespace) || !body.contains('&') {
         return Vec::new();

@@ -3,7 +3,7 @@
 use herma_json::closing_quote;
 use memchr::{memchr_iter, memmem};
 
-use super::{Edit, Shown, disjoint, run_start};
+use super::{Edit, MaskStyle, disjoint, run_start};
 
 /// The secret fields, compared without case; `api_key` may also be written as one word.
 const SECRET_FIELDS: [&str; 13] = [
@@ -22,12 +22,12 @@ const SECRET_FIELDS: [&str; 13] = [
     "key_material",
 ];
 
-pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
+pub(super) fn edits(text: &str, shown: MaskStyle) -> Vec<Edit> {
     disjoint(memchr_iter(b':', text.as_bytes()), |colon| field(text, colon, shown))
 }
 
 /// Returns the edit for the secret field around the `:` at byte `colon`. JSON inside a JSON string has escaped quotes.
-fn field(text: &str, colon: usize, shown: Shown) -> Option<Edit> {
+fn field(text: &str, colon: usize, shown: MaskStyle) -> Option<Edit> {
     let before = text[..colon].trim_end().strip_suffix('"')?;
     let (before, quote) = before.strip_suffix('\\').map_or((before, "\""), |before| (before, "\\\""));
     let name_end = before.len();

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::{Edit, Shown, byte_before, disjoint, is_key_byte, run_end};
+use super::{Edit, MaskStyle, byte_before, disjoint, is_key_byte, run_end};
 
 /// `{"` in base64, the start of every token's header.
 pub(super) const OPENING: &str = "eyJ";
@@ -20,7 +20,7 @@ const MOST_PARTS: usize = 2;
 
 static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(OPENING));
 
-pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
+pub(super) fn edits(text: &str, shown: MaskStyle) -> Vec<Edit> {
     disjoint(FINDER.find_iter(text.as_bytes()), |start| {
         if byte_before(text, start).is_some_and(|byte| byte.is_ascii_alphanumeric()) {
             return None;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::{Edit, Shown, byte_before, is_key_byte, run_end};
+use super::{Edit, MaskStyle, byte_before, is_key_byte, run_end};
 
 /// The form of a key after its prefix. The run always extends as far as key letters do.
 #[derive(Clone, Copy)]
@@ -79,7 +79,7 @@ static AUTOMATON: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .expect("the prefixes fit into an automaton")
 });
 
-pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
+pub(super) fn edits(text: &str, shown: MaskStyle) -> Vec<Edit> {
     let mut edits: Vec<Edit> = Vec::new();
     let mut done = 0;
     for found in AUTOMATON.find_iter(text) {

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::{Edit, REMOVED, Shown, byte_before, is_key_byte, jwt, key_prefix, run_end, run_start};
+use super::{Edit, MaskStyle, REMOVED, byte_before, is_key_byte, jwt, key_prefix, run_end, run_start};
 
 /// Letters of a key before the dots.
 const HEAD: usize = 6;
@@ -21,8 +21,8 @@ const DIGITS: usize = 3;
 static DOTS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("..."));
 static STARS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("****"));
 
-pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
-    if shown == Shown::Ends {
+pub(super) fn edits(text: &str, shown: MaskStyle) -> Vec<Edit> {
+    if shown == MaskStyle::Ends {
         return Vec::new();
     }
     let mut ranges: Vec<Range<usize>> = DOTS.find_iter(text.as_bytes()).filter_map(|dots| key(text, dots)).collect();

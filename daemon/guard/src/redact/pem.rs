@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::{Edit, Shown, run_end};
+use super::{Edit, MaskStyle, run_end};
 
 /// The replacement for a whole block.
 const REDACTED: &str = "[REDACTED PRIVATE KEY]";
@@ -15,7 +15,7 @@ const DASHES: &str = "-----";
 static BEGIN: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("-----BEGIN"));
 static END: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("-----END"));
 
-pub(super) fn edits(text: &str, _: Shown) -> Vec<Edit> {
+pub(super) fn edits(text: &str, _: MaskStyle) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut done = 0;
     while let Some((start, header_end)) = armour_line(text, done, &BEGIN) {

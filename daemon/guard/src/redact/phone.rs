@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use memchr::memchr_iter;
 
-use super::{Edit, REMOVED, Shown, byte_before, run_end};
+use super::{Edit, MaskStyle, REMOVED, byte_before, run_end};
 
 /// The number of digits, including the country code.
 const DIGITS: RangeInclusive<usize> = 7..=15;
@@ -12,7 +12,7 @@ const DIGITS: RangeInclusive<usize> = 7..=15;
 /// Numbers up to this length, including the plus sign, keep two characters at each end; longer ones keep four.
 const SHORT_NUMBER: usize = 8;
 
-pub(super) fn edits(text: &str, shown: Shown) -> Vec<Edit> {
+pub(super) fn edits(text: &str, shown: MaskStyle) -> Vec<Edit> {
     memchr_iter(b'+', text.as_bytes())
         .filter_map(|plus| {
             let end = run_end(text, plus + 1, |byte| byte.is_ascii_digit());
@@ -33,8 +33,8 @@ fn stands_alone(text: &str, plus: usize, end: usize) -> bool {
         && !after.is_some_and(char::is_alphanumeric)
 }
 
-fn mask_number(number: &str, shown: Shown) -> String {
-    if shown == Shown::Nothing {
+fn mask_number(number: &str, shown: MaskStyle) -> String {
+    if shown == MaskStyle::Nothing {
         return REMOVED.to_owned();
     }
     let kept = if number.len() <= SHORT_NUMBER { 2 } else { 4 };

@@ -2,7 +2,7 @@
 
 use memchr::memchr_iter;
 
-use super::{Edit, HIDDEN, Shown, is_key_byte, run_end, run_start};
+use super::{Edit, HIDDEN, MaskStyle, is_key_byte, run_end, run_start};
 
 /// The least number of digits in a bot's number.
 const LEAST_DIGITS: usize = 8;
@@ -10,7 +10,7 @@ const LEAST_DIGITS: usize = 8;
 /// The least number of letters in the secret after the colon.
 const LEAST_SECRET: usize = 30;
 
-pub(super) fn edits(text: &str, _: Shown) -> Vec<Edit> {
+pub(super) fn edits(text: &str, _: MaskStyle) -> Vec<Edit> {
     memchr_iter(b':', text.as_bytes())
         .filter_map(|colon| {
             let digits = colon - run_start(text, colon, |byte| byte.is_ascii_digit());

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use herma_guard::{CodeFile, RedactOptions, Shown, mask, redact};
+use herma_guard::{CodeFile, MaskStyle, RedactOptions, mask, redact};
 
 #[track_caller]
 fn check(text: &str, expect: &str) {
@@ -313,7 +313,7 @@ fn every_replacement_is_counted() {
 #[test]
 fn where_nothing_may_be_shown_nothing_stays() {
     let nothing = |text: &str| {
-        redact(text, RedactOptions { shown: Shown::Nothing, ..RedactOptions::default() }).text.into_owned()
+        redact(text, RedactOptions { shown: MaskStyle::Nothing, ..RedactOptions::default() }).text.into_owned()
     };
     let key = tail(40);
     for (text, expect) in [

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use herma_guard::Finding;
 
-use super::held::{Files, Held, Place};
+use super::file_set::{FileSet, Files, Place};
 use super::path::FilePath;
 use super::refusal::{FileRefusal, MAX_LISTED_LINES};
 use super::row::FileAction;
@@ -175,7 +175,7 @@ impl Edit {
     }
 }
 
-fn file<'a>(files: &'a Files, path: &FilePath) -> Result<&'a Held, FileRefusal> {
+fn file<'a>(files: &'a Files, path: &FilePath) -> Result<&'a FileSet, FileRefusal> {
     match files.at(path) {
         Place::File(file) => Ok(file),
         Place::Folder => Err(FileRefusal::NoFile(path.clone())),
@@ -271,19 +271,19 @@ fn rename(files: &Files, from: &FilePath, to: &FilePath, rules: Rules<'_>) -> Re
         check_new(files, to, rules)?;
     }
     let moved = |path: &FilePath| path.below(from).map_or_else(|| to.clone(), |below| to.join(below));
-    let held: Vec<(&FilePath, &Held)> = if is_folder {
+    let file_set: Vec<(&FilePath, &FileSet)> = if is_folder {
         check_kept(files, from)?;
         files.below(from).collect()
     } else {
         files.files.get_key_value(from).into_iter().collect()
     };
     let folders = if is_folder { files.folders_below(from) } else { Vec::new() };
-    for path in held.iter().map(|(path, _)| *path).chain(&folders) {
+    for path in file_set.iter().map(|(path, _)| *path).chain(&folders) {
         // Joined names can exceed the longest path.
         FilePath::parse(&moved(path).to_string())?;
     }
-    let come = held.iter().map(|(path, file)| Outcome { path: moved(path), text: Some(Arc::clone(&file.text)) });
-    let gone = held.iter().map(|(path, _)| Outcome { path: (*path).clone(), text: None });
+    let come = file_set.iter().map(|(path, file)| Outcome { path: moved(path), text: Some(Arc::clone(&file.text)) });
+    let gone = file_set.iter().map(|(path, _)| Outcome { path: (*path).clone(), text: None });
     let folders_gone = if is_folder { whole(files, from) } else { Vec::new() };
     let folders_made = folders_gone.iter().map(moved).collect();
     let done = Done::Renamed { from: from.clone(), to: to.clone() };

@@ -2,7 +2,7 @@
 
 use herma_guard::{Finding, Policy, Scope, Severity};
 
-use super::held::{Files, Place};
+use super::file_set::{Files, Place};
 use super::limits::FileLimits;
 use super::path::FilePath;
 use super::refusal::FileRefusal;

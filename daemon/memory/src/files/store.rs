@@ -20,7 +20,7 @@ use herma_disk::{DiskError, folder};
 use herma_guard::{Finding, Policy};
 
 use super::edit::Done;
-use super::held::Files;
+use super::file_set::Files;
 use super::limits::FileLimits;
 use super::path::FilePath;
 use super::refusal::FileRefusal;

@@ -7,7 +7,7 @@ use herma_guard::{Policy, Scope};
 use serde_json::{Map, Value};
 
 use super::edit::{Done, Edit};
-use super::held::{Files, Place};
+use super::file_set::{Files, Place};
 use super::path::FilePath;
 use super::refusal::FileRefusal;
 

@@ -1,7 +1,7 @@
 //! Nodes: texts that replace parts of a conversation, converted between the archive's and the engine's form.
 
 use herma_archive::node::{KeptNode, Map, NodeRow, Stands};
-use herma_context::lossless::{KnownNodes, NewNode, Node, Of};
+use herma_context::lossless::{Coverage, NewNode, Node, SessionNodes};
 
 use super::ArchiveHandle;
 use crate::data::error::Outcome;
@@ -27,7 +27,7 @@ impl ArchiveHandle {
     /// exists.
     pub(crate) async fn save_rewritten(&self, older: (String, String), node: Node) -> Outcome<bool> {
         // The new node covers the same messages as the older one.
-        let row = row(&NewNode { node, of: Of::Nodes(Vec::new()) });
+        let row = row(&NewNode { node, of: Coverage::Nodes(Vec::new()) });
         self.write(move |archive| archive.save_rewritten((&older.0, &older.1), &row)).await
     }
 
@@ -38,9 +38,9 @@ impl ArchiveHandle {
 }
 
 /// Returns an engine's view of a session's nodes. The ids of new nodes begin with the prefix.
-pub(crate) fn known(map: Map, prefix: String) -> KnownNodes {
+pub(crate) fn known(map: Map, prefix: String) -> SessionNodes {
     let Map { nodes, next, left, since, times } = map;
-    KnownNodes { prefix, next, nodes: nodes.into_iter().map(node).collect(), times, since, left }
+    SessionNodes { prefix, next, nodes: nodes.into_iter().map(node).collect(), times, since, left }
 }
 
 /// Converts a row into the engine's form of a node.
@@ -56,9 +56,9 @@ pub(super) fn row(new: &NewNode) -> NodeRow {
     let node = new.node.clone();
     NodeRow {
         of: match &new.of {
-            Of::Messages(positions) => Stands::Messages(to_u64(positions.start)..to_u64(positions.end)),
-            Of::Handle(handle) => Stands::Handle(handle.clone()),
-            Of::Nodes(ids) => Stands::Nodes(ids.clone()),
+            Coverage::Messages(positions) => Stands::Messages(to_u64(positions.start)..to_u64(positions.end)),
+            Coverage::Handle(handle) => Stands::Handle(handle.clone()),
+            Coverage::Nodes(ids) => Stands::Nodes(ids.clone()),
         },
         id: node.id,
         number: node.number,

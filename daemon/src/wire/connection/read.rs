@@ -1,4 +1,4 @@
-//! Reads incoming bytes, with as much room as the frame needs.
+//! Reads incoming bytes, with room for the rest of the frame.
 
 use herma_protocol::frame::Decoder;
 use tokio::io::AsyncReadExt;
@@ -7,10 +7,10 @@ use crate::wire::buffers::Buffers;
 use crate::wire::transport::Stream;
 
 /// The smallest size of one read, in bytes.
-const READ: usize = 8 << 10;
+const MIN_READ: usize = 8 << 10;
 
 /// A buffer up to this size, in bytes, grows. A larger one comes from the pool.
-const SMALL: usize = 64 << 10;
+const MAX_UNPOOLED: usize = 64 << 10;
 
 /// The largest size of one read, in bytes.
 const LARGE_READ: usize = 1 << 20;
@@ -20,12 +20,12 @@ pub(super) async fn read(mut stream: &Stream, decoder: &mut Decoder, buffers: &B
     let (have, missing) = decoder.partial().map_or((0, 0), |partial| {
         (partial.have, partial.need.map_or(partial.have, |need| need.saturating_sub(partial.have)))
     });
-    let room = missing.clamp(READ, LARGE_READ);
+    let room = missing.clamp(MIN_READ, LARGE_READ);
     let buffer = decoder.buffer();
     if buffer.is_empty() && buffer.capacity() > LARGE_READ {
         buffers.give(std::mem::take(buffer));
     }
-    if have + room > buffer.capacity().max(SMALL) {
+    if have + room > buffer.capacity().max(MAX_UNPOOLED) {
         let mut larger = buffers.take(have + missing);
         if larger.capacity() > buffer.capacity() {
             larger.extend_from_slice(buffer);

@@ -107,13 +107,13 @@ async fn change(
 
 pub(super) async fn tool(services: &Services, caller: &Caller, params: ToolParams) -> Outcome<ToolResult> {
     let author = author(params.session, params.agent)?;
-    let told = services.files.tool(caller, params.arguments.get(), author).await?;
+    let answer = services.files.tool(caller, params.arguments.get(), author).await?;
     Ok(ToolResult {
-        text: told.text,
-        is_error: told.is_error,
-        revision: told.revision,
-        findings: findings(&told.findings),
-        warnings: findings(&told.warnings),
+        text: answer.text,
+        is_error: answer.is_error,
+        revision: answer.revision,
+        findings: findings(&answer.findings),
+        warnings: findings(&answer.warnings),
     })
 }
 
@@ -129,12 +129,12 @@ pub(super) async fn log(services: &Services, caller: &Caller, params: LogParams)
         (true, true) => Texts::All,
         (true, false) => Texts::WriteValidity(Arc::clone(services.files.files().policy())),
     };
-    let rows = blocking("files.log", move || Ok(rows.into_iter().map(|row| told_row(row, &texts)).collect())).await?;
+    let rows = blocking("files.log", move || Ok(rows.into_iter().map(|row| to_log_row(row, &texts)).collect())).await?;
     Ok(LogResult { rows, more, damaged })
 }
 
 /// The largest size of the texts that are returned with one change, in bytes.
-const TEXTS: usize = 8 << 20;
+const MAX_TEXT_BYTES_PER_ROW: usize = 8 << 20;
 
 /// The texts of the history to return.
 enum Texts {
@@ -162,9 +162,9 @@ impl Texts {
     }
 }
 
-fn told_row(row: FileRow, texts: &Texts) -> LogRow {
+fn to_log_row(row: FileRow, texts: &Texts) -> LogRow {
     let bytes = row.changes.iter().flat_map(|change| [&change.before, &change.after]).flatten().map(|text| text.len());
-    let texts = if bytes.sum::<usize>() > TEXTS { &Texts::None } else { texts };
+    let texts = if bytes.sum::<usize>() > MAX_TEXT_BYTES_PER_ROW { &Texts::None } else { texts };
     let file = |change: herma_memory::files::FileChange| LogFile {
         path: change.path.to_string(),
         bytes_before: change.before.as_ref().map(|text| to_u64(text.len())),

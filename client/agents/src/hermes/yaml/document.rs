@@ -23,7 +23,7 @@ pub(super) fn apply(text: &str, edit: &Edit) -> Result<String, String> {
             Some(own)
                 if own.get(key).is_some_and(|value| value.as_mapping().is_some() || value.as_sequence().is_some()) =>
             {
-                return Err(format!("{section}.{key} is no word"));
+                return Err(format!("{section}.{key} is not a word"));
             }
             Some(own) => set(&own, key, word),
             None => {
@@ -48,7 +48,7 @@ pub(super) fn apply(text: &str, edit: &Edit) -> Result<String, String> {
         }
         Edit::Take(section, key, item) => {
             let list = inner(&root, section)?.and_then(|own| own.get_sequence(key));
-            let Some(list) = list else { return Err(format!("{section}.{key} is no list")) };
+            let Some(list) = list else { return Err(format!("{section}.{key} is not a list")) };
             while let Some(at) = list.values().position(|value| value.yaml_eq(&item)) {
                 drop(list.remove(at));
             }
@@ -75,7 +75,7 @@ fn inner(root: &Mapping, section: &str) -> Result<Option<Mapping>, String> {
     match root.get(section) {
         None => Ok(None),
         Some(value) if value.as_scalar().is_some_and(|scalar| scalar.is_null()) => Ok(None),
-        Some(value) => value.as_mapping().cloned().map(Some).ok_or_else(|| format!("{section} is no mapping")),
+        Some(value) => value.as_mapping().cloned().map(Some).ok_or_else(|| format!("{section} is not a mapping")),
     }
 }
 

@@ -171,13 +171,13 @@ fn what_is_not_understood_is_left_to_a_person() {
         ("context:\n\tengine: x\n", "tab"),
         ("a: 1\na: 2\n", "duplicate"),
         ("context: {engine: x}\ncontext: {engine: y}\n", "duplicate"),
-        ("- a\n", "no mapping"),
+        ("- a\n", "not a mapping"),
         ("a: 1\n---\nb: 2\n", ""),
-        ("context: words\n", "no mapping"),
-        ("context:\n  engine: [x]\n", "no word"),
-        ("context:\n  engine:\n    # words\n    x: 1\n", "no word"),
-        ("context: [a]\n", "no mapping"),
-        ("base: &b {engine: x}\ncontext: *b\n", "no mapping"),
+        ("context: words\n", "not a mapping"),
+        ("context:\n  engine: [x]\n", "not a word"),
+        ("context:\n  engine:\n    # words\n    x: 1\n", "not a word"),
+        ("context: [a]\n", "not a mapping"),
+        ("base: &b {engine: x}\ncontext: *b\n", "not a mapping"),
         ("context: &c\n  engine: x\nother: *c\n", "not understood"),
         ("base: &b\n  context: {engine: x, a: 1}\n<<: *b\n", "not understood"),
         ("context:\n  engine: &e x\nother: *e\n", ""),
@@ -188,7 +188,7 @@ fn what_is_not_understood_is_left_to_a_person() {
         assert!(refused.to_lowercase().contains(words), "{text:?}: {refused}");
     }
     for text in ["plugins:\n  enabled: herma\n", "plugins: {enabled: x}\n", "plugins: {enabled: {a: 1}}\n"] {
-        assert!(edit(text, &[ENABLED]).unwrap_err().contains("no list"), "{text:?}");
+        assert!(edit(text, &[ENABLED]).unwrap_err().contains("not a list"), "{text:?}");
     }
 }
 

@@ -7,7 +7,7 @@ use herma_base::kept::name;
 use crate::agent::Agent;
 use crate::event::is_id;
 use crate::hook::folder::folder;
-use crate::hook::process::{self, Current, Kind};
+use crate::hook::process::{self, Kind, ProcessSession};
 use crate::hook::state;
 
 /// Returns the daemon's id of an agent's session, or `None` if no hook saved notes about it.
@@ -18,7 +18,7 @@ pub(crate) fn of_id(home: &Path, agent: &dyn Agent, id: &str) -> Option<String> 
 
 /// Returns the daemon's id of the current session of an agent's process, or `None` if no hook saved it.
 pub(crate) fn of_process(home: &Path, agent: &dyn Agent, process: u32) -> Option<String> {
-    let current: Current = process::read(home, agent, process, Kind::Session)?;
+    let current: ProcessSession = process::read(home, agent, process, Kind::Session)?;
     of_id(home, agent, &current.id)
 }
 

@@ -34,7 +34,7 @@ class EditedError(Exception):
     """Somebody changed files that would be overwritten; ``names`` are these."""
 
     def __init__(self, folder: Path, names: list[str]) -> None:
-        words = "herma did not write these files as they are"
+        words = "these files were changed after herma installed them"
         super().__init__(f"{folder}: {words}: {', '.join(names)}")
         self.names = names
 

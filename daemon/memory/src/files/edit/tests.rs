@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use herma_guard::Policy;
 
-use super::super::held::Entry;
+use super::super::file_set::Entry;
 use super::super::limits::FileLimits;
 use super::*;
 
@@ -24,8 +24,8 @@ pub(crate) fn files(there: &[(&str, &str)]) -> Files {
             files.ignored.insert(path(link), "it is a link".into());
         } else {
             files.entries.push(Entry { path: path(at), folder_bytes: None });
-            let held = Held { text: (*text).into(), revision: 3, modified_at: 0.0, stamp: None, settled: false };
-            files.files.insert(path(at), held);
+            let file_set = FileSet { text: (*text).into(), revision: 3, modified_at: 0.0, stamp: None, settled: false };
+            files.files.insert(path(at), file_set);
         }
     }
     files

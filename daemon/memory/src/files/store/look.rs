@@ -11,7 +11,7 @@ use super::{
     DiskError, FileAction, FileEvent, FilePath, FileRow, FileStore, Files, Journalling, MAX_ENTRIES, MAX_FILE_BYTES,
     MAX_TOTAL_BYTES, State, StoreError, past, sweep, unix_now,
 };
-use crate::files::held::{Entry, Held};
+use crate::files::file_set::{Entry, FileSet};
 use crate::files::row::FileChange;
 use crate::files::rules::control;
 use crate::journal::Journal;
@@ -79,10 +79,10 @@ impl FileStore {
         let state = state(&journal, None)?;
         let revision = journal.revision().max(self.newest);
         self.journal = Some(journal);
-        let held = |(path, (text, revision)): (FilePath, (Arc<str>, u64))| {
-            (path, Held { text, revision, modified_at: 0.0, stamp: None, settled: false })
+        let file_set = |(path, (text, revision)): (FilePath, (Arc<str>, u64))| {
+            (path, FileSet { text, revision, modified_at: 0.0, stamp: None, settled: false })
         };
-        Ok(Files { revision, files: state.into_iter().map(held).collect(), ..Files::default() })
+        Ok(Files { revision, files: state.into_iter().map(file_set).collect(), ..Files::default() })
     }
 
     /// Makes a revision of changes by other programs.
@@ -186,7 +186,7 @@ fn find(tree: &Tree, known: &Files) -> Result<Files, StoreError> {
     let walk = tree.walk(MAX_ENTRIES).map_err(unreadable)?;
     let now = SystemTime::now();
     let mut found = Files { root_bytes: walk.root_bytes, ..Files::default() };
-    let mut held = 0_u64;
+    let mut file_set = 0_u64;
     for entry in walk.entries {
         let path = FilePath::found(&entry.path);
         let can_be_named = FilePath::parse(&path.to_string()).as_ref() == Ok(&path);
@@ -202,17 +202,19 @@ fn find(tree: &Tree, known: &Files) -> Result<Files, StoreError> {
             }
             Kind::Closed => "it is a folder that can't be looked into".to_owned(),
             Kind::Other => "it is a link, or no file or folder with a name that is text".to_owned(),
-            Kind::File(stamp) => match file(tree, &path, stamp, known.files.get(&path), now, MAX_TOTAL_BYTES - held) {
-                Ok(Some(file)) => {
-                    held += u64::try_from(file.text.len()).unwrap_or(u64::MAX);
-                    found.entries.push(Entry { path: path.clone(), folder_bytes: None });
-                    found.files.insert(path, file);
-                    continue;
+            Kind::File(stamp) => {
+                match file(tree, &path, stamp, known.files.get(&path), now, MAX_TOTAL_BYTES - file_set) {
+                    Ok(Some(file)) => {
+                        file_set += u64::try_from(file.text.len()).unwrap_or(u64::MAX);
+                        found.entries.push(Entry { path: path.clone(), folder_bytes: None });
+                        found.files.insert(path, file);
+                        continue;
+                    }
+                    // The file was removed during the walk.
+                    Ok(None) => continue,
+                    Err(why) => why,
                 }
-                // The file was removed during the walk.
-                Ok(None) => continue,
-                Err(why) => why,
-            },
+            }
         };
         found.ignored.insert(path, why);
     }
@@ -224,10 +226,10 @@ fn file(
     tree: &Tree,
     path: &FilePath,
     stamp: Stamp,
-    known: Option<&Held>,
+    known: Option<&FileSet>,
     now: SystemTime,
     room: u64,
-) -> Result<Option<Held>, String> {
+) -> Result<Option<FileSet>, String> {
     if stamp.size() > room {
         return Err(format!("all files have more than {MAX_TOTAL_BYTES} bytes together, and no more are read"));
     }
@@ -248,7 +250,7 @@ fn file(
         Some(known) if *known.text == text => (Arc::clone(&known.text), known.revision),
         _ => (text.into(), 0),
     };
-    Ok(Some(Held {
+    Ok(Some(FileSet {
         text,
         revision,
         modified_at: stamp.modified_at(),
@@ -259,7 +261,7 @@ fn file(
 
 /// Returns the changes by other programs: new files, removed files, and files with another text.
 fn differences(known: &Files, found: &Files) -> Vec<FileChange> {
-    let change = |path: &FilePath, before: Option<&Held>, after: Option<&Held>| FileChange {
+    let change = |path: &FilePath, before: Option<&FileSet>, after: Option<&FileSet>| FileChange {
         path: path.clone(),
         before: before.map(|file| Arc::clone(&file.text)),
         after: after.map(|file| Arc::clone(&file.text)),

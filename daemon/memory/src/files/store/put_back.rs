@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::past::{texts_at, unreadable};
 use super::{FileAction, FilePath, FileRefusal, FileRow, FileStoreError, Files};
 use crate::files::edit::{Done, Draft, Outcome, whole};
-use crate::files::held::Place;
+use crate::files::file_set::Place;
 use crate::files::limits::FileLimits;
 use crate::files::rules::{check_kept, check_room};
 use crate::journal::Journal;

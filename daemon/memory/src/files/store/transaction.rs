@@ -14,7 +14,7 @@ use super::{
     StoreError, unix_now,
 };
 use crate::files::edit::{Draft, Edit};
-use crate::files::held::{Held, Place};
+use crate::files::file_set::{FileSet, Place};
 use crate::files::row::FileChange;
 use crate::journal::Stage;
 use crate::journal::line::{Author, Replaced};
@@ -231,7 +231,7 @@ impl FileStore {
                     let stamp = stamps.next();
                     let modified_at = stamp.map_or(0.0, |stamp| stamp.modified_at());
                     let settled = stamp.is_some_and(|stamp| stamp.is_settled(now));
-                    files.files.insert(change.path, Held { text, revision, modified_at, stamp, settled });
+                    files.files.insert(change.path, FileSet { text, revision, modified_at, stamp, settled });
                 }
                 None => drop(files.files.remove(&change.path)),
             }

@@ -11,7 +11,7 @@ use crate::service::context::ToolsQuery;
 use crate::wire::services::Services;
 
 /// The largest number of tools in one call, and of names in it.
-const TOOLS: usize = 2_000;
+const MAX_TOOLS: usize = 2_000;
 
 pub(in crate::wire::handler) async fn tools(
     services: &Services,
@@ -21,8 +21,8 @@ pub(in crate::wire::handler) async fn tools(
     let ToolsParams { session, tools, budget, open } = params;
     let open = open.unwrap_or_default();
     for (param, count) in [("tools", tools.len()), ("open", open.len())] {
-        if count > TOOLS {
-            return Err(Error::param(param, format!("{count}; at most {TOOLS} are allowed")));
+        if count > MAX_TOOLS {
+            return Err(Error::param(param, format!("{count}; at most {MAX_TOOLS} are allowed")));
         }
     }
     let query = ToolsQuery { session, tools: texts(tools), budget, open };

@@ -10,7 +10,7 @@ use super::folder::{Folder, Kind};
 use super::package;
 
 /// The hashes of the files that earlier versions wrote into `plugins/context_engine/herma`.
-const EARLIER: [&str; 2] = [
+const OLD_FILE_HASHES: [&str; 2] = [
     "129a611a3dc0210a41bc40ee626c45c9bfa3de8c139b69efc687b9c223f753e8",
     "e4dcd9f7cd109914a4f1aab160d78d5d694f0837d4643a2fefce3cb60eda4b44",
 ];
@@ -18,7 +18,7 @@ const EARLIER: [&str; 2] = [
 /// The result of removing the folder of an earlier version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Earlier {
+pub(super) enum OldPlugin {
     /// There was no such folder.
     None,
     Removed,
@@ -32,20 +32,20 @@ pub(super) fn path(home: &Path) -> PathBuf {
 }
 
 /// Removes the folder of an earlier version, unless its files were changed.
-pub(super) fn clear(home: &Path) -> Result<Earlier, Failure> {
+pub(super) fn clear(home: &Path) -> Result<OldPlugin, Failure> {
     let path = path(home);
     if !path.exists() && !path.is_symlink() {
-        return Ok(Earlier::None);
+        return Ok(OldPlugin::None);
     }
-    let Ok(folder) = Folder::look(&path) else { return Ok(Earlier::Kept) };
+    let Ok(folder) = Folder::look(&path) else { return Ok(OldPlugin::Kept) };
     for (name, kind) in &folder.found {
         let bytes = folder.read(&name.to_string_lossy())?.unwrap_or_default();
-        if *kind != Kind::File || !EARLIER.contains(&package::sha256(&bytes).as_str()) {
-            return Ok(Earlier::Kept);
+        if *kind != Kind::File || !OLD_FILE_HASHES.contains(&package::sha256(&bytes).as_str()) {
+            return Ok(OldPlugin::Kept);
         }
     }
     remove_tree(&path)?;
     // The parent folder may contain engines of others. Then it stays.
     drop(path.parent().map(std::fs::remove_dir));
-    Ok(Earlier::Removed)
+    Ok(OldPlugin::Removed)
 }

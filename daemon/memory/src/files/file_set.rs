@@ -13,7 +13,7 @@ pub struct Files {
     /// The newest revision.
     pub revision: u64,
     /// The files that herma keeps, by path.
-    pub files: BTreeMap<FilePath, Held>,
+    pub files: BTreeMap<FilePath, FileSet>,
     /// All entries of the tree. Folders come before their content, and names are sorted.
     pub entries: Vec<Entry>,
     /// Size of the root folder in bytes, according to the file system.
@@ -26,7 +26,7 @@ pub struct Files {
 
 /// A file that herma keeps.
 #[derive(Debug, Clone)]
-pub struct Held {
+pub struct FileSet {
     /// Its text.
     pub text: Arc<str>,
     /// The revision that changed it last.
@@ -54,7 +54,7 @@ pub enum Place<'a> {
     /// A folder, or the root.
     Folder,
     /// A kept file.
-    File(&'a Held),
+    File(&'a FileSet),
     /// An entry that is not kept, and the reason.
     Ignored(&'a str),
     /// The path is free.
@@ -78,7 +78,7 @@ impl Files {
     }
 
     /// Returns the files in a folder, at any depth.
-    pub fn below<'a>(&'a self, folder: &'a FilePath) -> impl Iterator<Item = (&'a FilePath, &'a Held)> {
+    pub fn below<'a>(&'a self, folder: &'a FilePath) -> impl Iterator<Item = (&'a FilePath, &'a FileSet)> {
         self.files.iter().filter(|(path, _)| path.below(folder).is_some())
     }
 
