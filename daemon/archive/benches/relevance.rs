@@ -9,6 +9,9 @@
 //!
 //! - `friends`: two long conversations of half a year
 //! - `languages`: messages in ten languages
+//! - `people`: questions about 35 sessions of engineers with a coding agent (SpecStory's histories, Apache-2.0). The
+//!   sessions are not kept here: `HERMA_PEOPLE` names the file with one of them per line. Without it the set is left out.
+//!   If only several messages together answer a question, each counts for its share.
 //! - `airline`: questions about the first 50 conversations of tau-bench's airline trajectories (MIT). The conversations
 //!   are not kept here: `HERMA_CONVERSATIONS` names the file with one of them per line. Without it the set is left out.
 //!
@@ -54,27 +57,26 @@ fn main() {
 
 /// Asks an engine all questions of a set, and prints the results.
 fn row(set: &Set, way: Way, engine: &mut dyn Engine) {
-    let (mut within, mut took) = ([0_usize; 3], Vec::new());
+    let (mut within, mut took) = ([0.0; 3], Vec::new());
     for question in &set.questions {
         let asked = way.ask(&question.text);
         let started = Instant::now();
         let found = engine.search(&asked, HITS);
         took.push(started.elapsed());
-        let place = found.iter().position(|text| question.evidence.contains(text));
-        for (count, most) in within.iter_mut().zip([1, 5, 10]) {
-            *count += usize::from(place.is_some_and(|place| place < most));
+        for (sum, most) in within.iter_mut().zip([1, 5, 10]) {
+            *sum += question.answered(&found, most);
         }
     }
     took.sort();
-    let [first, five, ten] = within.map(|count| percent(count, set.questions.len()));
+    let [first, five, ten] = within.map(|sum| percent(sum, set.questions.len()));
     let at = |share: usize| milliseconds(took[(took.len() * share / 100).min(took.len() - 1)]);
     let (set, way, by) = (set.name, way.name(), engine.name());
     println!("{set:10} {way:8} {by:12} {first:>5.1} {five:>5.1} {ten:>5.1} {:>6.2} ms {:>6.2} ms", at(50), at(99));
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share")]
-fn percent(part: usize, whole: usize) -> f64 {
-    100.0 * part as f64 / whole.max(1) as f64
+fn percent(sum: f64, count: usize) -> f64 {
+    100.0 * sum / count.max(1) as f64
 }
 
 fn milliseconds(took: Duration) -> f64 {

@@ -305,9 +305,7 @@ fn rank(
     // Other archives have another first ranking. Its best score counts like the best one here.
     let best = if best > 0.0 { best } else { 1.0 };
     candidates.extend(remote.into_iter().flat_map(|remote| remote.candidates(best, required)));
-    let words: f64 = candidates.iter().map(|candidate| f64::from(candidate.terms.words)).sum();
-    let count = u32::try_from(candidates.len()).map_or(1.0, f64::from).max(1.0);
-    let ranking = Ranking { wanted: &resolved.wanted, asks_when: query.asks_when, words: words / count, best };
+    let ranking = Ranking { wanted: &resolved.wanted, asks_when: query.asks_when, best };
     let mut ranked: Vec<(Candidate, f64)> = candidates
         .into_iter()
         .map(|candidate| {
@@ -358,9 +356,12 @@ fn best(
     Ok((hits, false))
 }
 
-/// Sorts the best first; of equal ones the newest.
+/// Sorts the best first; of equal ones the shortest, and of equally long ones the newest.
 fn sort(ranked: &mut [(Candidate, f64)]) {
-    ranked.sort_by(|(one, score), (other, higher)| higher.total_cmp(score).then(other.id.cmp(&one.id)));
+    ranked.sort_by(|(one, score), (other, higher)| {
+        let shorter = one.terms.words.cmp(&other.terms.words);
+        higher.total_cmp(score).then(shorter).then(other.id.cmp(&one.id))
+    });
 }
 
 #[cfg(test)]

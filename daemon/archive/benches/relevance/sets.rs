@@ -7,6 +7,7 @@ use serde_json::Value;
 const AIRLINE_QUESTIONS: &str = include_str!("data/airline_questions.jsonl");
 const FRIENDS: &str = include_str!("data/friends.jsonl");
 const FRIENDS_QUESTIONS: &str = include_str!("data/friends_questions.jsonl");
+const PEOPLE_QUESTIONS: &str = include_str!("data/people_questions.jsonl");
 const LANGUAGES: &str = include_str!("data/languages.jsonl");
 const LANGUAGES_QUESTIONS: &str = include_str!("data/languages_questions.jsonl");
 
@@ -33,10 +34,26 @@ pub(crate) struct Text {
     pub(crate) words: String,
 }
 
-/// A question, and the texts that each answer it.
+/// A question, and the texts that answer it.
 pub(crate) struct Question {
     pub(crate) text: String,
     pub(crate) evidence: Vec<String>,
+    /// Whether only all of the texts together answer it.
+    pub(crate) needs_all: bool,
+}
+
+impl Question {
+    /// Returns which share of the answer the first `most` texts have.
+    pub(crate) fn answered(&self, found: &[String], most: usize) -> f64 {
+        let found = &found[..most.min(found.len())];
+        let count = self.evidence.iter().filter(|text| found.contains(text)).count();
+        if self.needs_all { share(count, self.evidence.len()) } else { f64::from(u8::from(count > 0)) }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share")]
+fn share(part: usize, whole: usize) -> f64 {
+    part as f64 / whole.max(1) as f64
 }
 
 /// Returns every set.
@@ -52,28 +69,42 @@ pub(crate) fn all() -> Vec<Set> {
         Ok(path) => sets.push(airline(&path)),
         Err(_) => println!("airline is left out: HERMA_CONVERSATIONS names no file"),
     }
+    match std::env::var("HERMA_PEOPLE") {
+        Ok(path) => sets.push(people(&path)),
+        Err(_) => println!("people is left out: HERMA_PEOPLE names no file"),
+    }
     sets
+}
+
+fn people(path: &str) -> Set {
+    let lines = std::fs::read_to_string(path).unwrap();
+    let questions = questions_in(PEOPLE_QUESTIONS, "session");
+    Set { name: "people", texts: lines.lines().map(parsed).flat_map(messages).collect(), questions }
 }
 
 fn airline(path: &str) -> Set {
     let lines = std::fs::read_to_string(path).unwrap();
-    let mut texts = Vec::new();
-    for conversation in lines.lines().take(CONVERSATIONS).map(parsed) {
-        let session = string(&conversation["id"]);
-        for (number, message) in conversation["messages"].as_array().unwrap().iter().enumerate() {
-            if message["role"] != "system" {
-                texts.push(text(format!("{session}:{number}"), session.clone(), message.to_string()));
-            }
-        }
-    }
-    let questions = AIRLINE_QUESTIONS.lines().map(parsed).map(|question| Question {
-        text: string(&question["question"]),
-        evidence: strings(&question["evidence"])
-            .into_iter()
-            .map(|number| format!("{}:{number}", string(&question["conversation"])))
-            .collect(),
-    });
-    Set { name: "airline", texts, questions: questions.collect() }
+    let texts = lines.lines().take(CONVERSATIONS).map(parsed).flat_map(messages);
+    Set { name: "airline", texts: texts.collect(), questions: questions_in(AIRLINE_QUESTIONS, "conversation") }
+}
+
+/// Returns the texts of a conversation, without the system prompt.
+fn messages(conversation: Value) -> Vec<Text> {
+    let session = string(&conversation["id"]);
+    let numbered = conversation["messages"].as_array().unwrap().iter().enumerate();
+    let said = numbered.filter(|(_, message)| message["role"] != "system");
+    said.map(|(number, message)| text(format!("{session}:{number}"), session.clone(), message.to_string())).collect()
+}
+
+/// Returns questions whose evidence is the numbers of messages in the conversation that the field names.
+fn questions_in(lines: &str, field: &str) -> Vec<Question> {
+    let question = |line: Value| {
+        let session = string(&line[field]);
+        let evidence = strings(&line["evidence"]).into_iter().map(|number| format!("{session}:{number}"));
+        let needs_all = line["any"] == false;
+        Question { text: string(&line["question"]), evidence: evidence.collect(), needs_all }
+    };
+    lines.lines().map(parsed).map(question).collect()
 }
 
 fn friends() -> Set {
@@ -96,7 +127,11 @@ fn languages() -> Set {
 }
 
 fn questions(lines: &str) -> Vec<Question> {
-    let question = |line: Value| Question { text: string(&line["question"]), evidence: strings(&line["evidence"]) };
+    let question = |line: Value| Question {
+        text: string(&line["question"]),
+        evidence: strings(&line["evidence"]),
+        needs_all: false,
+    };
     lines.lines().map(parsed).map(question).collect()
 }
 

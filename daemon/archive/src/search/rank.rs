@@ -15,7 +15,14 @@ use crate::terms::DocumentTerms;
 const K1: f64 = 0.9;
 
 /// How much a long text reduces the weight of its terms.
-const B: f64 = 0.3;
+const B: f64 = 0.75;
+
+/// The number of words up to which the length of a text does not count, and relative to which it counts. An absolute
+/// number: the candidates of a question are often all long, and then their average says nothing.
+const SHORT: f64 = 60.0;
+
+/// The number of words up to which a question is only a question.
+const ONLY_ASKS: u32 = 20;
 
 /// The weight of a term that is not here but in one of the messages before, the nearest first.
 pub(super) const BEFORE: [f64; 6] = [0.7, 0.5, 0.4, 0.3, 0.25, 0.2];
@@ -117,8 +124,6 @@ pub(super) struct Candidate {
 pub(super) struct Ranking<'a> {
     pub(super) wanted: &'a [Wanted],
     pub(super) asks_when: bool,
-    /// The average number of words of a document.
-    pub(super) words: f64,
     /// The best score of the first ranking.
     pub(super) best: f64,
 }
@@ -128,7 +133,7 @@ impl Ranking<'_> {
     pub(super) fn score(&self, candidate: &Candidate) -> f64 {
         let (mut score, mut has, mut all) = (0.0, 0.0, 0.0);
         for wanted in self.wanted {
-            let own = self.weight(wanted.count(Some(candidate.id), &candidate.terms), candidate.terms.words);
+            let own = weight(wanted.count(Some(candidate.id), &candidate.terms), candidate.terms.words);
             let around = if wanted.is_term { around(wanted, candidate) } else { 0.0 };
             score += wanted.worth * (own + around * if own > 0.0 { AGAIN } else { 1.0 });
             if wanted.is_term {
@@ -138,25 +143,30 @@ impl Ranking<'_> {
         }
         let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
         let marks = candidate.terms.marks;
+        let only_asks = marks.asks && candidate.terms.words <= ONLY_ASKS;
         score
             * (1.0 + COVERAGE * share(has, all))
             * (1.0 + EXACT * share(candidate.first, self.best))
-            * (1.0 - ASKS * f64::from(u8::from(marks.asks)))
+            * (1.0 - ASKS * f64::from(u8::from(only_asks)))
             * (1.0 + DATED * f64::from(u8::from(self.asks_when && marks.dated)))
-    }
-
-    /// Returns BM25's weight of a term that occurs `count` times in `words` words.
-    fn weight(&self, count: f64, words: u32) -> f64 {
-        let length = f64::from(words) / self.words.max(1.0);
-        count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length))
     }
 }
 
-/// Returns the weight of the best message around that has it.
+/// Returns BM25's weight of a term that occurs `count` times in `words` words. It is 1 for one occurrence in a short
+/// text.
+fn weight(count: f64, words: u32) -> f64 {
+    let length = f64::from(words).max(SHORT) / SHORT;
+    count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length))
+}
+
+/// Returns the weight of the best message around that has it. A long text has its own context, so messages around it
+/// count less; and of a long message around, one word says little.
 fn around(wanted: &Wanted, candidate: &Candidate) -> f64 {
     let sides = [(&candidate.before, &BEFORE[..]), (&candidate.after, &AFTER[..])];
     let near = sides.into_iter().flat_map(|(messages, weights)| messages.iter().zip(weights));
-    near.filter(|((id, terms), _)| wanted.count(*id, terms) > 0.0).map(|(_, weight)| *weight).fold(0.0, f64::max)
+    let share = |((id, terms), near): (&Neighbour, &f64)| near * weight(wanted.count(*id, terms), terms.words).min(1.0);
+    let own_length = f64::from(candidate.terms.words).max(SHORT) / SHORT;
+    near.map(share).fold(0.0, f64::max) / own_length
 }
 
 #[cfg(test)]
@@ -186,7 +196,7 @@ mod tests {
     }
 
     fn score(words: &[&str], candidate: &Candidate) -> f64 {
-        Ranking { wanted: &wanted(words), asks_when: false, words: 4.0, best: 0.0 }.score(candidate)
+        Ranking { wanted: &wanted(words), asks_when: false, best: 0.0 }.score(candidate)
     }
 
     #[test]
@@ -217,9 +227,8 @@ mod tests {
     #[test]
     fn who_asks_when_is_given_times_first() {
         let [dated, undated] = ["it landed yesterday", "it landed again there"].map(|text| candidate(text, &[], &[]));
-        let score = |asks_when, candidate| {
-            Ranking { wanted: &wanted(&["land"]), asks_when, words: 3.0, best: 0.0 }.score(candidate)
-        };
+        let score =
+            |asks_when, candidate| Ranking { wanted: &wanted(&["land"]), asks_when, best: 0.0 }.score(candidate);
         assert!(score(true, &dated) > score(true, &undated));
         assert!(score(false, &dated) >= score(false, &undated));
         assert_eq!(Marks { asks: false, dated: true }, dated.terms.marks);
