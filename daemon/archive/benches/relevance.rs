@@ -5,7 +5,7 @@
 //! how long a search takes. SQLite's plain FTS5, with the words joined by OR, is measured too, without stems and with
 //! Porter's. With `-- behind`, 200,000 newer messages follow the texts.
 //!
-//! The sets are in `relevance/data`, and were written for this bench by people who saw the texts and not the search:
+//! The sets are in `relevance/data`. Their writers saw the texts and not the search:
 //!
 //! - `friends`: two long conversations of half a year
 //! - `languages`: messages in ten languages
