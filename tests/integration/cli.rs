@@ -85,6 +85,7 @@ fn changes_are_listed_with_who_made_them_and_what_they_were() {
     let _daemon = Daemon::start(&home);
     let cli = Cli::new(&home);
     assert_eq!(cli.run(&["memory", "log"]).done(), "no change is kept\n");
+    assert_eq!(cli.run(&["memory", "log", "--since", "1h"]).done(), "no change matches\n");
     with_history(&cli);
     home.write_store(Target::User, "1\n§\ntwo\n§\nby hand".as_bytes());
     let out = cli.run(&["memory", "log", "user"]).done();

@@ -76,9 +76,15 @@ pub(super) enum Command {
     /// Undo the newest change of a store
     Undo(undo::Undo),
     /// Restore a store to an earlier revision
-    Restore(undo::Restore),
+    #[command(
+        after_help = "The text of that revision becomes a new revision. `herma memory show` prints one.\n\nExample:\n  herma memory restore memory 12"
+    )]
+    Restore(undo::OfRevision),
     /// Undo one change of a store, and keep the later ones
-    Revert(undo::Revert),
+    #[command(
+        after_help = "Entries that the change removed are back, entries that it added are gone, and later changes stay. It is refused if a later change replaced or removed an entry that it added.\n\nExample:\n  herma memory revert memory 12"
+    )]
+    Revert(undo::OfRevision),
     /// Print the stores in a format that import reads
     Export(export::Arguments),
     /// Import entries from a file

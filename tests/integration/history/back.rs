@@ -113,3 +113,63 @@ fn the_largest_number_is_no_revision() {
     let reply = raw.call("memory.restore", &json!({ "target": "memory", "revision": u64::MAX }));
     assert_eq!(kind(&reply), "not_found", "{reply}");
 }
+
+#[test]
+fn one_change_of_any_program_is_reverted_and_the_later_ones_stay() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    add(&mut raw, "one");
+    add(&mut raw, "two");
+    // An editor replaces an entry, adds one and moves another, all at once.
+    home.write_store(Target::Memory, "by hand\n§\ntwo\n§\none more".as_bytes());
+    raw.result("memory.list", &json!({}));
+    add(&mut raw, "later");
+    let reverted = raw.result("memory.revert", &json!({ "target": "memory", "revision": 3, "agent": "person" }));
+    let expected = json!({
+        "success": true, "target": "memory", "entries": ["one", "two", "later"], "usage": "0% — 17/2,200 chars",
+        "entry_count": 3, "message": "The change of revision 3 is reverted in MEMORY.md.", "revision": 5,
+    });
+    assert_eq!(reverted, expected);
+    assert_eq!(home.entries(Target::Memory), ["one", "two", "later"]);
+    let row = &log(&mut raw, &json!({ "limit": 1 }))["rows"][0];
+    assert_eq!(
+        json!([row["revision"], row["action"], row["agent"], row["before"], row["after"]]),
+        json!([5, "revert", "person", ["by hand", "two", "one more", "later"], ["one", "two", "later"]])
+    );
+    // A revert is a change like any other. What is reverted already changes nothing.
+    let again = raw.result("memory.revert", &json!({ "target": "memory", "revision": 5 }));
+    assert_eq!(again["revision"], 6, "{again}");
+    let mut entries = home.entries(Target::Memory);
+    entries.sort();
+    assert_eq!(entries, ["by hand", "later", "one more", "two"]);
+    raw.result("memory.undo", &json!({ "target": "memory" }));
+    drop(raw);
+    drop(daemon);
+
+    // The journal has it for the next daemon too.
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let refused = raw.result("memory.revert", &json!({ "target": "memory", "revision": 3 }));
+    assert!(refused["success"] == false && refused["error"].as_str().unwrap().contains("\"by hand\""), "{refused}");
+    let missing = raw.call("memory.revert", &json!({ "target": "memory", "revision": 99 }));
+    assert_eq!(kind(&missing), "not_found", "{missing}");
+    assert!(missing["error"]["message"].as_str().unwrap().contains("1 to 7"), "{missing}");
+    let late = raw.call("memory.revert", &json!({ "target": "memory", "revision": 2, "expected_revision": 1 }));
+    assert_eq!(kind(&late), "conflict", "{late}");
+    assert_eq!(home.entries(Target::Memory), ["one", "two", "later"]);
+}
+
+#[test]
+fn a_revert_makes_no_store_longer_than_its_limit() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let (long, other) = ("a".repeat(1_500), "b".repeat(1_500));
+    add(&mut raw, &long);
+    raw.result("memory.remove", &json!({ "target": "memory", "old_text": "aaa" }));
+    add(&mut raw, &other);
+    let refused = raw.result("memory.revert", &json!({ "target": "memory", "revision": 2 }));
+    assert_eq!((&refused["success"], &refused["over_by"]), (&json!(false), &json!(803)), "{refused}");
+    assert_eq!(home.entries(Target::Memory), [other]);
+}

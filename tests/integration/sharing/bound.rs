@@ -117,3 +117,40 @@ fn what_is_for_one_host_is_not_kept_for_the_others_while_they_are_away() {
         assert_eq!((&removed["host_bound"], removed.get("queued_id")), (&json!(true), None), "{removed}");
     }
 }
+
+#[test]
+fn a_revert_is_of_all_hosts_and_leaves_what_is_for_one() {
+    let Some(server) = server() else { return };
+    let mut one = Host::new(&server, "laptop", "");
+    // At first the host shares nothing.
+    let config = one.home.path().join("herma/config.toml");
+    let shared = std::fs::read(&config).unwrap();
+    std::fs::write(&config, "").unwrap();
+    one.restart();
+    one.add(GCC);
+    one.ask("memory.remove", &json!({ "target": "user", "old_text": "gcc" }));
+    one.add("[host-bound] the desk is upstairs");
+    one.add("likes tea");
+    std::fs::write(&config, shared).unwrap();
+    one.restart();
+    one.ask("shared.join", &json!({}));
+    let other = Host::joined(&server, "server", "");
+    let dog = other.add("owns a dog")["revision"].clone();
+    other.add("owns a cat");
+    one.holds(&["likes tea", "owns a dog", "owns a cat", "[host-bound] the desk is upstairs"]);
+
+    let reverted = one.ask("memory.revert", &json!({ "target": "user", "revision": dog }));
+    assert_eq!((&reverted["success"], &reverted["shared"]), (&json!(true), &json!(true)), "{reverted}");
+    one.holds(&["likes tea", "owns a cat", "[host-bound] the desk is upstairs"]);
+    other.holds(&["likes tea", "owns a cat"]);
+    let row = &other.ask("memory.log", &json!({ "target": "user", "limit": 1 }))["rows"][0];
+    assert_eq!((&row["action"], &row["host"]), (&json!("revert"), &json!("laptop")), "{row}");
+
+    // Changes from before this host joined, of which some were for it alone, never come back into the shared text.
+    for revision in 1..=4 {
+        let kind = one.refused("memory.revert", &json!({ "target": "user", "revision": revision }));
+        assert_eq!(kind, "not_found", "{revision}");
+    }
+    let known = other.ask("memory.log", &json!({ "target": "user" })).to_string();
+    assert!(!known.contains("/opt/gcc") && !known.contains("upstairs"), "{known}");
+}

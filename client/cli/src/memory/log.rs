@@ -37,6 +37,12 @@ pub(crate) struct Arguments {
     raw: bool,
 }
 
+impl Arguments {
+    fn is_filtered(&self) -> bool {
+        self.before.is_some() || self.since.is_some() || self.until.is_some()
+    }
+}
+
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let params = LogParams {
         target: arguments.store.map(Into::into),
@@ -48,8 +54,11 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     };
     let result = context.connect()?.memory_log(params)?;
     out::show(context.common, &result, |result| {
-        let mut text =
-            if result.rows.is_empty() { "no change is kept\n".into() } else { table(result, arguments.store) };
+        let mut text = match (result.rows.is_empty(), arguments.is_filtered()) {
+            (true, true) => "no change matches\n".into(),
+            (true, false) => "no change is kept\n".into(),
+            (false, _) => table(result, arguments.store),
+        };
         for line in notes(context.common, result, arguments.store) {
             text.push_str(&line);
             text.push('\n');

@@ -19,27 +19,12 @@ pub(crate) struct Undo {
     writing: Writing,
 }
 
+/// The arguments of `restore` and `revert`.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "The text of that revision becomes a new revision. `herma memory log` lists the revisions, `herma memory show` prints one.\n\nExample:\n  herma memory restore memory 12"
-)]
-pub(crate) struct Restore {
+pub(crate) struct OfRevision {
     /// The store
     store: Store,
-    /// The revision to restore
-    revision: u64,
-    #[command(flatten)]
-    writing: Writing,
-}
-
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Entries that the change removed are back, entries that it added are gone, and later changes stay. It is refused if a later change replaced or removed an entry that it added. `herma memory log` lists the revisions.\n\nExample:\n  herma memory revert memory 12"
-)]
-pub(crate) struct Revert {
-    /// The store
-    store: Store,
-    /// The revision whose change to undo
+    /// The revision; `herma memory log` lists them
     revision: u64,
     #[command(flatten)]
     writing: Writing,
@@ -56,7 +41,7 @@ pub(super) fn undo(context: &CliContext<'_>, arguments: &Undo) -> Result<(), Fai
     report(context, client, arguments.store, &result)
 }
 
-pub(super) fn restore(context: &CliContext<'_>, arguments: &Restore) -> Result<(), Failure> {
+pub(super) fn restore(context: &CliContext<'_>, arguments: &OfRevision) -> Result<(), Failure> {
     let mut client = context.connect()?;
     let result = client.memory_restore(RestoreParams {
         target: arguments.store.into(),
@@ -68,7 +53,7 @@ pub(super) fn restore(context: &CliContext<'_>, arguments: &Restore) -> Result<(
     report(context, client, arguments.store, &result)
 }
 
-pub(super) fn revert(context: &CliContext<'_>, arguments: &Revert) -> Result<(), Failure> {
+pub(super) fn revert(context: &CliContext<'_>, arguments: &OfRevision) -> Result<(), Failure> {
     let mut client = context.connect()?;
     let result = client.memory_revert(RevertParams {
         target: arguments.store.into(),

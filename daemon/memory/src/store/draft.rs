@@ -198,8 +198,7 @@ impl Draft {
     }
 
     fn restored(&self, store: &Store, revision: u64) -> Result<Applied, EditError> {
-        let unwritten = store.known.iter().flat_map(|known| &known.unwritten);
-        if let Some(row) = self.rows.iter().chain(&store.ahead).chain(unwritten).find(|row| row.revision == revision) {
+        if let Some(row) = self.unwritten(store, revision) {
             return Ok(put_back(&row.after, revision));
         }
         let journal = store.journal.as_ref();
@@ -208,6 +207,12 @@ impl Draft {
             Some(entries) => Ok(put_back(&entries, revision)),
             None => Err(EditError::NotKept { revision, kept: journal.and_then(Journal::kept) }),
         }
+    }
+
+    /// Returns the change that made a revision, if the journal does not have it yet.
+    fn unwritten<'a>(&'a self, store: &'a Store, revision: u64) -> Option<&'a Row> {
+        let unwritten = store.known.iter().flat_map(|known| &known.unwritten);
+        self.rows.iter().chain(&store.ahead).chain(unwritten).find(|row| row.revision == revision)
     }
 
     fn reverted(&self, store: &Store, revision: u64) -> Result<Applied, EditError> {

@@ -367,9 +367,9 @@ pub(super) fn done(applied: Result<Applied, EditError>) -> Outcome<Result<Applie
 fn not_kept(revision: u64, kept: Option<(u64, u64)>) -> Error {
     let words = match kept {
         Some((oldest, newest)) => {
-            format!("the text of revision {revision} is not kept; those of {oldest} to {newest} are")
+            format!("revision {revision} is not kept; {oldest} to {newest} are")
         }
-        None => format!("the text of revision {revision} is not kept; the store has no history yet"),
+        None => format!("revision {revision} is not kept; the store has no history yet"),
     };
     Error::NotFound(words)
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use herma_guard::Policy;
 use herma_memory::render::shown;
-use herma_memory::{Edit, Entry, LogQuery, Row, Target};
-use herma_protocol::memory::{LogParams, LogResult, LogRow, RestoreParams, RevertParams, UndoParams, WriteResult};
+use herma_memory::{Author, Edit, Entry, LogQuery, Row, Target};
+use herma_protocol::memory::{
+    LogParams, LogResult, LogRow, RestoreParams, RevertParams, Target as WireTarget, UndoParams, WriteResult,
+};
 
 use super::written::{strings, written};
 use super::{author, domain_target, wire_target};
@@ -57,10 +59,8 @@ pub(in crate::wire::handler) async fn undo(
     caller: &Caller,
     params: UndoParams,
 ) -> Outcome<WriteResult> {
-    let author = author(params.session, params.agent)?;
-    let target = domain_target(params.target);
-    let report = services.memory.put_back(caller, target, Edit::Undo, params.expected_revision, author).await?;
-    Ok(written(services, report))
+    let UndoParams { target, session, agent, expected_revision } = params;
+    edit_history(services, caller, (target, Edit::Undo), expected_revision, author(session, agent)?).await
 }
 
 pub(in crate::wire::handler) async fn restore(
@@ -68,10 +68,8 @@ pub(in crate::wire::handler) async fn restore(
     caller: &Caller,
     params: RestoreParams,
 ) -> Outcome<WriteResult> {
-    let author = author(params.session, params.agent)?;
-    let (target, edit) = (domain_target(params.target), Edit::Restore(params.revision));
-    let report = services.memory.put_back(caller, target, edit, params.expected_revision, author).await?;
-    Ok(written(services, report))
+    let RestoreParams { target, revision, session, agent, expected_revision } = params;
+    edit_history(services, caller, (target, Edit::Restore(revision)), expected_revision, author(session, agent)?).await
 }
 
 pub(in crate::wire::handler) async fn revert(
@@ -79,9 +77,19 @@ pub(in crate::wire::handler) async fn revert(
     caller: &Caller,
     params: RevertParams,
 ) -> Outcome<WriteResult> {
-    let author = author(params.session, params.agent)?;
-    let (target, edit) = (domain_target(params.target), Edit::Revert(params.revision));
-    let report = services.memory.put_back(caller, target, edit, params.expected_revision, author).await?;
+    let RevertParams { target, revision, session, agent, expected_revision } = params;
+    edit_history(services, caller, (target, Edit::Revert(revision)), expected_revision, author(session, agent)?).await
+}
+
+/// Makes an earlier text of a store, or its text without one change, a new revision.
+async fn edit_history(
+    services: &Services,
+    caller: &Caller,
+    (target, edit): (WireTarget, Edit),
+    expected_revision: Option<u64>,
+    author: Author,
+) -> Outcome<WriteResult> {
+    let report = services.memory.put_back(caller, domain_target(target), edit, expected_revision, author).await?;
     Ok(written(services, report))
 }
 
