@@ -5,14 +5,11 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use herma_disk::file::{self, Created, Temporary};
-use herma_disk::user_file;
+use herma_disk::file::{self, Created};
+use herma_disk::user_file::{self, Draft};
 
 use crate::Failure;
 use crate::diff::{DiffTag, changes};
-
-/// The names of temporary files, before they are renamed.
-const TEMPORARY: Temporary = Temporary { prefix: ".herma.", suffix: "" };
 
 /// The most bytes of a file that are read. A configuration is much smaller.
 const LIMIT: u64 = 8 << 20;
@@ -56,18 +53,18 @@ impl SettingsFile {
     pub fn write(&self, text: &str) -> Result<Option<PathBuf>, Failure> {
         let Some(found) = &self.found else {
             user_file::create_folder(self.path.parent().unwrap_or_else(|| Path::new("/")))?;
-            return match file::create(&self.path, text.as_bytes(), TEMPORARY)? {
+            return match Draft::private(&self.path)?.write(text.as_bytes())?.place(false)? {
                 Created::New => Ok(None),
                 Created::Exists => Err(self.changed("nothing was written")),
             };
         };
         let backup = user_file::back_up(self.text.as_bytes(), found, backups(&self.path))?;
-        let staged = file::stage(&self.path, text.as_bytes(), TEMPORARY)?;
-        staged.sync()?;
+        let draft = Draft::like(&self.path, found)?.write(text.as_bytes())?;
+        draft.sync()?;
         if !self.is_same(found)? {
             return Err(self.changed("nothing was written"));
         }
-        staged.commit()?;
+        draft.place(true)?;
         Ok(Some(backup))
     }
 
@@ -83,7 +80,11 @@ impl SettingsFile {
     /// A step failed. Then the file is unchanged.
     pub fn replace(&self, text: &str) -> Result<(), Failure> {
         user_file::create_folder(self.path.parent().unwrap_or_else(|| Path::new("/")))?;
-        file::replace(&self.path, text.as_bytes(), TEMPORARY)?;
+        let draft = match &self.found {
+            Some(found) => Draft::like(&self.path, found)?,
+            None => Draft::private(&self.path)?,
+        };
+        draft.write(text.as_bytes())?.place(true)?;
         Ok(())
     }
 

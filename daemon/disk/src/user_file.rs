@@ -83,7 +83,10 @@ impl Draft {
 
     /// Begins a file with the mode of another one, and with its owner if this user may give files to
     /// that owner.
-    fn like(path: &Path, found: &Metadata) -> Result<Self, DiskError> {
+    ///
+    /// # Errors
+    /// A folder in which no file can be created, or a mode that can't be set.
+    pub fn like(path: &Path, found: &Metadata) -> Result<Self, DiskError> {
         let draft = begin(path, file::PRIVATE)?;
         match file::keep_owner_and_mode(draft.file.as_file(), found) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -101,9 +104,21 @@ impl Draft {
         self.file.as_file_mut()
     }
 
-    fn write(mut self, content: &[u8]) -> Result<Self, DiskError> {
+    /// Writes content.
+    ///
+    /// # Errors
+    /// A failed write.
+    pub fn write(mut self, content: &[u8]) -> Result<Self, DiskError> {
         self.file.write_all(content).at("write", &self.path)?;
         Ok(self)
+    }
+
+    /// Makes the content durable. The file has no name yet.
+    ///
+    /// # Errors
+    /// A failed sync.
+    pub fn sync(&self) -> Result<(), DiskError> {
+        self.file.as_file().sync_all().at("sync", &self.path)
     }
 
     /// Makes the file durable and gives it its name. Replaces an existing file only if `may_replace`.
@@ -111,8 +126,8 @@ impl Draft {
     /// # Errors
     /// Any failed step.
     pub fn place(self, may_replace: bool) -> Result<Created, DiskError> {
+        self.sync()?;
         let Self { file, path } = self;
-        file.as_file().sync_all().at("sync", &path)?;
         let placed = if may_replace { file.persist(&path) } else { file.persist_noclobber(&path) };
         match placed {
             Ok(_) => file::sync_folder(file::parent(&path))?,
