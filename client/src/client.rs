@@ -146,8 +146,8 @@ impl Client {
     /// No notification came within the timeout of a call plus a second, or the connection broke.
     pub fn next_notification(&mut self) -> Result<Notification, ClientError> {
         loop {
-            if let Some(notifications) = self.notifications.pop_front() {
-                return Ok(notifications);
+            if let Some(notification) = self.notifications.pop_front() {
+                return Ok(notification);
             }
             let bytes = self.read_frame()?;
             if let Incoming::Reply(None | Some(0), Err(error)) = self.decode(bytes, Method::Ping)? {

@@ -84,8 +84,8 @@ mod tests {
 
     #[test]
     fn rate_and_time_left_are_of_this_run() {
-        let message = line((500, 750, 1000), (50, "lines"), Duration::from_secs(10));
-        assert_eq!(message, "██████████████████░░░░░░  75 %  50 lines  5.0/s  0:10 left");
+        let bar = line((500, 750, 1000), (50, "lines"), Duration::from_secs(10));
+        assert_eq!(bar, "██████████████████░░░░░░  75 %  50 lines  5.0/s  0:10 left");
         assert_eq!(line((0, 0, 0), (0, "lines"), Duration::ZERO).matches('█').count(), WIDTH);
         assert_eq!(span(3_725.0), "1:02:05");
     }

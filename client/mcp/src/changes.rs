@@ -51,23 +51,23 @@ impl Changes {
 
     /// Queues every change from now on for the next listen that begins.
     pub(super) fn accept(&self) {
-        let describe = self.describe();
-        lock(&self.accepted).push_back(describe);
+        let receiver = self.subscribe();
+        lock(&self.accepted).push_back(receiver);
     }
 
     /// Returns the receiver that was queued when the listen was accepted.
     pub(super) fn begin(&self) -> Receiver<Readable> {
         let accepted = lock(&self.accepted).pop_front();
-        accepted.unwrap_or_else(|| self.describe())
+        accepted.unwrap_or_else(|| self.subscribe())
     }
 
     /// Returns a receiver of all store changes from now on. If no daemon runs, changes begin when one starts.
-    fn describe(&self) -> Receiver<Readable> {
+    fn subscribe(&self) -> Receiver<Readable> {
         let mut sender = lock(&self.sender);
         if let Some(sender) = &*sender {
             return sender.subscribe();
         }
-        let (started, describe) = broadcast::channel(WAITING);
+        let (started, receiver) = broadcast::channel(WAITING);
         let (ready, watching) = sync_channel(1);
         let watch = Watch::new(self.settings.clone(), started.clone());
         match std::thread::Builder::new().name("changes".into()).spawn(move || watch.run(ready)) {
@@ -76,7 +76,7 @@ impl Changes {
             Err(error) => report(&format!("changes can't be followed: {error}")),
         }
         *sender = Some(started);
-        describe
+        receiver
     }
 
     /// Sends the changes of a resource to a peer from now on.
@@ -88,11 +88,11 @@ impl Changes {
         if followed.task.is_some() {
             return;
         }
-        let mut describe = self.describe();
+        let mut changes = self.subscribe();
         let wanted = Arc::clone(&self.followed);
         let task = tokio::spawn(async move {
             loop {
-                let changed = match describe.recv().await {
+                let changed = match changes.recv().await {
                     Ok(changed) if lock(&wanted).all.contains(&changed) => changed,
                     Ok(_) | Err(RecvError::Lagged(_)) => continue,
                     Err(RecvError::Closed) => return,

@@ -46,11 +46,11 @@ impl Link {
         &self,
         work: impl FnOnce(&mut Connection) -> T + Send + 'static,
     ) -> Result<T, Gone> {
-        let (report, message) = oneshot::channel();
+        let (report, answer) = oneshot::channel();
         // If the MCP client cancelled the call, nobody receives the result.
         let work = Box::new(move |connection: &mut Connection| drop(report.send(work(connection))));
         self.works.send(work).await.map_err(|_| Gone)?;
-        message.await.map_err(|_| Gone)
+        answer.await.map_err(|_| Gone)
     }
 
     /// Starts a call without waiting for it. The call is dropped if too many calls are waiting.

@@ -195,9 +195,9 @@ fn wrong(words: String) -> ClientError {
 /// Returns an error as JSON for a model: the message, the kind, and whether to retry.
 fn describe(error: &ClientError) -> String {
     let ClientError::Rpc(error) = error else { return json!({ "error": error.to_string() }).to_string() };
-    let mut describe = json!({ "error": error.message, "kind": error.kind.name(), "retry": error.kind.retry() });
+    let mut described = json!({ "error": error.message, "kind": error.kind.name(), "retry": error.kind.retry() });
     if let Some(details) = &error.details {
-        describe["data"] = serde_json::from_str(details.get()).unwrap_or_default();
+        described["data"] = serde_json::from_str(details.get()).unwrap_or_default();
     }
-    describe.to_string()
+    described.to_string()
 }

@@ -13,12 +13,12 @@ use serde_json::json;
 fn proxy(upstream: &str, answer: Option<&'static str>) -> String {
     let settings =
         Settings { listen: "127.0.0.1:0".parse().unwrap(), key: "k3y".into(), upstream: upstream.parse().unwrap() };
-    let (shown, address) = channel();
+    let (sender, address) = channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(async move {
             let started = Proxy::listen(settings, move |_| answer.map(str::to_owned)).await.unwrap();
-            shown.send(started.base_url()).unwrap();
+            sender.send(started.base_url()).unwrap();
             started.serve().await;
         });
     });
@@ -32,22 +32,22 @@ type Seen = (String, Vec<u8>);
 fn model() -> (String, Receiver<Seen>, Sender<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/api/v1", listener.local_addr().unwrap());
-    let (shown, requests) = channel();
+    let (sender, requests) = channel();
     let (pieces, to_send) = channel::<Vec<u8>>();
     let to_send = Arc::new(Mutex::new(to_send));
     std::thread::spawn(move || {
         for stream in listener.incoming() {
-            let (stream, shown, to_send) = (stream.unwrap(), shown.clone(), Arc::clone(&to_send));
-            std::thread::spawn(move || serve(stream, &shown, &to_send));
+            let (stream, sender, to_send) = (stream.unwrap(), sender.clone(), Arc::clone(&to_send));
+            std::thread::spawn(move || serve(stream, &sender, &to_send));
         }
     });
     (address, requests, pieces)
 }
 
-fn serve(mut stream: TcpStream, shown: &Sender<Seen>, to_send: &Mutex<Receiver<Vec<u8>>>) {
+fn serve(mut stream: TcpStream, sender: &Sender<Seen>, to_send: &Mutex<Receiver<Vec<u8>>>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     while let Some(request) = request(&mut reader) {
-        shown.send(request).unwrap();
+        sender.send(request).unwrap();
         let to_send = to_send.lock().unwrap();
         // An empty piece ends an answer.
         while let Ok(piece) = to_send.recv() {

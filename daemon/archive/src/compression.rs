@@ -123,9 +123,9 @@ impl CompressionTransaction<'_> {
     pub fn keep(
         self,
         removal: &Removal<'_>,
-        beside: &CompressionExtras<'_>,
+        extras: &CompressionExtras<'_>,
     ) -> Result<Option<SessionRow>, ArchiveError> {
-        let going_on = match beside.continuation {
+        let going_on = match extras.continuation {
             Some(snapshot) => Some(self.continuation(removal, snapshot)?),
             None => None,
         };
@@ -135,16 +135,16 @@ impl CompressionTransaction<'_> {
             None => removed::begin_in(&transaction, &removal.bare())?,
         };
         removed::keep_in(&transaction, removal, &begun)?;
-        if let Some(undoable) = beside.undo {
+        if let Some(undoable) = extras.undo {
             undo::note(&transaction, removal, undoable)?;
         }
-        node::save(&transaction, removal.session, removal.handle, beside.nodes)?;
-        original::save(&transaction, removal, beside.replaced)?;
-        episode::save_anchors(&transaction, removal.session, beside.anchors)?;
-        if let Some(row) = beside.engine {
+        node::save(&transaction, removal.session, removal.handle, extras.nodes)?;
+        original::save(&transaction, removal, extras.replaced)?;
+        episode::save_anchors(&transaction, removal.session, extras.anchors)?;
+        if let Some(row) = extras.engine {
             engine::save(&transaction, removal.session, row)?;
         }
-        constraint::save(&transaction, removal.session, beside.constraints)?;
+        constraint::save(&transaction, removal.session, extras.constraints)?;
         if let Some(row) = &going_on {
             go_on(&transaction, removal, row)?;
         }

@@ -14,7 +14,7 @@ mod take;
 
 pub use self::give::{Parts, ReceivedMessages};
 pub use self::marks::{Held, MOVED, Unsent};
-pub use self::take::{Taking, Took, names_in};
+pub use self::take::{Takeover, TakeoverResult, names_in};
 
 /// Messages in one part.
 const ROWS: usize = 1_000;

@@ -12,9 +12,9 @@ impl Archive {
     pub(crate) fn keep_compression(
         &mut self,
         removal: &Removal<'_>,
-        beside: &CompressionExtras<'_>,
+        extras: &CompressionExtras<'_>,
     ) -> Result<Option<SessionRow>, ArchiveError> {
-        self.compression()?.keep(removal, beside)
+        self.compression()?.keep(removal, extras)
     }
 
     /// Saves a compression that changes nothing but the list.

@@ -20,11 +20,11 @@ pub struct Waiting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SaveVectorsResult {
     /// They are saved.
-    Well,
+    Saved,
     /// They are saved. The earlier ones were deleted, because they had another number of dimensions.
-    Anew,
+    Replaced,
     /// Nothing was saved: no embedder is set, because the archive is another one than before.
-    Nowhere,
+    NoEmbedder,
 }
 
 impl Reader {
@@ -87,7 +87,7 @@ impl Archive {
         vectors: &[(i64, QuantizedVector)],
     ) -> Result<SaveVectorsResult, ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let Some((name, known)) = space(&transaction)? else { return Ok(SaveVectorsResult::Nowhere) };
+        let Some((name, known)) = space(&transaction)? else { return Ok(SaveVectorsResult::NoEmbedder) };
         let is_other = dimensions.is_some() && known.is_some() && known != dimensions;
         if dimensions.is_some() && known != dimensions {
             begin(&transaction, &name, dimensions)?;
@@ -102,7 +102,7 @@ impl Archive {
             }
         }
         transaction.commit()?;
-        Ok(if is_other { SaveVectorsResult::Anew } else { SaveVectorsResult::Well })
+        Ok(if is_other { SaveVectorsResult::Replaced } else { SaveVectorsResult::Saved })
     }
 }
 

@@ -39,7 +39,7 @@ use tokio::sync::{Semaphore, oneshot, watch};
 
 pub(crate) use self::compressions::{CompressionStart, EarlierList, NewList, StagedCompression};
 pub(crate) use self::constraints::{ACTIVE, Added, REMOVED};
-use self::files::{beside, has_log};
+use self::files::{has_log, with_suffix};
 use self::intake::Intake;
 use self::reading::READERS;
 pub(crate) use self::recall::RecallQuery;
@@ -231,7 +231,7 @@ impl ArchiveHandle {
     #[must_use]
     pub(crate) fn bytes(&self) -> u64 {
         let path = &self.shared.path;
-        [path.clone(), beside(path, "-wal")]
+        [path.clone(), with_suffix(path, "-wal")]
             .iter()
             .filter_map(|path| std::fs::metadata(path).ok())
             .map(|file| file.len())

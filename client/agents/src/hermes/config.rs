@@ -145,18 +145,18 @@ pub(super) fn settle(context: &CliContext<'_>, needs: &[Need], is_writing: bool)
         };
         Line { line: need.line, state: if is_done { State::Done } else { State::Open }, was, edit: need.edit }
     });
-    let mut message = ConfigStatus { path, lines: lines.collect(), changes: None, backup: None, refused: data.err() };
-    if let (Ok(file), true, true, None) = (&file, is_writing, message.is_open(), &message.refused) {
+    let mut status = ConfigStatus { path, lines: lines.collect(), changes: None, backup: None, refused: data.err() };
+    if let (Ok(file), true, true, None) = (&file, is_writing, status.is_open(), &status.refused) {
         let edits: Vec<Edit> = needs.iter().map(|need| need.edit).collect();
         match yaml::edit(&file.text, &edits) {
             Ok(text) => {
-                message.backup = file.write(&text)?;
-                message.changes = Some(diff(&file.text, &text));
-                let open = message.lines.iter_mut().filter(|line| line.state == State::Open);
+                status.backup = file.write(&text)?;
+                status.changes = Some(diff(&file.text, &text));
+                let open = status.lines.iter_mut().filter(|line| line.state == State::Open);
                 open.for_each(|line| line.state = State::Written);
             }
-            Err(words) => message.refused = Some(words),
+            Err(words) => status.refused = Some(words),
         }
     }
-    Ok(message)
+    Ok(status)
 }

@@ -41,12 +41,12 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     let is_current = folder.is_current(&own)?;
     let kept = if is_current { Vec::new() } else { plugins.replace(&folder, &own, &edited)? };
     let was = old_plugin::clear(home)?;
-    let message = config::settle(context, &config::needed(arguments.parts), arguments.write_config)?;
+    let status = config::settle(context, &config::needed(arguments.parts), arguments.write_config)?;
 
-    let is_refused = arguments.write_config && message.is_open();
+    let is_refused = arguments.write_config && status.is_open();
     let result = json!({
         "folder": path, "version": VERSION, "files": own.len(), "written": !is_current, "kept": kept,
-        "earlier": was, "config": message,
+        "earlier": was, "config": status,
     });
     out::show(context.common, &result, |_| {
         let verb = if is_current { "there already" } else { "written" };
@@ -64,16 +64,16 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
                 old.display()
             )),
         }
-        text.push_str(&format!("\n{} needs\n", message.path.display()));
-        text.push_str(&message.rows(|state| match state {
+        text.push_str(&format!("\n{} needs\n", status.path.display()));
+        text.push_str(&status.rows(|state| match state {
             State::Done => "  there",
             State::Open => "  MISSING",
             State::Written => "  written",
         }));
-        if message.is_open() {
+        if status.is_open() {
             let hint = "`herma hermes install --write-config` does it";
-            let how = if message.refused.is_some() { "do it by hand" } else { hint };
-            text.push_str(&format!("\n{how}; what is missing:\n\n{}", message.snippet()));
+            let how = if status.refused.is_some() { "do it by hand" } else { hint };
+            text.push_str(&format!("\n{how}; what is missing:\n\n{}", status.snippet()));
         }
         text
     })?;

@@ -99,8 +99,8 @@ fn run_for(python: &Path, home: &Path, probe: &str, patience: Duration) -> Resul
             }
         }
     };
-    let message = tail(out).map_err(failed)?;
-    let last = message.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let printed = tail(out).map_err(failed)?;
+    let last = printed.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     serde_json::from_str(last).map_err(|_| {
         let words = tail(errors).unwrap_or_default();
         let last = words.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
@@ -144,8 +144,8 @@ mod tests {
             ("print('words')", "it said nothing"),
             ("import time; time.sleep(60)", "did not answer within 1 s"),
         ] {
-            let message = ask(probe).unwrap_err();
-            assert!(message.contains(words), "{message}");
+            let error = ask(probe).unwrap_err();
+            assert!(error.contains(words), "{error}");
         }
     }
 
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_python_that_is_none_is_told() {
-        let message = run_for(Path::new("/no/python"), Path::new("/"), "", PATIENCE).unwrap_err();
-        assert!(message.starts_with("/no/python: "), "{message}");
+        let error = run_for(Path::new("/no/python"), Path::new("/"), "", PATIENCE).unwrap_err();
+        assert!(error.starts_with("/no/python: "), "{error}");
     }
 }

@@ -34,8 +34,8 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         removed = place::clear(&folder, &own, &kept)?;
     }
     let is_left = path.exists();
-    let message = config::settle(context, &config::unneeded(), arguments.write_config)?;
-    let result = json!({ "folder": path, "removed": removed.len(), "kept": kept, "left": is_left, "config": message });
+    let status = config::settle(context, &config::unneeded(), arguments.write_config)?;
+    let result = json!({ "folder": path, "removed": removed.len(), "kept": kept, "left": is_left, "config": status });
     out::show(context.common, &result, |_| {
         let mut text = match (is_there, is_left) {
             (false, _) => format!("there was no {}\n", path.display()),
@@ -48,21 +48,21 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         for name in &kept {
             text.push_str(&format!("kept because you changed it: {name} (--force removes it)\n"));
         }
-        let is_named = message.lines.iter().any(|line| line.state != State::Done);
-        if is_named || message.refused.is_some() {
-            text.push_str(&format!("\n{} mentioned herma\n", message.path.display()));
-            text.push_str(&message.rows(|state| match state {
+        let is_named = status.lines.iter().any(|line| line.state != State::Done);
+        if is_named || status.refused.is_some() {
+            text.push_str(&format!("\n{} mentioned herma\n", status.path.display()));
+            text.push_str(&status.rows(|state| match state {
                 State::Done => "  not there",
                 State::Open => "  STILL THERE",
                 State::Written => "  taken out",
             }));
         }
-        if is_named && message.is_open() {
+        if is_named && status.is_open() {
             let hint = "`herma hermes uninstall --write-config` takes it out";
-            text.push_str(if message.refused.is_some() { "take it out by hand\n" } else { hint });
+            text.push_str(if status.refused.is_some() { "take it out by hand\n" } else { hint });
         }
         text
     })?;
-    let is_refused = arguments.write_config && message.is_open();
+    let is_refused = arguments.write_config && status.is_open();
     if is_refused || !kept.is_empty() { Err(Failure::No) } else { Ok(()) }
 }

@@ -25,16 +25,16 @@ impl EffectiveConfig {
 
 /// Reads the configuration with the daemon's program.
 pub(super) fn look(context: &CliContext<'_>, findings: &mut Vec<Finding>) -> Option<EffectiveConfig> {
-    let message = match config::ask(context, None, &["--show-config", "json"]) {
-        Ok(message) => message,
+    let config = match config::ask(context, None, &["--show-config", "json"]) {
+        Ok(config) => config,
         Err(failure) => {
             let words = failure.words().unwrap_or_default();
             findings.push(Finding::error("configuration", words, "fix it, then run herma config check"));
             return None;
         }
     };
-    let message: Value = serde_json::from_str(&message).unwrap_or_default();
-    let rows = message["settings"].as_array().into_iter().flatten();
+    let config: Value = serde_json::from_str(&config).unwrap_or_default();
+    let rows = config["settings"].as_array().into_iter().flatten();
     let changed: Vec<String> = rows
         .clone()
         .filter(|row| row["source"] != "default")

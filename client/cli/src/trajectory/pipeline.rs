@@ -98,29 +98,29 @@ pub(super) fn run(
     let window = Window::new(jobs.saturating_mul(UNDER_WAY));
     let (give, wanted) = channel::<Job>();
     let wanted = Mutex::new(wanted);
-    let (tell, message) = channel::<Answer>();
+    let (sender, answers) = channel::<Answer>();
     std::thread::scope(|scope| {
         for _ in 0..jobs {
-            let (wanted, tell) = (&wanted, tell.clone());
-            scope.spawn(move || work(wanted, &tell, Worker::new(context, manner)));
+            let (wanted, sender) = (&wanted, sender.clone());
+            scope.spawn(move || work(wanted, &sender, Worker::new(context, manner)));
         }
         let window = &window;
         scope.spawn(move || {
             let mut sequence = 0;
             if let Err(failure) = read(files, mark, sample, window, &give, &mut sequence) {
                 // The receiver is already gone.
-                drop(tell.send((sequence, Err(failure))));
+                drop(sender.send((sequence, Err(failure))));
             }
         });
-        let outcome = in_order(&message, window, &mut take);
+        let outcome = in_order(&answers, window, &mut take);
         window.close();
         // Lines in progress are useless now. The workers stop when the receiver is gone.
-        drop(message);
+        drop(answers);
         outcome
     })
 }
 
-fn work(wanted: &Mutex<Receiver<Job>>, tell: &Sender<Answer>, mut worker: Worker<'_>) {
+fn work(wanted: &Mutex<Receiver<Job>>, sender: &Sender<Answer>, mut worker: Worker<'_>) {
     loop {
         let job = wanted.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Job { sequence, work }) = job else { return };
@@ -136,7 +136,7 @@ fn work(wanted: &Mutex<Receiver<Job>>, tell: &Sender<Answer>, mut worker: Worker
             }
         };
         let is_over = answer.is_err();
-        if tell.send((sequence, answer)).is_err() || is_over {
+        if sender.send((sequence, answer)).is_err() || is_over {
             return;
         }
     }
@@ -198,13 +198,13 @@ fn read(
 
 /// Receives the answers, and passes them on in the order of the lines.
 fn in_order(
-    message: &Receiver<Answer>,
+    answers: &Receiver<Answer>,
     window: &Window,
     take: &mut impl FnMut(Next) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let (mut early, mut wanted) = (BTreeMap::new(), 0);
     loop {
-        match message.recv_timeout(LOOK) {
+        match answers.recv_timeout(LOOK) {
             Ok((sequence, answer)) => drop(early.insert(sequence, answer)),
             Err(RecvTimeoutError::Timeout) => take(Next::Waiting)?,
             Err(RecvTimeoutError::Disconnected) => return Ok(()),

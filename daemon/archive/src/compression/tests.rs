@@ -28,22 +28,22 @@ fn the_engine_and_the_rules_change_with_the_list_or_not_at_all() {
     archive.create_session(&session("s")).unwrap();
     let engine = EngineRow { state: "{}".into(), summary: Some("body".into()) };
     let rules = [rule("c_1")];
-    let beside = CompressionExtras { engine: Some(&engine), constraints: &rules, ..CompressionExtras::default() };
-    assert_eq!(archive.keep_compression(&removal("s", "h1", 1, &[(1, "7")], None), &beside).unwrap(), None);
+    let extras = CompressionExtras { engine: Some(&engine), constraints: &rules, ..CompressionExtras::default() };
+    assert_eq!(archive.keep_compression(&removal("s", "h1", 1, &[(1, "7")], None), &extras).unwrap(), None);
     assert_eq!(archive.reader().engine("s").unwrap().as_ref(), Some(&engine));
     assert_eq!(archive.reader().constraints("s").unwrap(), rules);
 
     let later = EngineRow { state: "later".into(), summary: None };
     let more = [rule("c_2")];
     let snapshot = SNAPSHOT();
-    let beside = CompressionExtras {
+    let extras = CompressionExtras {
         engine: Some(&later),
         constraints: &more,
         continuation: Some(&snapshot),
         ..CompressionExtras::default()
     };
     let used = removal("s", "h1", 2, &[], None);
-    assert!(archive.keep_compression(&used, &beside).is_err(), "a handle that was used before");
+    assert!(archive.keep_compression(&used, &extras).is_err(), "a handle that was used before");
     assert_eq!(archive.reader().engine("s").unwrap(), Some(engine));
     assert_eq!(archive.reader().constraints("s").unwrap(), rules);
     assert_eq!(archive.reader().count_sessions().unwrap(), (1, 1));
@@ -61,14 +61,14 @@ fn a_continuation_takes_everything_along_and_ends_the_one_before() {
     let after = [After::Kept(0), After::New(&handoff), After::Kept(2)];
     let engine = EngineRow { state: "{}".into(), summary: Some("body".into()) };
     let (rules, snapshot) = ([rule("c_1")], SNAPSHOT());
-    let beside = CompressionExtras {
+    let extras = CompressionExtras {
         engine: Some(&engine),
         constraints: &rules,
         continuation: Some(&snapshot),
         ..CompressionExtras::default()
     };
     let messages = [(1, bodies[1])];
-    let next = archive.keep_compression(&removal("s", "h", 1, &messages, Some(&after)), &beside).unwrap().unwrap();
+    let next = archive.keep_compression(&removal("s", "h", 1, &messages, Some(&after)), &extras).unwrap().unwrap();
 
     assert_eq!((next.id.as_str(), next.parent.as_deref(), next.generation), ("s-c2", Some("s"), 0));
     assert_eq!((next.title.as_deref(), next.agent.as_deref()), (Some("work #2"), Some("a")));
@@ -84,8 +84,8 @@ fn a_continuation_takes_everything_along_and_ends_the_one_before() {
     assert_eq!(reader.constraints("s-c2").unwrap(), rules);
     assert_eq!(reader.removed("h").unwrap(), [(1, list[1].clone())]);
 
-    let beside = CompressionExtras { continuation: Some(&snapshot), ..CompressionExtras::default() };
-    let later = archive.keep_compression(&removal("s-c2", "i", 1, &[], None), &beside).unwrap().unwrap();
+    let extras = CompressionExtras { continuation: Some(&snapshot), ..CompressionExtras::default() };
+    let later = archive.keep_compression(&removal("s-c2", "i", 1, &[], None), &extras).unwrap().unwrap();
     assert_eq!((later.id.as_str(), later.title.as_deref()), ("s-c3", Some("work #3")));
     assert_eq!(archive.reader().tip("s").unwrap(), "s-c3");
 }

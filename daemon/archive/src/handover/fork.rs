@@ -30,12 +30,12 @@ const OF_COMPRESSION: [(&str, &str); 3] = [("node", "made_by"), ("original", "ha
 pub(super) fn fork(
     transaction: &Transaction<'_>,
     (of, named): (&str, &str),
-    told: &HashSet<Name>,
+    published: &HashSet<Name>,
     handles: &HashSet<String>,
     head: &BTreeMap<String, Rows>,
 ) -> Result<Option<String>, ArchiveError> {
     let known = ids(transaction, of)?;
-    let strays: HashSet<i64> = known.iter().filter(|(name, _)| !told.contains(*name)).map(|(_, id)| *id).collect();
+    let strays: HashSet<i64> = known.iter().filter(|(name, _)| !published.contains(*name)).map(|(_, id)| *id).collect();
     let made: Vec<String> = all_handles(transaction, of)?;
     let made: Vec<String> = made.into_iter().filter(|handle| !handles.contains(handle)).collect();
     if strays.is_empty() && made.is_empty() && !has_other_strays(transaction, of, head)? {
@@ -115,13 +115,13 @@ fn has_other_strays(
     }
     for table in SAID {
         let here = Rows::read(connection, table, "session = ?1", &[&session], "session")?;
-        if head.get(table).is_none_or(|told| told.rows != here.rows) {
+        if head.get(table).is_none_or(|published| published.rows != here.rows) {
             return Ok(true);
         }
     }
     let here = Rows::read(connection, "session", "id = ?1", &[&session], "id")?;
     let set = |rows: &Rows| SET.map(|name| Some(said(rows.rows.first()?.get(rows.place(name)?)?)));
-    Ok(head.get("session").is_none_or(|told| set(told) != set(&here)))
+    Ok(head.get("session").is_none_or(|published| set(published) != set(&here)))
 }
 
 /// Returns a value without the field that each host writes by itself.

@@ -182,13 +182,13 @@ impl Archive {
     /// A failure of the database.
     pub fn republish_unknown(&mut self, known: &HashSet<(String, u64)>) -> Result<(), ArchiveError> {
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let told: Vec<(String, String, u64)> = {
+        let published: Vec<(String, String, u64)> = {
             let query = "SELECT session, birth, term FROM held WHERE holder IS NULL AND sent > 0";
             let mut query = transaction.prepare_cached(query)?;
             let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             rows.collect::<Result<_, _>>()?
         };
-        for (session, ..) in told.into_iter().filter(|(_, birth, term)| !known.contains(&(birth.clone(), *term))) {
+        for (session, ..) in published.into_iter().filter(|(_, birth, term)| !known.contains(&(birth.clone(), *term))) {
             let query = "UPDATE held SET changes = changes + 1, mattered = changes + 1 WHERE session = ?1";
             transaction.prepare_cached(query)?.execute([session])?;
         }

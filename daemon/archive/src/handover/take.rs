@@ -16,7 +16,7 @@ use crate::{Archive, ArchiveError, schema};
 
 /// A session to take over, as another host published it.
 #[derive(Debug, Clone)]
-pub struct Taking {
+pub struct Takeover {
     /// Its id.
     pub session: String,
     /// Its profile.
@@ -39,7 +39,7 @@ pub struct Taking {
 
 /// The result of taking over a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Took {
+pub struct TakeoverResult {
     /// How many messages were not stored here before.
     pub new: usize,
     /// The fork with the content that the other host does not know; `None` if it knows everything.
@@ -75,46 +75,47 @@ impl Archive {
     /// - A message without its text.
     /// - A session that this host has, or of which it knows a later term.
     /// - A failure of the database.
-    pub fn take_session(&mut self, taking: &Taking) -> Result<Took, ArchiveError> {
-        self.take(taking, true)
+    pub fn take_session(&mut self, takeover: &Takeover) -> Result<TakeoverResult, ArchiveError> {
+        self.take(takeover, true)
     }
 
     /// Checks whether a session can be taken over: takes it over and rolls back.
     ///
     /// # Errors
     /// As [`Self::take_session`].
-    pub fn try_session(&mut self, taking: &Taking) -> Result<(), ArchiveError> {
-        self.take(taking, false).map(drop)
+    pub fn try_session(&mut self, takeover: &Takeover) -> Result<(), ArchiveError> {
+        self.take(takeover, false).map(drop)
     }
 
-    fn take(&mut self, taking: &Taking, is_kept: bool) -> Result<Took, ArchiveError> {
-        let misfit = |words: String| ArchiveError::Misfit { session: taking.session.clone(), words };
-        if !(OLDEST..=schema::known()).contains(&taking.version) {
+    fn take(&mut self, takeover: &Takeover, is_kept: bool) -> Result<TakeoverResult, ArchiveError> {
+        let misfit = |words: String| ArchiveError::Misfit { session: takeover.session.clone(), words };
+        if !(OLDEST..=schema::known()).contains(&takeover.version) {
             let words = "it was published by another version of herma; update the older one";
-            return Err(misfit(format!("{words} (tables of version {})", taking.version)));
+            return Err(misfit(format!("{words} (tables of version {})", takeover.version)));
         }
-        let told = Session::read(&taking.parts).map_err(|words| misfit(words.to_owned()))?;
+        let published = Session::read(&takeover.parts).map_err(|words| misfit(words.to_owned()))?;
         let transaction = self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.pragma_update(None, "defer_foreign_keys", "ON")?;
         for (table, _) in HEAD_TABLES.iter().chain(&MADE_TABLES) {
-            for rows in std::iter::once(&told.head).chain(&told.made).filter_map(|tables| tables.get(*table)) {
+            for rows in std::iter::once(&published.head).chain(&published.made).filter_map(|tables| tables.get(*table))
+            {
                 if let Some(column) = rows.unknown(&transaction, table)? {
                     return Err(misfit(format!("its {table} has a column {column:?} that is not known")));
                 }
             }
         }
-        check_term(&transaction, taking)?;
-        let fork = if exists(&transaction, &taking.session)? {
-            let names = told.messages.iter().map(|told| told.name).collect();
-            fork(&transaction, (&taking.session, &taking.fork), &names, &told.handles(), &told.head)?
+        check_term(&transaction, takeover)?;
+        let fork = if exists(&transaction, &takeover.session)? {
+            let names = published.messages.iter().map(|published| published.name).collect();
+            fork(&transaction, (&takeover.session, &takeover.fork), &names, &published.handles(), &published.head)?
         } else {
             None
         };
-        let new = replace(&transaction, taking, &told)?;
+        let new = replace(&transaction, takeover, &published)?;
         if is_kept {
             transaction.commit()?;
         }
-        Ok(Took { new, fork })
+        Ok(TakeoverResult { new, fork })
     }
 }
 
@@ -122,19 +123,21 @@ impl Archive {
 /// parts are no session's.
 #[must_use]
 pub fn names_in(parts: &BTreeMap<String, String>) -> Option<Vec<(Name, u64)>> {
-    Some(messages(parts)?.into_iter().map(|told| (told.name, told.bytes)).collect())
+    Some(messages(parts)?.into_iter().map(|published| (published.name, published.bytes)).collect())
 }
 
 /// Returns an error if this host has a later state, which the state that another host had before must not replace.
-fn check_term(connection: &Connection, taking: &Taking) -> Result<(), ArchiveError> {
+fn check_term(connection: &Connection, takeover: &Takeover) -> Result<(), ArchiveError> {
     let query = "SELECT term, holder IS NULL FROM held WHERE session = ?1 AND birth = ?2";
     let known = connection
         .prepare_cached(query)?
-        .query_row([&taking.session, &taking.birth], |row| Ok((row.get::<_, u64>(0)?, row.get::<_, bool>(1)?)));
+        .query_row([&takeover.session, &takeover.birth], |row| Ok((row.get::<_, u64>(0)?, row.get::<_, bool>(1)?)));
     match known.optional()? {
-        Some((term, is_here)) if term > taking.term || (term == taking.term && is_here && taking.holder.is_some()) => {
+        Some((term, is_here))
+            if term > takeover.term || (term == takeover.term && is_here && takeover.holder.is_some()) =>
+        {
             let words = "this host has a later state of it".to_owned();
-            Err(ArchiveError::Misfit { session: taking.session.clone(), words })
+            Err(ArchiveError::Misfit { session: takeover.session.clone(), words })
         }
         _ => Ok(()),
     }
@@ -182,10 +185,10 @@ impl Session {
 }
 
 /// Replaces the local session with the published one. Returns how many messages are new.
-fn replace(transaction: &Transaction<'_>, taking: &Taking, told: &Session) -> Result<usize, ArchiveError> {
-    let Taking { session, profile, .. } = taking;
+fn replace(transaction: &Transaction<'_>, takeover: &Takeover, published: &Session) -> Result<usize, ArchiveError> {
+    let Takeover { session, profile, .. } = takeover;
     let known = ids(transaction, session)?;
-    if let Some(rows) = told.head.get("session") {
+    if let Some(rows) = published.head.get("session") {
         if exists(transaction, session)? {
             rows.update(transaction, "session", ("id", session))?
         } else {
@@ -202,26 +205,26 @@ fn replace(transaction: &Transaction<'_>, taking: &Taking, told: &Session) -> Re
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [session])?;
         }
     }
-    for (table, rows) in told.head.iter().filter(|(table, _)| *table != "session") {
+    for (table, rows) in published.head.iter().filter(|(table, _)| *table != "session") {
         match table.as_str() {
             "recall_call" => rows.insert(transaction, table, ("session", &key))?,
             _ => rows.insert(transaction, table, ("session", session))?,
         }
     }
-    let places: Vec<i64> = place_messages(transaction, taking, key, &known, &told.messages)?;
+    let places: Vec<i64> = place_messages(transaction, takeover, key, &known, &published.messages)?;
     for (table, _) in MADE_TABLES {
-        for rows in told.made.iter().filter_map(|tables| tables.get(table)) {
+        for rows in published.made.iter().filter_map(|tables| tables.get(table)) {
             with_ids(rows.clone(), &places).insert(transaction, table, ("session", session))?;
         }
     }
-    note_held(transaction, taking)?;
-    Ok(told.messages.iter().filter(|told| !known.contains_key(&told.name)).count())
+    note_held(transaction, takeover)?;
+    Ok(published.messages.iter().filter(|published| !known.contains_key(&published.name)).count())
 }
 
 /// Notes the host that has the session from now on. If it is this host, the session's setting changes, so that this
 /// host assigns other names than those before it. If it is another host, the session ends here.
-fn note_held(transaction: &Transaction<'_>, taking: &Taking) -> Result<(), ArchiveError> {
-    let Taking { session, birth, term, holder, .. } = taking;
+fn note_held(transaction: &Transaction<'_>, takeover: &Takeover) -> Result<(), ArchiveError> {
+    let Takeover { session, birth, term, holder, .. } = takeover;
     match holder {
         Some(_) => {
             let query = "UPDATE session SET end_reason = ?2, ended_at = coalesce(last_active, started_at)
@@ -249,12 +252,12 @@ fn note_held(transaction: &Transaction<'_>, taking: &Taking) -> Result<(), Archi
 /// the messages.
 fn place_messages(
     transaction: &Transaction<'_>,
-    taking: &Taking,
+    takeover: &Takeover,
     key: i64,
     known: &HashMap<Name, i64>,
-    told: &[PublishedMessage],
+    published: &[PublishedMessage],
 ) -> Result<Vec<i64>, ArchiveError> {
-    let new = told.iter().filter(|told| !known.contains_key(&told.name)).count();
+    let new = published.iter().filter(|published| !known.contains_key(&published.name)).count();
     let mut free = take_ids(transaction, new)?..;
     let mut place = transaction.prepare(
         "INSERT INTO message_row (id, session, generation, position, role, time, compression, recalled, body)
@@ -268,18 +271,18 @@ fn place_messages(
         "INSERT INTO came (session, archive, through) VALUES (?1, ?2, ?3)
          ON CONFLICT (session, archive) DO UPDATE SET through = max(through, excluded.through)",
     )?;
-    let mut ids = Vec::with_capacity(told.len());
-    for one in told {
+    let mut ids = Vec::with_capacity(published.len());
+    for one in published {
         let id = match known.get(&one.name) {
             Some(id) => *id,
             None => {
-                let text = text_of(taking, one)?;
+                let text = text_of(takeover, one)?;
                 let id = free.next().unwrap_or(i64::MAX);
                 keep.execute(params![id, text])?;
                 // This includes a message of this archive that is gone from it: it gets another id here, and is not
                 // uploaded again.
                 name.execute(params![id, one.name.0, one.name.1])?;
-                received.execute(params![taking.session, one.name.0, one.name.1])?;
+                received.execute(params![takeover.session, one.name.0, one.name.1])?;
                 id
             }
         };
@@ -291,14 +294,15 @@ fn place_messages(
 }
 
 /// Returns the text of a message that is not stored here.
-fn text_of<'a>(taking: &'a Taking, told: &PublishedMessage) -> Result<&'a str, ArchiveError> {
-    let is_it =
-        |text: &&String| u64::try_from(text.len()) == Ok(told.bytes) && serde_json::from_str::<&RawValue>(text).is_ok();
-    taking.texts.get(&told.name).filter(is_it).map(String::as_str).ok_or_else(|| ArchiveError::Misfit {
-        session: taking.session.clone(),
+fn text_of<'a>(takeover: &'a Takeover, published: &PublishedMessage) -> Result<&'a str, ArchiveError> {
+    let is_it = |text: &&String| {
+        u64::try_from(text.len()) == Ok(published.bytes) && serde_json::from_str::<&RawValue>(text).is_ok()
+    };
+    takeover.texts.get(&published.name).filter(is_it).map(String::as_str).ok_or_else(|| ArchiveError::Misfit {
+        session: takeover.session.clone(),
         words: format!(
             "message msg_{:08x}-{} of it is not in the database as it was said; it can only go on on the host that has it",
-            told.name.0, told.name.1
+            published.name.0, published.name.1
         ),
     })
 }
@@ -341,12 +345,12 @@ fn generation(made: &BTreeMap<String, Rows>) -> i64 {
 }
 
 fn messages(parts: &BTreeMap<String, String>) -> Option<Vec<PublishedMessage>> {
-    let mut told = Vec::new();
+    let mut published = Vec::new();
     let mut at = 0;
     while let Some(part) = parts.get(&format!("{MESSAGES}{at}")) {
         let rows: Vec<Value> = serde_json::from_str(part).ok()?;
         for row in &rows {
-            told.push(PublishedMessage {
+            published.push(PublishedMessage {
                 name: (u32::try_from(row.get(0)?.as_u64()?).ok()?, row.get(1)?.as_u64()?),
                 generation: row.get(2)?.as_i64()?,
                 position: row.get(3)?.as_i64()?,
@@ -362,5 +366,5 @@ fn messages(parts: &BTreeMap<String, String>) -> Option<Vec<PublishedMessage>> {
         }
         at += 1;
     }
-    Some(told)
+    Some(published)
 }

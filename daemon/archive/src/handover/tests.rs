@@ -80,13 +80,13 @@ impl Host {
         let undoable = Undoable { length: position, slots: &after, list: &texts };
         let engine = EngineRow { state: format!("{{\"at\":{generation}}}"), summary: Some("before".into()) };
         let nodes = [node];
-        let beside = CompressionExtras {
+        let extras = CompressionExtras {
             undo: Some(&undoable),
             engine: Some(&engine),
             nodes: &nodes,
             ..CompressionExtras::default()
         };
-        self.archive.keep_compression(&removal, &beside).unwrap();
+        self.archive.keep_compression(&removal, &extras).unwrap();
     }
 
     fn undo(&mut self, salt: &str) {
@@ -107,8 +107,8 @@ impl Host {
         outbox.messages.into_iter().map(|message| ((own, message.id), message.body)).collect()
     }
 
-    fn taking(parts: &Parts, texts: &HashMap<Name, String>, holder: Option<&str>) -> Taking {
-        Taking {
+    fn takeover(parts: &Parts, texts: &HashMap<Name, String>, holder: Option<&str>) -> Takeover {
+        Takeover {
             session: "s".into(),
             profile: "default".into(),
             birth: parts.held.birth.clone(),
@@ -126,11 +126,11 @@ impl Host {
         parts: &Parts,
         texts: &HashMap<Name, String>,
         holder: Option<&str>,
-    ) -> Result<Took, ArchiveError> {
-        self.archive.take_session(&Self::taking(parts, texts, holder))
+    ) -> Result<TakeoverResult, ArchiveError> {
+        self.archive.take_session(&Self::takeover(parts, texts, holder))
     }
 
-    fn told(&self) {
+    fn published(&self) {
         for unsent in self.archive.reader().unsent(&["default".into()], 10).unwrap() {
             self.archive.mark_published(&unsent).unwrap();
         }
@@ -171,7 +171,7 @@ fn a_session_goes_to_another_host_and_back_with_all_that_it_has() {
     a.archive.save_constraint("s", &rule("r1")).unwrap();
     a.say("a again");
     let parts = a.give();
-    a.told();
+    a.published();
     let mut texts = a.brings();
     assert_eq!(parts.newest, a.brings().keys().map(|name| name.1).max().unwrap());
     let took = b.take(&parts, &texts, None).unwrap();
@@ -213,7 +213,7 @@ fn what_the_other_host_does_not_know_goes_on_by_itself() {
     let (mut a, mut b) = (Host::new(), Host::new());
     a.archive.create_session(&session("s")).unwrap();
     (0..5).for_each(|at| a.say(&format!("a {at}")));
-    a.told();
+    a.published();
     let (parts, texts) = (a.give(), a.brings());
     b.take(&parts, &texts, None).unwrap();
     b.say("b goes on");
@@ -252,7 +252,7 @@ fn a_rule_that_came_late_is_kept_and_figures_are_not_worth_a_session() {
         let (mut a, mut b) = (Host::new(), Host::new());
         a.archive.create_session(&session("s")).unwrap();
         a.say("one");
-        a.told();
+        a.published();
         let (parts, texts) = (a.give(), a.brings());
         b.take(&parts, &texts, None).unwrap();
         if late {
@@ -304,7 +304,7 @@ fn what_can_t_be_taken_changes_nothing() {
         assert!(b.take(&parts, texts, None).is_err(), "{what}");
         assert_eq!(b.archive.reader().count_sessions().unwrap(), (0, 0), "{what}");
     }
-    b.archive.try_session(&Host::taking(&parts, &texts, None)).unwrap();
+    b.archive.try_session(&Host::takeover(&parts, &texts, None)).unwrap();
     assert_eq!(b.archive.reader().count_sessions().unwrap(), (0, 0), "it was only tried");
     b.take(&parts, &texts, None).unwrap();
 }
@@ -314,7 +314,7 @@ fn an_archive_that_counts_as_another_one_keeps_the_names_that_others_know() {
     let (mut a, mut b) = (Host::new(), Host::new());
     a.archive.create_session(&session("s")).unwrap();
     (0..3).for_each(|at| a.say(&format!("a {at}")));
-    a.told();
+    a.published();
     let (before, identity) = (a.give(), identity(a.archive.connection()).unwrap());
     let texts = a.brings();
     a.archive.note_shipped(identity, before.newest).unwrap();
@@ -414,7 +414,7 @@ proptest! {
                 }
             }
             if matches!(step, Step::Move) {
-                now.told();
+                now.published();
                 texts.extend(now.brings());
                 let parts = now.give();
                 prop_assert_eq!(other.take(&parts, &texts, None).unwrap().fork, None);

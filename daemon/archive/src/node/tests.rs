@@ -50,12 +50,12 @@ fn what_stayed_in_a_shorter_form_does_not_come_back_with_a_node() {
         is_transcript: true,
     };
     let nodes = [node("s", 0, 0, 1..5, Stands::Messages(1..5))];
-    let beside = CompressionExtras {
+    let extras = CompressionExtras {
         nodes: &nodes,
         replaced: &[Shortened { from: 3, to: 2, body: &short }],
         ..CompressionExtras::default()
     };
-    archive.keep_compression(&removal, &beside).unwrap();
+    archive.keep_compression(&removal, &extras).unwrap();
     let opened = archive.reader().node_messages("s", "nod_s_0").unwrap().unwrap().1;
     assert_eq!(opened, [texts[1], texts[2], texts[4]]);
     let paged = archive.reader().gone_range("cmp_s_1", 0..u64::MAX, 1, 2).unwrap();
@@ -127,9 +127,9 @@ fn compress(archive: &mut Archive, id: &str, generation: u64, nodes: &[NodeRow],
         is_transcript: true,
     };
     let undoable = Undoable { length: 10, slots: &after, list: &texts };
-    let beside =
+    let extras =
         CompressionExtras { undo: Some(&undoable), nodes, continuation: go_on, ..CompressionExtras::default() };
-    archive.keep_compression(&removal, &beside).unwrap();
+    archive.keep_compression(&removal, &extras).unwrap();
 }
 
 fn count(archive: &Archive, session: &str) -> u64 {

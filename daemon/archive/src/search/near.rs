@@ -66,8 +66,8 @@ pub(super) fn nearest(
     let mut rows = query.query(values.as_slice())?;
     let mut found: Vec<(f32, i64)> = Vec::new();
     while let Some(row) = rows.next()? {
-        if let Some(cosine_similarity) = cosine_similarity(row.get_ref(1)?.as_blob().unwrap_or_default(), &unit) {
-            found.push((cosine_similarity, row.get(0)?));
+        if let Some(similarity) = cosine_similarity(row.get_ref(1)?.as_blob().unwrap_or_default(), &unit) {
+            found.push((similarity, row.get(0)?));
         }
     }
     found.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));

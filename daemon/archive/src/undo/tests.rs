@@ -42,8 +42,8 @@ impl Cut<'_> {
         };
         let undoable = Undoable { length: to_u64(self.list.len()), slots: &slots, list: &new };
         let engine = EngineRow { state: format!("after {}", self.handle), summary: None };
-        let beside = CompressionExtras { undo: Some(&undoable), engine: Some(&engine), ..CompressionExtras::default() };
-        archive.keep_compression(&removal, &beside).unwrap();
+        let extras = CompressionExtras { undo: Some(&undoable), engine: Some(&engine), ..CompressionExtras::default() };
+        archive.keep_compression(&removal, &extras).unwrap();
         new.into_iter().map(str::to_owned).collect()
     }
 }

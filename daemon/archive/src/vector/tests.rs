@@ -16,7 +16,7 @@ fn what_is_alike_is_found_without_a_word_of_it() {
         archive.append(id, 0, 0, &[&texts[0], &texts[1]], 2.0).unwrap();
     }
     archive.index_pending(10).unwrap();
-    assert_eq!(archive.keep_vectors(Some(3), &[]).unwrap(), SaveVectorsResult::Nowhere);
+    assert_eq!(archive.keep_vectors(Some(3), &[]).unwrap(), SaveVectorsResult::NoEmbedder);
     archive.use_embedder("e").unwrap();
     let waiting = archive.reader().without_vector(0, 10).unwrap();
     assert_eq!(waiting.newest, 4);
@@ -51,8 +51,8 @@ fn what_is_alike_is_found_without_a_word_of_it() {
     archive.remove_session("t").unwrap();
     assert_eq!(archive.reader().count_vectors().unwrap(), (2, 2));
     // Vectors with another number of dimensions, or of another embedder, can't be compared with these.
-    let anew = archive.keep_vectors(Some(2), &[(1, QuantizedVector::of(&[1.0, 0.0]))]).unwrap();
-    assert_eq!(anew, SaveVectorsResult::Anew);
+    let replaced = archive.keep_vectors(Some(2), &[(1, QuantizedVector::of(&[1.0, 0.0]))]).unwrap();
+    assert_eq!(replaced, SaveVectorsResult::Replaced);
     assert_eq!(archive.reader().count_vectors().unwrap().0, 1);
     archive.use_embedder("e").unwrap();
     assert_eq!(archive.reader().count_vectors().unwrap().0, 1);

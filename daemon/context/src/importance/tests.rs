@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing::{call_of, result, say};
 
-fn described(messages: &[Message]) -> Vec<(u32, Vec<Reason>)> {
+fn scored(messages: &[Message]) -> Vec<(u32, Vec<Reason>)> {
     importance(messages).into_iter().map(|one| (one.score, one.reasons)).collect()
 }
 
@@ -24,7 +24,7 @@ fn what_refers_to_a_message_makes_it_important() {
         say("user", "thanks"),
     ];
     assert_eq!(
-        described(&list),
+        scored(&list),
         [
             (0, vec![]),
             (0, vec![]),
@@ -53,7 +53,7 @@ fn an_error_is_open_until_a_call_of_its_kind_goes_well() {
         run("3", "pytest -q tests"),
         result("3", r#"{"output": "2 passed", "error": null}"#),
     ];
-    let scores: Vec<u32> = described(&list).into_iter().map(|(score, _)| score).collect();
+    let scores: Vec<u32> = scored(&list).into_iter().map(|(score, _)| score).collect();
     assert_eq!(scores, [0, 0, 0, OPEN_ERROR, 0, 0]);
 }
 
@@ -61,7 +61,7 @@ fn an_error_is_open_until_a_call_of_its_kind_goes_well() {
 fn a_score_has_an_end() {
     let names: Vec<String> = (0..400).map(|at| format!("order_{at}_x")).collect();
     let list = [result("1", &names.join(" ")), call_of("2", "get", &format!(r#"{{"all": "{}"}}"#, names.join(" ")))];
-    assert_eq!(described(&list)[0].0, MOST_USED);
+    assert_eq!(scored(&list)[0].0, MOST_USED);
 }
 
 proptest::proptest! {

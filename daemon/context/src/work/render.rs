@@ -50,19 +50,19 @@ impl<'a> Outline<'a> {
 
     /// Returns the most chars that all of it would need.
     pub(crate) fn chars(&self) -> usize {
-        let described =
+        let renderings =
             self.parts.iter().filter_map(|part| part.field.as_ref().map(|(_, text)| text.chars().count() + 2));
         let named = self.ranked.iter().map(|entity| entity.kind.chars().count() + entity.id.chars().count() + 4);
-        described.chain(named).sum()
+        renderings.chain(named).sum()
     }
 
     /// Returns the chars for all fields, and for the names in the arguments of calls. Other names may be
     /// needed, these are.
     pub(crate) fn needed_chars(&self) -> usize {
-        let described =
+        let renderings =
             self.parts.iter().filter_map(|part| part.field.as_ref().map(|(_, text)| text.chars().count() + 2));
         let given = self.ranked.iter().filter(|entity| entity.given > 0);
-        described.chain(given.map(|entity| entity.kind.chars().count() + entity.id.chars().count() + 4)).sum()
+        renderings.chain(given.map(|entity| entity.kind.chars().count() + entity.id.chars().count() + 4)).sum()
     }
 
     /// Renders the best parts that fit and are not already elsewhere.
@@ -74,7 +74,7 @@ impl<'a> Outline<'a> {
             said: HashSet::new(),
             in_fields: HashSet::new(),
             kinds: HashSet::new(),
-            described: vec![Rendering::Not; self.ranked.len()],
+            renderings: vec![Rendering::Not; self.ranked.len()],
         };
         let mut heap: BinaryHeap<Next> = (0..).zip(&self.parts).map(|(at, part)| choice.next(at, part)).collect();
         while let Some(next) = heap.pop().filter(|next| next.ratio > 0.0) {
@@ -156,7 +156,7 @@ struct Choice<'a> {
     in_fields: HashSet<&'a str>,
     /// Kinds with entities that are only named.
     kinds: HashSet<&'a str>,
-    described: Vec<Rendering>,
+    renderings: Vec<Rendering>,
 }
 
 impl<'a> Choice<'a> {
@@ -193,7 +193,7 @@ impl<'a> Choice<'a> {
         let Some(entity) = self.entity(part) else { return usize::MAX };
         let name = entity.id.chars().count();
         let kind = entity.kind.chars().count();
-        match (&part.field, self.described.get(part.of)) {
+        match (&part.field, self.renderings.get(part.of)) {
             (None, Some(Rendering::Not)) if can_be_listed(entity) => {
                 if self.kinds.contains(entity.kind.as_str()) {
                     name + ", ".len()
@@ -204,9 +204,7 @@ impl<'a> Choice<'a> {
             (Some((_, text)), Some(Rendering::Not | Rendering::Named)) => {
                 kind + 1 + name + ": \n".len() + text.chars().count()
             }
-            (Some((at, _)), Some(Rendering::Line(fields))) if fields.iter().any(|(described, _)| described == at) => {
-                usize::MAX
-            }
+            (Some((at, _)), Some(Rendering::Line(fields))) if fields.iter().any(|(field, _)| field == at) => usize::MAX,
             (Some((_, text)), Some(Rendering::Line(_))) => text.chars().count() + "; ".len(),
             _ => usize::MAX,
         }
@@ -220,22 +218,22 @@ impl<'a> Choice<'a> {
         if part.field.is_some() {
             self.in_fields.extend(&part.values);
         }
-        let Some(described) = self.described.get_mut(part.of) else { return };
-        match (&part.field, &mut *described) {
+        let Some(rendering) = self.renderings.get_mut(part.of) else { return };
+        match (&part.field, &mut *rendering) {
             (None, _) => {
-                *described = Rendering::Named;
+                *rendering = Rendering::Named;
                 self.kinds.insert(&entity.kind);
             }
             (Some(field), Rendering::Line(fields)) => fields.push(field.clone()),
-            (Some(field), _) => *described = Rendering::Line(vec![field.clone()]),
+            (Some(field), _) => *rendering = Rendering::Line(vec![field.clone()]),
         }
     }
 
     fn text(self) -> String {
         let mut lines = Vec::new();
         let mut kinds: Vec<(&str, Vec<&str>)> = Vec::new();
-        for (described, entity) in self.described.into_iter().zip(&self.outline.ranked) {
-            match described {
+        for (rendering, entity) in self.renderings.into_iter().zip(&self.outline.ranked) {
+            match rendering {
                 Rendering::Not => {}
                 Rendering::Named if self.in_fields.contains(entity.id.as_str()) => {}
                 Rendering::Line(mut fields) => {

@@ -220,7 +220,7 @@ impl<T> NewList<T> {
         let nodes: Vec<NodeRow> = self.compressed.nodes.iter().map(nodes::row).collect();
         let anchors: Vec<(u64, String)> =
             self.compressed.anchors.iter().map(|(number, after)| (*number, after.to_string())).collect();
-        let beside = CompressionExtras {
+        let extras = CompressionExtras {
             engine: Some(&engine),
             constraints: &constraints,
             continuation: self.continuation.as_ref(),
@@ -229,7 +229,7 @@ impl<T> NewList<T> {
             replaced: &replaced,
             anchors: &anchors,
         };
-        let going_on = keeping.keep(&removal, &beside)?;
+        let going_on = keeping.keep(&removal, &extras)?;
         Ok((self.then)(going_on))
     }
 }

@@ -6,13 +6,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The suffixes that SQLite appends to the archive's name for its log and the log's index.
-const BESIDE: [&str; 2] = ["-wal", "-shm"];
+const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 
 /// The device and inode of each file, if it exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Files {
     archive: Option<(u64, u64)>,
-    beside: [Option<(u64, u64)>; 2],
+    companions: [Option<(u64, u64)>; 2],
 }
 
 /// A change of the files since they were opened.
@@ -29,7 +29,7 @@ pub(super) enum Change {
 impl Files {
     /// Returns the files that exist now.
     pub(super) fn at(path: &Path) -> Self {
-        Self { archive: identity(path), beside: BESIDE.map(|suffix| identity(&beside(path, suffix))) }
+        Self { archive: identity(path), companions: COMPANIONS.map(|suffix| identity(&with_suffix(path, suffix))) }
     }
 
     /// Returns how the files have changed. A file that is new is no change, because SQLite creates its log when it
@@ -43,7 +43,7 @@ impl Files {
             return Some(if now.archive.is_none() { Change::Removed } else { Change::Replaced });
         }
         let is_lost = |(before, now): (&Option<_>, &Option<_>)| before.is_some() && before != now;
-        if self.beside.iter().zip(&now.beside).any(is_lost) {
+        if self.companions.iter().zip(&now.companions).any(is_lost) {
             return Some(Change::LogLost);
         }
         *self = now;
@@ -53,8 +53,8 @@ impl Files {
     /// Removes the remaining log of an archive that was closed and copied. Keeps a log that now belongs to another
     /// archive.
     pub(super) fn remove_log(&self, path: &Path) -> io::Result<()> {
-        for (suffix, known) in BESIDE.iter().zip(&self.beside) {
-            let name = beside(path, suffix);
+        for (suffix, known) in COMPANIONS.iter().zip(&self.companions) {
+            let name = with_suffix(path, suffix);
             if known.is_some() && identity(&name) == *known {
                 herma_disk::file::remove(&name).map_err(|error| error.source)?;
             }
@@ -70,11 +70,11 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 
 /// Returns the paths of the archive, its log and the log's index, which belong together.
 pub(super) fn all(path: &Path) -> [PathBuf; 3] {
-    [path.to_owned(), beside(path, BESIDE[0]), beside(path, BESIDE[1])]
+    [path.to_owned(), with_suffix(path, COMPANIONS[0]), with_suffix(path, COMPANIONS[1])]
 }
 
 /// Returns the archive's path with a suffix.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
@@ -83,7 +83,7 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 /// Whether SQLite's log exists; a closed database has none. An empty log counts too: a removal empties the log, and a
 /// reader writes nothing to it.
 pub(super) fn has_log(path: &Path) -> bool {
-    beside(path, BESIDE[0]).exists()
+    with_suffix(path, COMPANIONS[0]).exists()
 }
 
 /// Whether something exists here that may contain sessions. An empty file does not count.
@@ -104,21 +104,21 @@ mod tests {
     fn changes_are_told_apart() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
-        let put = |suffix: &str| fs::write(beside(&path, suffix), "x").unwrap();
-        let take = |suffix: &str| fs::remove_file(beside(&path, suffix)).unwrap();
+        let put = |suffix: &str| fs::write(with_suffix(&path, suffix), "x").unwrap();
+        let take = |suffix: &str| fs::remove_file(with_suffix(&path, suffix)).unwrap();
         put("");
         let mut files = Files::at(&path);
         assert_eq!(files.change(&path), None);
         put("-wal");
         assert_eq!((files.change(&path), files.change(&path)), (None, None));
-        let moved = beside(&path, "-moved");
-        fs::rename(beside(&path, "-wal"), &moved).unwrap();
+        let moved = with_suffix(&path, "-moved");
+        fs::rename(with_suffix(&path, "-wal"), &moved).unwrap();
         assert_eq!(files.change(&path), Some(Change::LogLost));
         put("-wal");
         assert_eq!(files.change(&path), Some(Change::LogLost));
         files.remove_log(&path).unwrap();
         assert!(has_log(&path), "the log of another one");
-        fs::rename(&moved, beside(&path, "-wal")).unwrap();
+        fs::rename(&moved, with_suffix(&path, "-wal")).unwrap();
         files.remove_log(&path).unwrap();
         assert!(!has_log(&path));
         fs::rename(&path, &moved).unwrap();

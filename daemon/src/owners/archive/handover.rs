@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use herma_archive::handover::{Held, Name, Parts, ReceivedMessages, Taking, Took, Unsent};
+use herma_archive::handover::{Held, Name, Parts, ReceivedMessages, Takeover, TakeoverResult, Unsent};
 use herma_archive::session::SnapshotRow;
 use herma_memory::bound;
 
@@ -115,12 +115,12 @@ impl ArchiveHandle {
     }
 
     /// Takes over a session as another host published it.
-    pub(crate) async fn take_session(&self, taking: Arc<Taking>) -> Outcome<Took> {
+    pub(crate) async fn take_session(&self, taking: Arc<Takeover>) -> Outcome<TakeoverResult> {
         self.write(move |archive| archive.take_session(&taking)).await
     }
 
     /// Checks whether a session can be taken over.
-    pub(crate) async fn try_session(&self, taking: Arc<Taking>) -> Outcome<()> {
+    pub(crate) async fn try_session(&self, taking: Arc<Takeover>) -> Outcome<()> {
         self.write(move |archive| archive.try_session(&taking)).await
     }
 }

@@ -17,7 +17,7 @@ use herma_disk::write_ahead::WriteAheadLog;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::files::{Files, beside};
+use super::files::{Files, with_suffix};
 use super::transcripts::Append;
 use crate::data::clock::unix_now;
 use crate::data::numbers::to_u64;
@@ -43,7 +43,7 @@ pub(super) struct Intake {
     /// The archive's files as its thread last saw them.
     files: Option<Files>,
     /// The messages that were appended in place since the thread last asked.
-    beside: InPlaceAppends,
+    direct: InPlaceAppends,
 }
 
 /// Appends that were done without the archive's thread.
@@ -54,7 +54,7 @@ struct InPlaceAppends {
     /// The time of the last append.
     last: Option<Instant>,
     /// Whether the thread was notified and has done nothing since.
-    is_told: bool,
+    is_notified: bool,
     /// The duration of the last append.
     took: Duration,
 }
@@ -88,12 +88,12 @@ impl Intake {
     /// Creates the intake of the archive at this path, which is not open yet.
     pub(super) fn new(archive: &Path) -> Self {
         Self {
-            path: beside(archive, SUFFIX),
+            path: with_suffix(archive, SUFFIX),
             log: Log::Missing,
             waiting: Vec::new(),
             places: HashMap::new(),
             files: None,
-            beside: InPlaceAppends { took: Duration::MAX, ..InPlaceAppends::default() },
+            direct: InPlaceAppends { took: Duration::MAX, ..InPlaceAppends::default() },
         }
     }
 
@@ -164,14 +164,14 @@ impl Intake {
     /// Like `keep` for one append, without the archive's thread, and only if there is no other work to do.
     pub(super) fn keep_in_place(&mut self, append: &Append, archive: &Path, most: usize) -> Option<Appended> {
         let is_known = self.places.contains_key(&append.session) && self.files.is_some();
-        if !is_known || self.beside.weight >= most {
+        if !is_known || self.direct.weight >= most {
             return None;
         }
-        let (kept, took) = in_place(self.beside.took, || self.keep_known(append, archive));
-        self.beside.took = took;
+        let (kept, took) = in_place(self.direct.took, || self.keep_known(append, archive));
+        self.direct.took = took;
         let kept = kept?;
-        self.beside.weight += append.weight();
-        self.beside.last = Some(Instant::now());
+        self.direct.weight += append.weight();
+        self.direct.last = Some(Instant::now());
         Some(kept)
     }
 
@@ -192,23 +192,23 @@ impl Intake {
 
     /// Whether the archive's thread needs a notice that messages wait.
     pub(super) fn must_tell(&mut self) -> bool {
-        !std::mem::replace(&mut self.beside.is_told, true)
+        !std::mem::replace(&mut self.direct.is_notified, true)
     }
 
     /// Returns the weight of the appends done in place since the last call, by [`Append::weight`].
     pub(super) fn take_in_place_weight(&mut self) -> usize {
-        std::mem::take(&mut self.beside.weight)
+        std::mem::take(&mut self.direct.weight)
     }
 
     /// Whether no append was done in place for this time.
     pub(super) fn is_quiet(&self, time: Duration) -> bool {
-        self.beside.last.is_none_or(|last| last.elapsed() >= time)
+        self.direct.last.is_none_or(|last| last.elapsed() >= time)
     }
 
     /// Notes the archive's current files, after work on the archive.
     pub(super) fn note(&mut self, files: Option<Files>) {
         self.files = files;
-        self.beside.is_told = false;
+        self.direct.is_notified = false;
     }
 
     /// Forgets the expected positions of all sessions.

@@ -310,7 +310,7 @@ impl Worker<'_> {
         }
         // Nothing is closed before its data is safe elsewhere. If that fails, the next job tries again.
         let saved = match change {
-            Change::Removed => self.copy_to(&files::beside(&path, COPY)),
+            Change::Removed => self.copy_to(&files::with_suffix(&path, COPY)),
             Change::LogLost => self.checkpoint(),
             Change::Replaced => return self.adopt_replacement(&path, intake),
         };
@@ -340,7 +340,7 @@ impl Worker<'_> {
     /// Moves the copy to the place of the removed archive.
     fn put_back(&self, path: &Path) -> Result<(), String> {
         self.files.remove_log(path).map_err(|error| error.to_string())?;
-        herma_disk::file::rename(&files::beside(path, COPY), path).map_err(|error| error.to_string())?;
+        herma_disk::file::rename(&files::with_suffix(path, COPY), path).map_err(|error| error.to_string())?;
         let path = path.display();
         tracing::error!("the archive was removed while it was in use, and was written again: {path}");
         Ok(())
@@ -364,7 +364,7 @@ impl Worker<'_> {
 
     /// Switches to the file that is here now, and keeps the old archive under another name.
     fn adopt_replacement(&mut self, path: &Path, intake: &mut Intake) -> Outcome<()> {
-        let names = (1..=MOST_REPLACED).map(|number| files::beside(path, &format!("{REPLACED}{number}")));
+        let names = (1..=MOST_REPLACED).map(|number| files::with_suffix(path, &format!("{REPLACED}{number}")));
         let Some(aside) = names.into_iter().find(|name| std::fs::symlink_metadata(name).is_err()) else {
             return Err(self.lose("it was replaced too often"));
         };

@@ -157,12 +157,12 @@ async fn embed_some(indexer: &RecallIndexer, embedding: &Embedding, behind: &mut
     let packed: Vec<(i64, QuantizedVector)> = packed.collect();
     let kept = indexer.archive.keep_vectors(dimensions, packed).await.map_err(failed)?;
     *behind = match kept {
-        SaveVectorsResult::Well => Some(first - 1),
-        SaveVectorsResult::Anew => Some(0),
-        SaveVectorsResult::Nowhere => None,
+        SaveVectorsResult::Saved => Some(first - 1),
+        SaveVectorsResult::Replaced => Some(0),
+        SaveVectorsResult::NoEmbedder => None,
     };
     // An embedder whose vectors keep changing must not keep the machine busy.
-    Ok(kept == SaveVectorsResult::Well)
+    Ok(kept == SaveVectorsResult::Saved)
 }
 
 /// Returns the texts of documents. A text is empty if a model must not see it, or if its file is gone.

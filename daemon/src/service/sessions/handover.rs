@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use herma_archive::handover::{Held, Taking};
+use herma_archive::handover::{Held, Takeover};
 use herma_protocol::limits;
 use herma_shared::sessions::{LEASE, SharedSession};
 use tokio::sync::{Mutex, MutexGuard};
@@ -205,9 +205,9 @@ impl SessionService {
         )))
     }
 
-    fn taking(&self, there: &SharedSession, told: PublishedSession, term: u64, holder: Option<String>) -> Taking {
+    fn taking(&self, there: &SharedSession, told: PublishedSession, term: u64, holder: Option<String>) -> Takeover {
         let (parts, texts) = told;
-        Taking {
+        Takeover {
             fork: fork_name(&there.session, self.sharing.host(), term),
             session: there.session.clone(),
             profile: there.profile.clone(),
@@ -221,7 +221,7 @@ impl SessionService {
     }
 
     /// Stores a session as its host published it. Messages that only this host has go to a fork.
-    async fn keep(&self, taking: Arc<Taking>, host: &str) -> Outcome<()> {
+    async fn keep(&self, taking: Arc<Takeover>, host: &str) -> Outcome<()> {
         let id = taking.session.clone();
         if let Some(fork) = self.archive.take_session(taking).await?.fork {
             tracing::warn!(
