@@ -19,7 +19,7 @@ pub(crate) struct Undo {
     writing: Writing,
 }
 
-/// The arguments of `restore` and `revert`.
+// No doc comment: clap would show it in the place of the two commands' own.
 #[derive(Debug, clap::Args)]
 pub(crate) struct OfRevision {
     /// The store
