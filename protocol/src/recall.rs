@@ -23,6 +23,10 @@ pub struct SearchParams {
     /// Whether to also search shared messages of other hosts; only this host when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
+    /// How many messages to return on each side of a message, up to 5; 1 when absent. A message that is returned next
+    /// to a better hit is not a hit of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub around: Option<u64>,
 }
 
 /// The hosts to search.
@@ -96,6 +100,24 @@ pub struct Hit {
     /// The host of the message, if it is from another host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
+    /// The messages right before it, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Neighbour>,
+    /// The messages right after it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<Neighbour>,
+}
+
+/// A message next to a hit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallNeighbour"))]
+pub struct Neighbour {
+    /// The handle for `recall.expand`.
+    pub handle: String,
+    /// The role of the message.
+    pub role: Option<String>,
+    /// The part of its text that fits the query best, or its beginning.
+    pub snippet: String,
 }
 
 /// Params of `recall.expand`.

@@ -13,9 +13,11 @@ fn say(raw: &mut Raw, session: &str, texts: &[&str]) {
     raw.result("session.append", &json!({ "session": session, "generation": 0, "position": 0, "messages": messages }));
 }
 
-/// Searches, and checks that the snippet of every hit has a mark.
+/// Searches for single messages unless `around` is given, and checks that the snippet of every hit has a mark.
 fn search(raw: &mut Raw, params: &Value) -> Vec<Value> {
-    let found = raw.result("recall.search", params);
+    let mut all = json!({ "around": 0 });
+    all.as_object_mut().unwrap().extend(params.as_object().unwrap().clone());
+    let found = raw.result("recall.search", &all);
     assert_eq!(found["recalled"], true);
     let hits = found["hits"].as_array().unwrap().clone();
     for hit in &hits {
@@ -46,6 +48,34 @@ fn expanded(raw: &mut Raw, hit: &Value) -> String {
     let items = raw.result("recall.expand", &params)["items"].take();
     assert_eq!(items.as_array().unwrap().len(), 1);
     items[0]["text"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_hit_comes_with_the_messages_next_to_it() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let long = format!("{} it nests at the weir {}", "before ".repeat(100), "behind ".repeat(100));
+    say(&mut raw, "s", &["where is the heron?", &long, "thanks", "bye"]);
+    let near = |hit: &Value, side: &str| -> Vec<String> {
+        let texts = hit.get(side).and_then(Value::as_array).into_iter().flatten();
+        texts.map(|message| message["snippet"].as_str().unwrap().to_owned()).collect()
+    };
+    let hits = search(&mut raw, &json!({ "query": "heron weir", "around": 1 }));
+    assert_eq!(json!(hits), raw.result("recall.search", &json!({ "query": "heron weir" }))["hits"], "the default");
+    assert_eq!(hits.len(), 1, "the question and its answer are one place: {hits:?}");
+    let answer = &near(&hits[0], "after")[0];
+    assert!(answer.contains("nests at the weir") && answer.chars().count() < 210, "the part that fits: {answer}");
+    assert_eq!(near(&hits[0], "before"), [""; 0]);
+    for (around, count, first) in
+        [(0, 2, vec![]), (1, 1, vec!["where is the heron?"]), (5, 1, vec!["where is the heron?"])]
+    {
+        let params = json!({ "query": "weir heron nests", "around": around });
+        let hits = search(&mut raw, &params);
+        assert_eq!((hits.len(), near(&hits[0], "before")), (count, first.into_iter().map(str::to_owned).collect()));
+    }
+    let wrong = raw.call("recall.search", &json!({ "query": "heron", "around": 6 }));
+    assert_eq!(kind(&wrong), "invalid_params");
 }
 
 #[test]

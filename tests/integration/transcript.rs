@@ -141,7 +141,8 @@ fn a_message_comes_back_as_the_bytes_that_were_sent() {
     .map(|text| Json::parse(text.to_owned()).unwrap())
     .to_vec();
     append(&mut client, (0, 0), &odd).unwrap();
-    let found = daemon.raw().result("recall.search", &json!({ "query": "zeppelin", "kinds": ["message"] }));
+    let found =
+        daemon.raw().result("recall.search", &json!({ "query": "zeppelin", "kinds": ["message"], "around": 0 }));
     let hits = found["hits"].as_array().unwrap();
     assert_eq!(hits.len(), odd.len());
     let mut back: Vec<String> = hits

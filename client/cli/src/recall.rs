@@ -18,6 +18,9 @@ const LIMIT: u64 = 20;
 /// The most hits, and the most messages or lines on one side.
 const MOST: u64 = 100;
 
+/// The most messages on each side of a hit.
+const AROUND: u64 = 5;
+
 /// The kinds of things to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum SearchKind {
@@ -42,7 +45,7 @@ impl From<SearchKind> for Kind {
 // Searches messages that left a conversation, spilled outputs, and the memory.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. Text in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --everywhere which port did we choose\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --expand nod_1f2e…_7\n  herma recall --describe my-session\n  herma recall --state my-session order\n  herma recall --ask why did the socket close --session my-session"
+    after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. Text in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere, and the messages before and after it are indented. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --everywhere which port did we choose\n  herma recall retry -C 3\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --expand nod_1f2e…_7\n  herma recall --describe my-session\n  herma recall --state my-session order\n  herma recall --ask why did the socket close --session my-session"
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["query", "expand", "describe", "state", "schema"]).multiple(true))]
 pub(super) struct Arguments {
@@ -85,6 +88,9 @@ pub(super) struct Arguments {
     /// The most hits [default: 20; with --state 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST), conflicts_with_all = ["expand", "describe", "schema"])]
     limit: Option<u64>,
+    /// Messages to show on each side of a message [default: 1]
+    #[arg(short = 'C', long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=AROUND), conflicts_with_all = ["expand", "describe", "state", "schema", "ask"])]
+    around: Option<u64>,
     /// With --expand: messages or lines before it [default: 2]
     #[arg(short = 'B', long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=MOST), conflicts_with_all = ["query", "describe", "state", "schema"])]
     before: Option<u64>,
@@ -142,6 +148,7 @@ mod tests {
         for line in [
             "heron --since 7d --until 1h --limit 100 --session s",
             "heron --everywhere",
+            "heron -C 0",
             "--describe s",
             "--state s",
             "--state s UM3OG5 --limit 5",
@@ -165,6 +172,8 @@ mod tests {
             ("--state s --describe s", "cannot be used with"),
             ("heron -B 3", "cannot be used with"),
             ("-A 3", "QUERY|--expand"),
+            ("heron --around 6", "6 is not in 0..=5"),
+            ("--describe s -C 1", "cannot be used with"),
             ("heron --limit 0", "0 is not in 1..=100"),
             ("--expand msg_1 -A 101", "101 is not in 0..=100"),
             ("heron --since 7", "a number alone is Unix seconds"),

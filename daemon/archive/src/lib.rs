@@ -53,5 +53,5 @@ pub mod window;
 mod testing;
 
 pub use error::ArchiveError;
-pub use message::text_of;
+pub use message::{searched, text_of};
 pub use open::{Archive, BUSY, Reader};

@@ -36,7 +36,8 @@ pub fn text_of(body: &str) -> String {
 
 /// Returns the words of a message that are indexed: those of its text, and the name of its author or tool. A handoff
 /// and the preview of an output have none. Otherwise a search would find them instead of the messages and the output.
-pub(crate) fn searched(body: &str) -> String {
+#[must_use]
+pub fn searched(body: &str) -> String {
     let Some(value) = lenient::parse(body) else { return String::new() };
     let text = text_of_value(&value);
     let is_flagged = value.get(HANDOFF).and_then(Value::as_bool) == Some(true);

@@ -8,6 +8,7 @@ mod filter;
 mod hit;
 mod near;
 mod pending;
+mod place;
 mod rank;
 pub mod remote;
 mod resolve;
@@ -22,6 +23,8 @@ use self::candidates::TermCache;
 use self::filter::Filter;
 pub(crate) use self::hit::of as hit_of;
 use self::pending::{Pending, PendingMatch};
+use self::place::Places;
+pub use self::place::{Nearby, Surroundings};
 use self::rank::{Candidate, DocumentId, Ranking};
 use self::remote::RemoteCandidates;
 use self::resolve::{Index, Resolved, sequence};
@@ -61,6 +64,8 @@ pub struct Search<'a> {
     pub limit: usize,
     /// The maximum number of hits in one output. A long output would leave no room for anything else.
     pub of_one_output: usize,
+    /// How many messages each hit has on each side. A message that is in the place of a better hit is no hit of its own.
+    pub around: usize,
     /// The embedding of the query. Documents with similar vectors are found too.
     pub vector: Option<&'a [f32]>,
     /// The documents of other archives for the query.
@@ -83,6 +88,7 @@ impl<'a> Search<'a> {
             until: None,
             limit,
             of_one_output: OF_ONE_OUTPUT,
+            around: 0,
             vector: None,
             remote: None,
         }
@@ -143,6 +149,8 @@ pub struct Hit {
     pub score: f64,
     /// The text of a message or memory; `None` for an output, which is a file outside the archive.
     pub text: Option<String>,
+    /// The messages around it; none for an output, a memory, or a message of another archive.
+    pub around: Surroundings,
 }
 
 impl Reader {
@@ -332,8 +340,12 @@ fn best(
     ranked: &[(DocumentId, f64)],
 ) -> Result<(Vec<Hit>, bool), ArchiveError> {
     let mut hits: Vec<Hit> = Vec::new();
+    let mut places = Places::new(connection, search.around);
     for (id, score) in ranked {
-        let hit = match id {
+        if matches!(id, DocumentId::Local(id) if places.has(id.unsigned_abs())) {
+            continue;
+        }
+        let mut hit = match id {
             DocumentId::Remote(Reverse(at)) => Hit { score: *score, ..remote::hit(*at) },
             DocumentId::Local(id) => Hit { score: *score, ..hit_of(connection, *id)? },
         };
@@ -350,6 +362,9 @@ fn best(
         }
         if hits.len() == search.limit {
             return Ok((hits, true));
+        }
+        if let Source::Message { id } = hit.source {
+            hit.around = places.add(id)?;
         }
         hits.push(hit);
     }

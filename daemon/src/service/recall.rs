@@ -5,14 +5,15 @@ mod expand;
 mod remote;
 mod state;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use herma_archive::handle::Source;
+use herma_archive::handle::{Handle, Source};
 use herma_archive::node::NodeRow;
 use herma_archive::removed::Compression;
-use herma_archive::search::{Found, Hit};
+use herma_archive::search::{Found, Hit, Nearby};
 use herma_archive::snippet::{Snippet, snippet};
 use herma_guard::{Policy, Scope};
 use herma_shared::messages::RemoteMatches;
@@ -22,7 +23,7 @@ use tokio::sync::Semaphore;
 
 pub(crate) use self::ask::{AskAnswer, Question};
 pub(crate) use self::expand::Around;
-use self::remote::RemoteNames;
+use self::remote::{RemoteHit, handle_of};
 pub(crate) use self::state::{SessionTopics, StateQuery};
 use super::caller::Caller;
 use super::recall_index::RecallIndexer;
@@ -86,6 +87,25 @@ pub(crate) struct Place {
     pub node: Option<String>,
     /// For a message of another host: that host.
     pub host: Option<String>,
+    /// The messages right before a message.
+    pub before: Vec<NearbyMessage>,
+    /// The messages right after it.
+    pub after: Vec<NearbyMessage>,
+}
+
+/// A message next to a hit.
+#[derive(Debug, Clone)]
+pub(crate) struct NearbyMessage {
+    pub handle: String,
+    pub role: Option<String>,
+    /// Its text; in a place, the part of it that fits the query best.
+    pub text: String,
+}
+
+impl NearbyMessage {
+    fn local(Nearby { id, role, text }: Nearby) -> Self {
+        Self { handle: Handle::Message(id).to_string(), role, text }
+    }
 }
 
 /// The kind of a place.
@@ -126,13 +146,16 @@ impl RecallService {
         let turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.search"))?;
         let late = self.indexer.catch_up(&query.words, query.profile.as_deref()).await?;
         notices.extend(missing(late));
-        let (words, profile) = (query.words.clone(), query.profile.clone());
+        let (words, profile, around) = (query.words.clone(), query.profile.clone(), query.around);
         let Found { mut hits, more, instead } = self.archive.search(query).await?;
         drop(turn);
-        let names = self.tell(&mut hits, &keys, profile.as_deref(), &mut notices).await;
+        let mut names = self.tell(&mut hits, &keys, profile.as_deref(), &mut notices).await;
+        self.add_surroundings(&mut names, profile.as_deref(), around, &mut notices).await;
         let (outputs, policy) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.policy));
         let mut found = blocking("recall.search", move || {
+            let mut covered = HashSet::new();
             let places = hits.into_iter().filter_map(|hit| place(&outputs, &policy, (&words, &instead), hit, &names));
+            let places = places.filter(|place| is_first_of_place(place, &mut covered));
             Ok(Places {
                 places: places.collect(),
                 more,
@@ -193,7 +216,7 @@ fn place(
     policy: &Policy,
     (words, instead): (&str, &[String]),
     mut hit: Hit,
-    names: &HashMap<usize, RemoteNames>,
+    names: &HashMap<usize, RemoteHit>,
 ) -> Option<Place> {
     let text = match (&hit.source, hit.text.take()) {
         (_, Some(text)) => text,
@@ -207,22 +230,42 @@ fn place(
         Source::Memory { .. } => shown(policy, &text),
         _ => text,
     };
-    let snippet = snippet(&text, words, instead);
+    let fitting = |text: &str| snippet(text, words, instead);
+    let snippet = fitting(&text);
     let mut host = None;
+    let mut around = [mem::take(&mut hit.around.before), mem::take(&mut hit.around.after)]
+        .map(|side| side.into_iter().map(NearbyMessage::local).collect::<Vec<_>>());
     let (kind, handle) = match &hit.source {
         Source::Message { .. } => (PlaceKind::Message, hit.source.handle()),
         Source::Memory { .. } => (PlaceKind::Memory, hit.source.handle()),
         Source::Remote { at } => {
             let name = names.get(at)?;
-            host = Some(name.host.clone());
-            (PlaceKind::Message, name.handle.clone())
+            host = Some(name.key.host.clone());
+            around = [name.before.clone(), name.after.clone()];
+            (PlaceKind::Message, handle_of(&name.key))
         }
         Source::Output { handle, line, .. } => {
             let above = text.chars().take(snippet.before).filter(|char| *char == '\n').count();
             (PlaceKind::Output, format!("{handle}:{}", line.saturating_add(to_u64(above))))
         }
     };
-    Some(Place { handle, kind, hit, snippet, node: None, host })
+    for message in around.iter_mut().flatten() {
+        message.text = fitting(&message.text).text;
+    }
+    let [before, after] = around;
+    Some(Place { handle, kind, hit, snippet, node: None, host, before, after })
+}
+
+/// Whether a place is not within an earlier one. The archive sees to it for its own messages; those of another host are
+/// known only here.
+fn is_first_of_place(place: &Place, covered: &mut HashSet<String>) -> bool {
+    if place.host.is_some() {
+        if covered.contains(&place.handle) {
+            return false;
+        }
+        covered.extend(place.before.iter().chain(&place.after).map(|message| message.handle.clone()));
+    }
+    true
 }
 
 /// Returns a change of a store as a model may see it under the current rules.

@@ -84,8 +84,10 @@ fn recall_prints_hits_and_what_they_lead_to() {
     populate(&cli);
     let out = cli.run(&["recall", "walrus", "arctic"]).done();
     assert!(out.contains("Arctic") && out.contains("msg_"), "{out}");
-    let found = cli.run(&["recall", "walrus", "--limit", "1", "--json"]).json();
+    let found = cli.run(&["recall", "walrus", "--limit", "1", "--around", "0", "--json"]).json();
     assert_eq!((found["hits"].as_array().unwrap().len(), &found["more"]), (1, &json!(true)));
+    let place = cli.run(&["recall", "walrus", "--json"]).json();
+    assert_eq!((place["hits"].as_array().unwrap().len(), &place["more"]), (1, &json!(false)), "one place: {place}");
     let handle = found["hits"][0]["handle"].as_str().unwrap();
     let expanded = cli.run(&["recall", "--expand", handle, "--json"]).json();
     assert_eq!(expanded["items"].as_array().unwrap().len(), 2);

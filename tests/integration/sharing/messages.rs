@@ -15,7 +15,7 @@ impl Host {
     }
 
     fn search(&self, params: &Value) -> Value {
-        let mut all = json!({ "scope": "everywhere" });
+        let mut all = json!({ "scope": "everywhere", "around": 0 });
         all.as_object_mut().unwrap().extend(params.as_object().unwrap().clone());
         self.ask("recall.search", &all)
     }
@@ -62,13 +62,23 @@ fn what_was_said_on_one_host_is_found_on_another_and_read_with_what_stands_aroun
     other.said("t", 0, &["a heron was here"]);
     other.finds("heron", 2);
     one.finds("heron", 2);
-    let hit = other.search(&json!({ "query": "where does the heron nest" }))["hits"][0].clone();
+    let hit = other.search(&json!({ "query": "where does the heron nest", "around": 1 }))["hits"][0].clone();
     assert_eq!(
         (&hit["host"], &hit["session"], &hit["agent"], &hit["role"], &hit["kind"]),
         (&json!("a"), &json!("s"), &json!("ada"), &json!("user"), &json!("message")),
         "{hit}"
     );
     let expanded = other.ask("recall.expand", &json!({ "handle": hit["handle"], "before": 1, "after": 1 }));
+    for (side, at) in [("before", 0), ("after", 2)] {
+        let item = &expanded["items"][at];
+        let near = json!([{ "handle": item["handle"], "role": "user", "snippet": item["text"] }]);
+        assert_eq!(hit[side], near);
+    }
+    // The message next to a hit is in its place, so it is found only without places.
+    for (around, count) in [(0, 2), (1, 1)] {
+        let found = other.search(&json!({ "query": "good morning kilometre", "around": around }));
+        assert_eq!(found["hits"].as_array().unwrap().len(), count, "{found}");
+    }
     let texts: Vec<&Value> = expanded["items"].as_array().unwrap().iter().map(|item| &item["text"]).collect();
     assert_eq!(texts, ["good morning", "the heron nests at kilometre 4711", "see you"]);
     let rest = other.ask("recall.expand", &json!({ "handle": expanded["next"], "before": 1, "after": 1 }));

@@ -2,7 +2,7 @@
 
 use herma_base::out::{self, Mark, MarkedText};
 use herma_base::{CliContext, Failure};
-use herma_client::protocol::recall::{Hit, Kind, Scope, SearchParams};
+use herma_client::protocol::recall::{Hit, Kind, Neighbour, Scope, SearchParams};
 
 use super::{Arguments, LIMIT, MOST};
 
@@ -17,6 +17,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         until: arguments.until,
         limit: Some(limit),
         scope: arguments.everywhere.then_some(Scope::Everywhere),
+        around: arguments.around,
     };
     let result = context.connect()?.recall_search(params)?;
     if let Some(notice) = result.notice.as_ref().filter(|_| !context.common.json) {
@@ -36,7 +37,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     if result.hits.is_empty() { Err(Failure::No) } else { Ok(()) }
 }
 
-/// Returns two lines for each hit: its origin, and the text around it.
+/// Returns lines for each hit: its origin, its text, and the messages before and after it.
 fn describe(hits: &[Hit], mark: Mark) -> MarkedText {
     let mut text = MarkedText::new(mark);
     for hit in hits {
@@ -48,21 +49,31 @@ fn describe(hits: &[Hit], mark: Mark) -> MarkedText {
         let session = hit.session.as_deref().unwrap_or("-");
         let role = hit.role.as_deref().unwrap_or("-");
         let host = hit.host.as_ref().map(|host| format!("  on {host}")).unwrap_or_default();
-        text.push(&format!("{}  {kind}  {session}  {role}  {}{host}\n    ", hit.handle, out::local_time(hit.time)));
-        // Each char is replaced by one char, so that the positions of the hit stay valid.
-        text.push_found(&hit.snippet.replace(['\n', '\r', '\t'], " "), hit.start, hit.end);
+        text.push(&format!("{}  {kind}  {session}  {role}  {}{host}\n", hit.handle, out::local_time(hit.time)));
+        hit.before.iter().for_each(|message| text.push(&neighbour(message)));
+        text.push("    ");
+        text.push_found(&one_line(&hit.snippet), hit.start, hit.end);
         text.push("\n");
+        hit.after.iter().for_each(|message| text.push(&neighbour(message)));
     }
     text
+}
+
+fn neighbour(message: &Neighbour) -> String {
+    format!("      {}: {}\n", message.role.as_deref().unwrap_or("-"), one_line(&message.snippet))
+}
+
+/// Replaces each char by one char, so that the positions of a hit stay valid.
+fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r', '\t'], " ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_hit_is_what_it_is_and_the_text_round_it() {
-        let hit = |kind, session: Option<&str>, role: Option<&str>| Hit {
+    fn hit(kind: Kind, session: Option<&str>, role: Option<&str>) -> Hit {
+        Hit {
             handle: "h_1".into(),
             kind,
             session: session.map(str::to_owned),
@@ -76,7 +87,27 @@ mod tests {
             score: 1.0,
             node: None,
             host: None,
+            before: Vec::new(),
+            after: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_messages_around_a_hit_stand_before_and_after_it() {
+        let near = |role: Option<&str>, snippet: &str| Neighbour {
+            handle: "n".into(),
+            role: role.map(str::to_owned),
+            snippet: snippet.into(),
         };
+        let [before, after] = [near(Some("user"), "which\nbird?"), near(None, "oh")].map(|message| vec![message]);
+        let hit = Hit { before, after, ..hit(Kind::Message, None, None) };
+        let found = describe(&[hit], Mark::Quotes);
+        let lines: Vec<&str> = found.text().lines().skip(1).collect();
+        assert_eq!(lines, ["      user: which bird?", "    grüße the »heron« here", "      -: oh"]);
+    }
+
+    #[test]
+    fn a_hit_is_what_it_is_and_the_text_round_it() {
         let then = out::local_time(0.0);
         assert_eq!(
             describe(&[hit(Kind::Message, Some("s"), Some("user")), hit(Kind::Memory, None, None)], Mark::Quotes)

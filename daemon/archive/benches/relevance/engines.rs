@@ -1,10 +1,11 @@
 //! The search engines that are compared.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use herma_archive::Archive;
 use herma_archive::handle::Source;
-use herma_archive::search::Search;
+use herma_archive::search::{Hit, Search};
 use herma_archive::session::SessionRow;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -18,16 +19,20 @@ const BATCH: usize = 500;
 pub(crate) trait Engine {
     fn name(&self) -> &'static str;
 
-    /// Returns the ids of the best texts, the best first.
-    fn search(&mut self, query: &str, limit: usize) -> Vec<String>;
+    /// Returns the best hits, the best first: the ids of the texts that each shows.
+    fn search(&mut self, query: &str, limit: usize) -> Vec<Vec<String>>;
 }
 
 /// Returns all engines, each with the texts of a set and `filler` newer ones.
 pub(crate) fn all(set: &Set, filler: usize) -> Vec<Box<dyn Engine>> {
+    let stored = Rc::new(Stored::new(set, filler));
+    let herma = |name, around| Herma { name, stored: Rc::clone(&stored), around };
     vec![
         Box::new(Plain::new("FTS5", "unicode61", set, filler)),
         Box::new(Plain::new("FTS5 porter", "porter unicode61", set, filler)),
-        Box::new(Herma::new(set, filler)),
+        Box::new(herma("herma", 0)),
+        Box::new(herma("places of 3", 1)),
+        Box::new(herma("places of 5", 2)),
     ]
 }
 
@@ -63,24 +68,32 @@ impl Engine for Plain {
         self.name
     }
 
-    fn search(&mut self, query: &str, limit: usize) -> Vec<String> {
+    fn search(&mut self, query: &str, limit: usize) -> Vec<Vec<String>> {
         let words = query.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
         let words: Vec<String> = words.map(|word| format!("\"{word}\"")).collect();
         let query = "SELECT rowid FROM text WHERE text MATCH ?1 ORDER BY rank LIMIT ?2";
         let mut query = self.connection.prepare_cached(query).unwrap();
         let limit = i64::try_from(limit).unwrap();
         let rows = query.query_map(rusqlite::params![words.join(" OR "), limit], |row| row.get(0)).unwrap();
-        rows.map(|row| row.map(|number: usize| self.ids.get(number).cloned().unwrap_or_default()).unwrap()).collect()
+        rows.map(|row| row.map(|number: usize| self.ids.get(number).cloned().into_iter().collect()).unwrap()).collect()
     }
 }
 
+/// herma's search. Each hit has `around` messages on each side.
 struct Herma {
+    name: &'static str,
+    stored: Rc<Stored>,
+    around: usize,
+}
+
+/// An archive with the texts of a set.
+struct Stored {
     archive: Archive,
     ids: HashMap<u64, String>,
     _folder: TempDir,
 }
 
-impl Herma {
+impl Stored {
     fn new(set: &Set, filler: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(&folder.path().join("archive.db")).unwrap();
@@ -107,16 +120,22 @@ impl Herma {
 
 impl Engine for Herma {
     fn name(&self) -> &'static str {
-        "herma"
+        self.name
     }
 
-    fn search(&mut self, query: &str, limit: usize) -> Vec<String> {
-        let hits = self.archive.reader().search(&Search::everywhere(query, limit)).unwrap().hits;
-        let id = |source: &Source| match source {
-            Source::Message { id } => self.ids.get(id).cloned().unwrap_or_default(),
-            _ => String::new(),
+    fn search(&mut self, query: &str, limit: usize) -> Vec<Vec<String>> {
+        let around = self.around;
+        let hits =
+            self.stored.archive.reader().search(&Search { around, ..Search::everywhere(query, limit) }).unwrap().hits;
+        let shown = |hit: &Hit| {
+            let around = hit.around.before.iter().chain(&hit.around.after).map(|message| message.id);
+            let own = match hit.source {
+                Source::Message { id } => Some(id),
+                _ => None,
+            };
+            own.into_iter().chain(around).filter_map(|id| self.stored.ids.get(&id).cloned()).collect()
         };
-        hits.iter().map(|hit| id(&hit.source)).collect()
+        hits.iter().map(shown).collect()
     }
 }
 

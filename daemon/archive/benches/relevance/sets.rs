@@ -43,10 +43,10 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Returns which share of the answer the first `most` texts have.
-    pub(crate) fn answered(&self, found: &[String], most: usize) -> f64 {
+    /// Returns which share of the answer the first `most` hits have.
+    pub(crate) fn answered(&self, found: &[Vec<String>], most: usize) -> f64 {
         let found = &found[..most.min(found.len())];
-        let count = self.evidence.iter().filter(|text| found.contains(text)).count();
+        let count = self.evidence.iter().filter(|text| found.iter().any(|hit| hit.contains(text))).count();
         if self.needs_all { share(count, self.evidence.len()) } else { f64::from(u8::from(count > 0)) }
     }
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::Hit;
+use super::{Hit, Surroundings};
 use crate::handle::Source;
 use crate::index::Kind;
 use crate::{ArchiveError, text_of};
@@ -45,6 +45,7 @@ fn message_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveE
             time: row.get(4)?,
             score: 0.0,
             text: Some(text_of(row.get_ref(5)?.as_str()?)),
+            around: Surroundings::default(),
         })
     });
     Ok(hit.optional()?)
@@ -67,6 +68,7 @@ fn output_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveEr
             time: row.get(6)?,
             score: 0.0,
             text: None,
+            around: Surroundings::default(),
         })
     });
     Ok(hit.optional()?)
@@ -86,6 +88,7 @@ fn memory_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveEr
             time: row.get(3)?,
             score: 0.0,
             text: row.get(4)?,
+            around: Surroundings::default(),
         })
     });
     Ok(hit.optional()?)

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 pub use super::rank::rarity;
 use super::rank::{AFTER, BEFORE, Candidate, DocumentId};
-use super::{CANDIDATES, Hit};
+use super::{CANDIDATES, Hit, Surroundings};
 use crate::handle::Source;
 use crate::query::Query;
 use crate::terms::{DocumentTerms, Marks};
@@ -177,6 +177,7 @@ pub(super) fn hit(at: usize) -> Hit {
         time: 0.0,
         score: 0.0,
         text: None,
+        around: Surroundings::default(),
     }
 }
 

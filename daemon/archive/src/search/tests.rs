@@ -274,3 +274,31 @@ fn a_slip_stands_for_every_form_of_its_word_in_its_language() {
     told(&mut archive, "s", &["Die Buchungen sind da und nicht bezahlt", "Ist die Buchung auch bei der Kundin"], 1.0);
     assert_eq!(handles(&archive, &all("wann war die Buchhungen")).len(), 2);
 }
+
+#[test]
+fn a_hit_is_a_place_and_no_two_hits_are_of_one() {
+    let (_folder, mut archive) = archive();
+    for id in ["s", "t"] {
+        archive.create_session(&session(id)).unwrap();
+    }
+    let handoff = "[CONTEXT COMPACTION] the heron again\n--- END OF CONTEXT SUMMARY ---";
+    told(&mut archive, "s", &["one", "the heron", "a heron nests", handoff, "four", "five", "heron of six"], 1.0);
+    told(&mut archive, "t", &["seven", "heron"], 1.0);
+    let found = |around| {
+        let hits = archive.reader().search(&Search { around, ..all("heron nests") }).unwrap().hits;
+        let ids = |side: &[Nearby]| side.iter().map(|message| message.id).collect::<Vec<_>>();
+        let mut found: Vec<_> =
+            hits.iter().map(|hit| (hit.source.handle(), ids(&hit.around.before), ids(&hit.around.after))).collect();
+        assert_eq!(found.remove(0).0, "msg_3");
+        found.sort();
+        (ids(&hits[0].around.before), ids(&hits[0].around.after), found)
+    };
+    let none = Vec::new;
+    let alone = ["msg_2", "msg_7", "msg_9"].map(|id| (id.to_owned(), none(), none()));
+    assert_eq!(found(0), (none(), none(), alone.to_vec()));
+    // The handoff is skipped, and no message of another session is near.
+    let places = vec![("msg_7".to_owned(), vec![6], none()), ("msg_9".to_owned(), vec![8], none())];
+    assert_eq!(found(1), (vec![2], vec![5], places));
+    assert_eq!(found(2).0, [1, 2], "in the order of the conversation");
+    assert_eq!(found(50).2.len(), 1, "a whole session is one place");
+}

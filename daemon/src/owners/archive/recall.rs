@@ -41,6 +41,8 @@ pub(crate) struct RecallQuery {
     pub limit: usize,
     /// The largest number of hits in one output.
     pub of_one_output: usize,
+    /// The number of messages on each side of a hit.
+    pub around: usize,
     /// The embedder's vector of the words.
     pub vector: Option<Vec<f32>>,
     /// The hits in other archives.
@@ -60,6 +62,7 @@ impl ArchiveHandle {
                 until: query.until,
                 limit: query.limit,
                 of_one_output: query.of_one_output,
+                around: query.around,
                 vector: query.vector.as_deref(),
                 remote: query.remote.as_ref(),
             })

@@ -100,6 +100,7 @@ impl RecallService {
             until: None,
             limit: PLACES,
             of_one_output: 1,
+            around: 0,
             vector: None,
             remote: None,
         };

@@ -1,22 +1,28 @@
 //! Messages of other hosts that share.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use herma_archive::handle::Source;
 use herma_archive::search::Hit;
-use herma_archive::text_of;
+use herma_archive::{searched, text_of};
 use herma_shared::messages::{Message, MessageKey, RemoteMatches};
 
-use super::RecallService;
+use tokio::task::JoinSet;
+
+use super::{NearbyMessage, RecallService};
+use crate::data::error::Error;
 use crate::owners::archive::RecallQuery;
 
-/// The name of a message of another host.
+/// A message of another host that was found.
 #[derive(Debug)]
-pub(super) struct RemoteNames {
-    /// Its handle.
-    pub handle: String,
-    /// The host.
-    pub host: String,
+pub(super) struct RemoteHit {
+    /// Its name.
+    pub key: MessageKey,
+    /// The messages right before it.
+    pub before: Vec<NearbyMessage>,
+    /// The messages right after it.
+    pub after: Vec<NearbyMessage>,
 }
 
 impl RecallService {
@@ -47,7 +53,7 @@ impl RecallService {
         keys: &[MessageKey],
         profile: Option<&str>,
         notices: &mut Vec<String>,
-    ) -> HashMap<usize, RemoteNames> {
+    ) -> HashMap<usize, RemoteHit> {
         let wanted: Vec<MessageKey> = hits.iter().filter_map(place_of).filter_map(|at| keys.get(at)).cloned().collect();
         if wanted.is_empty() {
             return HashMap::new();
@@ -62,7 +68,7 @@ impl RecallService {
         for hit in hits {
             let Some(at) = place_of(hit) else { continue };
             let Some(message) = keys.get(at).and_then(|key| told.remove(key)) else { continue };
-            names.insert(at, RemoteNames { handle: handle_of(&message.key), host: message.key.host });
+            names.insert(at, RemoteHit { key: message.key, before: Vec::new(), after: Vec::new() });
             hit.text = Some(text_of(&message.body));
             hit.session = Some(message.session);
             hit.profile = message.profile;
@@ -71,6 +77,56 @@ impl RecallService {
             hit.time = message.at;
         }
         names
+    }
+
+    /// Adds the messages around messages of other hosts. A place of which they can't be read has none.
+    pub(super) async fn add_surroundings(
+        &self,
+        hits: &mut HashMap<usize, RemoteHit>,
+        profile: Option<&str>,
+        around: usize,
+        notices: &mut Vec<String>,
+    ) {
+        if around == 0 {
+            return;
+        }
+        let mut reads = JoinSet::new();
+        for (at, hit) in hits.iter() {
+            let (at, key, profile, sharing) =
+                (*at, hit.key.clone(), profile.map(str::to_owned), Arc::clone(&self.sharing));
+            reads.spawn(async move { (at, sharing.around(&key, profile.as_deref(), (around, around)).await) });
+        }
+        let mut failed = None;
+        while let Some(read) = reads.join_next().await {
+            match read {
+                Ok((at, Ok((messages, _)))) => {
+                    if let Some(hit) = hits.get_mut(&at) {
+                        hit.surround(messages);
+                    }
+                }
+                Ok((_, Err(error))) => failed = Some(error),
+                Err(_) => failed = Some(Error::internal("recall.search")),
+            }
+        }
+        if let Some(error) = failed {
+            notices.push(format!("some messages around those of other hosts could not be read: {error}"));
+        }
+    }
+}
+
+impl RemoteHit {
+    /// Takes the messages of its place, oldest first, among which it is itself.
+    fn surround(&mut self, messages: Vec<Message>) {
+        let own = messages.iter().position(|message| message.key == self.key);
+        for (at, message) in messages.into_iter().enumerate() {
+            let text = searched(&message.body);
+            if Some(at) == own || text.is_empty() {
+                continue;
+            }
+            let role = Some(message.role).filter(|role| !role.is_empty());
+            let side = if own.is_some_and(|own| at < own) { &mut self.before } else { &mut self.after };
+            side.push(NearbyMessage { handle: handle_of(&message.key), role, text });
+        }
     }
 }
 

@@ -13,6 +13,7 @@ pub(super) fn search() -> (Request, Reply) {
         until: Some(1_790_000_000.25),
         limit: Some(20),
         scope: Some(recall::Scope::Everywhere),
+        around: Some(1),
     };
     let hit = recall::Hit {
         handle: "msg_0123abcd-300@cellar".into(),
@@ -28,6 +29,16 @@ pub(super) fn search() -> (Request, Reply) {
         score: 7.25,
         node: None,
         host: Some("cellar".into()),
+        before: vec![recall::Neighbour {
+            handle: "msg_0123abcd-299@cellar".into(),
+            role: Some("assistant".into()),
+            snippet: "which socket?".into(),
+        }],
+        after: vec![recall::Neighbour {
+            handle: "msg_0123abcd-301@cellar".into(),
+            role: Some("user".into()),
+            snippet: "that one".into(),
+        }],
     };
     (
         Request::RecallSearch(params),

@@ -127,7 +127,7 @@ class HermaMemoryProvider(Base):  # type: ignore[misc]
         if not settings.prefetch or not query or prefetch.is_trivial(query):
             return ""
         asked = query[: prefetch.QUERY_CHARS]
-        hits = self._link.call("recall.search", query=asked, limit=prefetch.HITS)["hits"]
+        hits = self._link.call("recall.search", query=asked, limit=prefetch.HITS, around=0)["hits"]
         with self._lock:
             shown, present = set(self._shown), self._present
         if not present:

@@ -191,6 +191,10 @@ class RecallHit(TypedDict):
     """
     host: NotRequired[str]
     """The host of the message, if it is from another host."""
+    before: NotRequired[list[RecallNeighbour]]
+    """The messages right before it, oldest first."""
+    after: NotRequired[list[RecallNeighbour]]
+    """The messages right after it."""
 
 
 class RecallItem(TypedDict):
@@ -204,6 +208,17 @@ class RecallItem(TypedDict):
     """Its text."""
     message: Any
     """The whole message, byte for byte."""
+
+
+class RecallNeighbour(TypedDict):
+    """A message next to a hit."""
+
+    handle: str
+    """The handle for `recall.expand`."""
+    role: str | None
+    """The role of the message."""
+    snippet: str
+    """The part of its text that fits the query best, or its beginning."""
 
 
 class RecallSchema(TypedDict):

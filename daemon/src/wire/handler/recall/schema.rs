@@ -27,7 +27,7 @@ fn search(shares: bool) -> Value {
             outputs that were too long, and earlier versions of your memories. Use it before you say that you don't \
             know what was said or seen earlier. Ask as you would ask a person, or give the words you expect: the \
             best passages come first, whatever form their words have, and what stands in double quotes must occur as \
-            it is. Each hit has a handle for recall_expand.",
+            it is. Each hit shows the messages right before and after it, and has a handle for recall_expand.",
         "parameters": {
             "type": "object",
             "properties": {

@@ -260,6 +260,8 @@ fn recalled(query: &str) -> recall::SearchResult {
         score: 1.5,
         node: None,
         host: (query == "elsewhere").then(|| "cellar".into()),
+        before: Vec::new(),
+        after: Vec::new(),
     };
     let hits = if query == "nowhere" { vec![] } else { vec![hit] };
     recall::SearchResult { more: !hits.is_empty(), hits, notice: None, recalled: true }

@@ -34,6 +34,7 @@ class Recall:
         until: float | None = None,
         limit: int | None = None,
         scope: t.RecallScope | None = None,
+        around: int | None = None,
         **options: Unpack[t.Options],
     ) -> t.RecallSearch:
         """Searches messages, outputs and memory, best match first.
@@ -48,6 +49,7 @@ class Recall:
             "until": until,
             "limit": limit,
             "scope": scope,
+            "around": around,
         }
         result: t.RecallSearch = await self._call("recall.search", params, options)
         return result
