@@ -254,7 +254,8 @@ impl Database {
         self.change(statements::RENEW, &said).await.map(drop)
     }
 
-    /// Returns those of some sessions that other hosts took over from an archive of this host.
+    /// Returns those of some sessions that an archive of this host no longer has in their terms: those that other hosts
+    /// took over, and those that it took over itself without getting the answer.
     ///
     /// # Errors
     /// An error of the database.

@@ -221,6 +221,40 @@ fn what_was_said_on_a_host_that_was_cut_off_is_a_session_of_its_own() {
 }
 
 #[test]
+fn a_takeover_whose_answer_was_lost_holds_nothing_up() {
+    let Some(server) = server() else { return };
+    for is_open in [true, false] {
+        let (one, other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));
+        let session = format!("s-{is_open}");
+        one.opens(&session);
+        one.says(&session, 0, 0, &[user("the heron nests")]);
+        one.has_told();
+        if !is_open {
+            one.closes(&session);
+        }
+        // Another host took it and this one took it back, in two terms of which this one knows nothing.
+        server.sql("herma", &format!("UPDATE herma.session SET term = term + 2 WHERE session = '{session}'"));
+        one.says(&session, 0, 1, &[user("the walrus sings")]);
+        one.has_told();
+        // What was said in the old term is in a session of its own. A closed session is asked for before it goes on, and
+        // goes on in the new term.
+        let (home, next) = if is_open { (format!("{session}-on-a-3"), 1) } else { (session.clone(), 2) };
+        let found = eventually("what was said", || {
+            let found = one.ask("recall.search", &json!({ "query": "walrus", "around": 0 }));
+            (found["hits"][0]["session"] == json!(home)).then_some(found)
+        });
+        assert_eq!(found["hits"].as_array().unwrap().len(), 1, "{found}");
+        assert_eq!(one.opens(&session)["resumed"], true);
+        one.says(&session, 0, next, &[user("the stork flies")]);
+        one.has_told();
+        one.closes(&session);
+        assert_eq!(other.takes(&session)["moved_from"], "a");
+        let found = other.ask("recall.search", &json!({ "query": "stork heron" }));
+        assert_eq!(found["hits"][0]["session"], json!(session), "{found}");
+    }
+}
+
+#[test]
 fn what_is_bound_or_masked_does_not_go_and_a_removed_one_goes_from_all() {
     let Some(server) = server() else { return };
     let (one, other) = (Host::joined(&server, "a", ""), Host::joined(&server, "b", ""));

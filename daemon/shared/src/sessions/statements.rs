@@ -98,14 +98,15 @@ WHERE known.space = $1 AND known.profile = wanted.profile AND known.session = wa
     AND known.birth = wanted.birth AND known.term = wanted.term AND known.host = $6 AND known.archive = $7
     AND ($9::bool OR known.lease > to_timestamp(0))";
 
-/// Returns those of some sessions that an archive ($7) of a host ($6) no longer has.
+/// Returns those of some sessions that an archive ($7) of a host ($6) no longer has in their terms. If the answer of its
+/// last takeover was lost, it has one in a later term.
 pub(super) const LOST: &str = concat!(
     "WITH wanted AS (SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::int8[])
     AS wanted (in_profile, of_session, of_birth, of_term))
 SELECT ",
     session!(),
     " FROM wanted JOIN herma.session ON profile = in_profile AND session = of_session AND birth = of_birth
-WHERE space = $1 AND term >= of_term AND NOT (host = $6 AND archive = $7)"
+WHERE space = $1 AND term >= of_term AND NOT (term = of_term AND host = $6 AND archive = $7)"
 );
 
 /// Forgets the session of an id ($4) and birth ($5) that an archive ($3) of a host ($2) had in a term ($6). Removes

@@ -84,7 +84,10 @@ impl SessionService {
         };
         let identity = self.archive.shipped().await?.identity;
         match (there, &held.holder) {
-            (Some(there), _) if there.term > held.term && self.sharing.is_own(identity, &there) => {
+            // The answer of the last takeover was lost.
+            (Some(there), holder)
+                if self.sharing.is_own(identity, &there) && (there.term > held.term || holder.is_some()) =>
+            {
                 self.take_up(there).await.map(|kept| (kept, None))
             }
             (Some(there), _) if !self.sharing.is_own(identity, &there) && there.term >= held.term => {
@@ -294,7 +297,7 @@ impl SessionService {
         }
         let begun = Instant::now();
         failed.retain(|_, at| at.elapsed() < AGAIN);
-        for held in remote.into_iter().filter(|held| held.has_strays) {
+        for held in remote.into_iter().filter(|held| held.has_strays || self.is_here(held)) {
             if begun.elapsed() > TURN {
                 break;
             }
@@ -333,11 +336,21 @@ impl SessionService {
         Ok(())
     }
 
-    /// Moves the messages that the other host does not know to a fork.
+    /// Whether this host has a session in a term of which it did not know, because the answer of its takeover was lost.
+    fn is_here(&self, held: &Held) -> bool {
+        held.holder.as_deref() == Some(self.sharing.host())
+    }
+
+    /// Moves the messages that the published session does not have to a fork.
     async fn part(&self, held: Held) -> Outcome<()> {
         let _turn = self.turns.of(&held.session).await;
         let now = self.archive.held(held.session.clone()).await?;
-        let Some(Held { holder: Some(_), has_strays: true, .. }) = now else { return Ok(()) };
+        let Some(is_here) = now.filter(|now| now.holder.is_some()).and_then(|now| {
+            let is_here = self.is_here(&now);
+            (now.has_strays || is_here).then_some(is_here)
+        }) else {
+            return Ok(());
+        };
         let there = self.sharing.sessions_of(&held.profile, &held.session).await?;
         let Some(there) = there.into_iter().find(|there| there.birth == held.birth && there.term >= held.term) else {
             return Ok(());
@@ -345,7 +358,8 @@ impl SessionService {
         let known = self.archive.session_names(held.session).await?;
         let told = self.sharing.read_session(&there, &known).await?;
         let host = there.host.clone();
-        self.keep(Arc::new(self.taking(&there, told, there.term, Some(host.clone()))), &host).await
+        let holder = (!is_here).then(|| host.clone());
+        self.keep(Arc::new(self.taking(&there, told, there.term, holder)), &host).await
     }
 }
 
