@@ -102,7 +102,7 @@ impl ArchiveHandle {
         .await
     }
 
-    /// Removes all data of a session, then calls `then`, even if the remaining work in the index fails.
+    /// Removes all data of a session, then calls `then`. Its words stay in the index until [`Self::forget_removed`].
     pub(crate) async fn remove_session(
         &self,
         id: String,
@@ -125,7 +125,6 @@ impl ArchiveHandle {
         });
         let mut removed = removed.await?;
         removed.output_handles.extend(handles);
-        self.forget_removed().await?;
         Ok(removed)
     }
 

@@ -1,8 +1,10 @@
 //! Permanent removal of a session.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use herma_spill::Reason;
+use tokio::time::timeout;
 
 use super::SessionService;
 use crate::data::clock::unix_now;
@@ -12,6 +14,9 @@ use crate::owners::blocking::blocking;
 use crate::service::archive_retention::publish_gone;
 use crate::service::caller::Caller;
 use crate::service::retention::publish_expired;
+
+/// How long a removal waits until the words are gone from the files of the text index.
+const WORDS: Duration = Duration::from_millis(250);
 
 /// The data that was removed with a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,11 +58,26 @@ impl SessionService {
         });
         let archived = archived.await?;
         self.compression.forget(&id);
+        self.forget_words().await;
         let outputs = Arc::clone(&self.outputs.kept);
         let remove = move || outputs.remove_session(&id, unix_now()).map_err(Error::from);
         let gone = blocking("session.remove", remove).await?;
         publish_expired(&self.events, gone.iter().filter_map(|one| one.expired.as_ref()));
         let bytes = gone.iter().fold(archived.bytes, |sum, one| sum.saturating_add(one.bytes));
         Ok(Removed { messages: archived.messages, outputs: gone.len(), bytes })
+    }
+
+    /// Removes the words of removed sessions from the files of the text index. No search finds them any more, so the
+    /// caller waits only for a small index. In a large one it takes seconds, and goes on in the background, also after a
+    /// restart.
+    async fn forget_words(&self) {
+        let archive = Arc::clone(&self.archive);
+        let forgetting = tokio::spawn(async move {
+            if let Err(error) = archive.forget_removed().await {
+                tracing::warn!("words of removed sessions stay in the text index for now: {error}");
+            }
+        });
+        // An elapsed time ends the wait, not the task.
+        drop(timeout(WORDS, forgetting).await);
     }
 }
