@@ -79,6 +79,24 @@ fn a_hit_comes_with_the_messages_next_to_it() {
 }
 
 #[test]
+fn a_question_about_a_time_finds_what_was_said_then() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs_f64();
+    let days_ago = |days: f64| now - days * 86_400.0;
+    for (session, days, text) in [("a", 30.0, "we dropped the retry"), ("b", 2.0, "we dropped the retry of the sync")] {
+        let messages = json!([{ "role": "user", "content": text }]);
+        let import = json!({ "session": session, "position": 0, "messages": messages, "times": [days_ago(days)] });
+        raw.result("session.import", &import);
+    }
+    let mut first = |asked: &str| query(&mut raw, asked)[0]["session"].clone();
+    assert_eq!(first("who dropped the retry"), "a");
+    assert_eq!(first("who dropped the retry two days ago?"), "b");
+    assert_eq!(first("who dropped the retry 30 days ago"), "a");
+}
+
+#[test]
 fn words_of_any_language_lead_to_what_was_said() {
     let home = Home::new();
     let daemon = Daemon::start(&home);

@@ -8,6 +8,7 @@ mod filter;
 mod hit;
 mod near;
 mod pending;
+mod period;
 mod place;
 mod rank;
 pub mod remote;
@@ -37,11 +38,20 @@ use crate::{ArchiveError, Reader};
 const CANDIDATES: usize = 400;
 
 /// How many of these are ranked together with the messages around them.
-const LOOKED_AROUND: usize = 300;
+const LOOKED_AROUND: usize = 150;
+
+/// How many documents are enough, so that none are looked for that have only more common words.
+const ENOUGH: usize = 100;
 
 /// The maximum number of documents that may have the words with which candidates are found. Next to rare words, common
 /// words find no candidates; they only rank them.
 const BUDGET: usize = 12_000;
+
+/// The same for quoted words, which every hit must have.
+const QUOTED: usize = 200_000;
+
+/// How many of the common words of a query are combined. Each combination costs as much as its words are common.
+const COMBINED: usize = 3;
 
 /// A search. The filters are exact: they are part of the search, not applied to its result.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,6 +70,8 @@ pub struct Search<'a> {
     pub since: Option<f64>,
     /// Only before this time, in Unix seconds.
     pub until: Option<f64>,
+    /// The time that the query is about, in Unix seconds. Documents of that time rank higher.
+    pub period: Option<(f64, f64)>,
     /// The maximum number of hits.
     pub limit: usize,
     /// The maximum number of hits in one output. A long output would leave no room for anything else.
@@ -86,6 +98,7 @@ impl<'a> Search<'a> {
             kinds: Kinds::ALL,
             since: None,
             until: None,
+            period: None,
             limit,
             of_one_output: OF_ONE_OUTPUT,
             around: 0,
@@ -176,20 +189,28 @@ impl Reader {
         let required = required(&view, filter.as_ref(), (&query, &quoted), search.remote)?;
         let all: i64 = view.query_row("SELECT value FROM meta WHERE name = 'next_id'", [], |row| row.get(0))?;
         let remote = search.remote;
-        let documents = usize::try_from(all).unwrap_or(0) + remote.map_or(0, |remote| remote.documents);
+        let rows = usize::try_from(all).unwrap_or(0);
+        let documents = rows + remote.map_or(0, |remote| remote.documents);
         let (pending_words, languages) = (&pending.words, &query.languages[..]);
-        let index = Index { connection: &view, documents, pending: pending_words, languages, remote };
+        let index = Index { connection: &view, rows, documents, pending: pending_words, languages, remote };
         let resolved = Resolved::of(&index, (&query, &quoted), search.limit)?;
         let is_quoted = !required.parts.is_empty();
-        let found = match &filter {
+        let mut found = match &filter {
             None => Vec::new(),
-            Some(filter) if is_quoted => filter.best(&view, &required.expression, least)?,
+            Some(filter) if is_quoted => filter.best(&view, &required.expression, (least, QUOTED))?,
             Some(filter) => first_rank(&view, filter, &resolved.parts, least)?,
         };
         let unindexed = UnindexedCandidates { pending, remote, required: &required.parts };
+        if !is_quoted {
+            let of_period = period::candidates(&view, (search, sessions.as_deref()), &resolved.parts, least)?;
+            found = together(found, of_period, 2 * least);
+        }
         let ranked = rank(&view, (&query, &resolved), &found, unindexed)?;
         let mut ranked: Vec<(DocumentId, f64)> =
             ranked.iter().map(|(candidate, score)| (candidate.id, *score)).collect();
+        if let Some(period) = search.period {
+            period::favour(&view, period, &mut ranked)?;
+        }
         // Quoted parts must occur, so vectors don't count then.
         if let Some(vector) = search.vector.filter(|_| !is_quoted) {
             ranked = near::fused(&ranked, &near::nearest(&view, search, sessions.as_deref(), vector)?);
@@ -246,7 +267,8 @@ fn required(
     Ok(if is_here { required } else { Required::default() })
 }
 
-/// Returns the documents that have the rarer words of a query, the best first.
+/// Returns the documents that have the rarer words of a query, the best first. If they are too few, those follow that
+/// have several common words.
 fn first_rank(
     connection: &Connection,
     filter: &Filter<'_>,
@@ -260,23 +282,43 @@ fn first_rank(
         documents += part.1;
         documents <= BUDGET
     });
-    let within = within.count();
-    let joined = |parts: &[&(String, usize)], by: &str| {
-        parts.iter().map(|(expression, _)| expression.as_str()).collect::<Vec<_>>().join(by)
-    };
-    let rare = parts.get(..within).unwrap_or_default();
-    let found = if rare.is_empty() { Vec::new() } else { filter.best(connection, &joined(rare, " OR "), limit)? };
-    if within == parts.len() || found.len() >= limit {
-        return Ok(found);
-    }
-    // There are only common words, or too few documents with the rare ones: first the documents with two common ones.
-    let common = parts.get(within..).unwrap_or_default();
-    let pair = common.get(..2).map(|pair| filter.best(connection, &joined(pair, " AND "), limit)).transpose()?;
-    let mut found = together(found, pair.unwrap_or_default(), limit);
-    if found.len() < limit {
-        found = together(found, filter.best(connection, &joined(&parts, " OR "), limit)?, limit);
+    let (rare, common) = parts.split_at(within.count());
+    let [rare, common] = [rare, common].map(|parts| parts.iter().map(|(part, _)| part.as_str()).collect::<Vec<_>>());
+    let all: Vec<&str> = rare.iter().chain(&common).copied().collect();
+    let several = common.get(..common.len().min(COMBINED)).unwrap_or_default();
+    let mut found = Vec::new();
+    for expression in [any_of(&rare), three_of(several), two_of(several), any_of(&all)] {
+        if found.len() >= ENOUGH || (common.is_empty() && !found.is_empty()) {
+            break;
+        }
+        if !expression.is_empty() {
+            found = together(found, filter.best(connection, &expression, (limit, BUDGET))?, limit);
+        }
     }
     Ok(found)
+}
+
+/// Returns an expression for the documents that have any of the parts; empty if there are none.
+fn any_of(parts: &[&str]) -> String {
+    parts.join(" OR ")
+}
+
+/// Returns an expression for the documents that have at least two of the parts; empty if there is only one.
+fn two_of(parts: &[&str]) -> String {
+    let pair = |(at, part): (usize, &&str)| {
+        let others = any_of(parts.get(at + 1..).unwrap_or_default());
+        (!others.is_empty()).then(|| format!("({part} AND ({others}))"))
+    };
+    parts.iter().enumerate().filter_map(pair).collect::<Vec<_>>().join(" OR ")
+}
+
+/// Returns an expression for the documents that have at least three of the parts; empty if there are only two.
+fn three_of(parts: &[&str]) -> String {
+    let three = |(at, part): (usize, &&str)| {
+        let others = two_of(parts.get(at + 1..).unwrap_or_default());
+        (!others.is_empty()).then(|| format!("({part} AND ({others}))"))
+    };
+    parts.iter().enumerate().filter_map(three).collect::<Vec<_>>().join(" OR ")
 }
 
 /// Returns both lists as one, each document once.

@@ -2,6 +2,7 @@
 
 mod ask;
 mod expand;
+mod period;
 mod remote;
 mod state;
 
@@ -19,6 +20,7 @@ use herma_guard::{Policy, Scope};
 use herma_shared::messages::RemoteMatches;
 use herma_spill::Outputs;
 use herma_spill::page::Part;
+use jiff::Zoned;
 use tokio::sync::Semaphore;
 
 pub(crate) use self::ask::{AskAnswer, Question};
@@ -135,6 +137,7 @@ impl RecallService {
     pub(crate) async fn search(&self, mut query: RecallQuery, is_everywhere: bool) -> Outcome<Places> {
         let (vector, notice) = self.vector(&query.words).await;
         query.vector = vector;
+        query.period = period::named_in(&query.words, &Zoned::now()).map(|period| (period.start, period.end));
         let mut notices: Vec<String> = notice.into_iter().collect();
         // Other searches run meanwhile, because a database may be slow.
         let RemoteMatches { remote, keys } = if is_everywhere && query.kinds.messages {
@@ -143,6 +146,11 @@ impl RecallService {
             RemoteMatches::default()
         };
         query.remote = (!keys.is_empty()).then_some(remote);
+        let limit = query.limit;
+        if query.remote.is_some() && query.around > 0 {
+            // Which messages of other hosts are of one place is known only when they have been read.
+            query.limit = limit.saturating_mul(2);
+        }
         let turn = SEARCHING.acquire().await.map_err(|_| Error::internal("recall.search"))?;
         let late = self.indexer.catch_up(&query.words, query.profile.as_deref()).await?;
         notices.extend(missing(late));
@@ -155,12 +163,10 @@ impl RecallService {
         let mut found = blocking("recall.search", move || {
             let mut covered = HashSet::new();
             let places = hits.into_iter().filter_map(|hit| place(&outputs, &policy, (&words, &instead), hit, &names));
-            let places = places.filter(|place| is_first_of_place(place, &mut covered));
-            Ok(Places {
-                places: places.collect(),
-                more,
-                notice: notices.into_iter().reduce(|all, more| format!("{all}; {more}")),
-            })
+            let mut places: Vec<Place> = places.filter(|place| is_first_of_place(place, &mut covered)).collect();
+            let more = more || places.len() > limit;
+            places.truncate(limit);
+            Ok(Places { places, more, notice: notices.into_iter().reduce(|all, more| format!("{all}; {more}")) })
         })
         .await?;
         self.name_leaves(&mut found.places).await?;

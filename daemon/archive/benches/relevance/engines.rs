@@ -12,8 +12,8 @@ use tempfile::TempDir;
 
 use crate::sets::Set;
 
-/// Messages in one append.
-const BATCH: usize = 500;
+/// Newer messages of one session.
+const SESSION: usize = 2_000;
 
 /// A search engine.
 pub(crate) trait Engine {
@@ -23,17 +23,19 @@ pub(crate) trait Engine {
     fn search(&mut self, query: &str, limit: usize) -> Vec<Vec<String>>;
 }
 
-/// Returns all engines, each with the texts of a set and `filler` newer ones.
-pub(crate) fn all(set: &Set, filler: usize) -> Vec<Box<dyn Engine>> {
+/// Returns the engines, each with the texts of a set and `filler` newer ones; with `is_herma_alone` only herma's.
+pub(crate) fn all(set: &Set, filler: usize, is_herma_alone: bool) -> Vec<Box<dyn Engine>> {
     let stored = Rc::new(Stored::new(set, filler));
     let herma = |name, around| Herma { name, stored: Rc::clone(&stored), around };
-    vec![
-        Box::new(Plain::new("FTS5", "unicode61", set, filler)),
-        Box::new(Plain::new("FTS5 porter", "porter unicode61", set, filler)),
-        Box::new(herma("herma", 0)),
-        Box::new(herma("places of 3", 1)),
-        Box::new(herma("places of 5", 2)),
-    ]
+    let mut engines: Vec<Box<dyn Engine>> = Vec::new();
+    if !is_herma_alone {
+        engines.push(Box::new(Plain::new("FTS5", "unicode61", set, filler)));
+        engines.push(Box::new(Plain::new("FTS5 porter", "porter unicode61", set, filler)));
+    }
+    engines.push(Box::new(herma("herma", 0)));
+    engines.push(Box::new(herma("places of 3", 1)));
+    engines.push(Box::new(herma("places of 5", 2)));
+    engines
 }
 
 /// Plain FTS5, in twenty lines.
@@ -108,10 +110,11 @@ impl Stored {
             }
         }
         let noise: Vec<String> = (0..filler).map(|number| body(&noise(number))).collect();
-        archive.create_session(&row("filler")).unwrap();
-        for (number, batch) in noise.chunks(BATCH).enumerate() {
-            let bodies: Vec<&str> = batch.iter().map(String::as_str).collect();
-            archive.append("filler", 0, u64::try_from(number * BATCH).unwrap(), &bodies, 2.0).unwrap();
+        for (number, messages) in noise.chunks(SESSION).enumerate() {
+            let session = format!("filler {number}");
+            archive.create_session(&row(&session)).unwrap();
+            let bodies: Vec<&str> = messages.iter().map(String::as_str).collect();
+            archive.append(&session, 0, 0, &bodies, 2.0).unwrap();
         }
         while archive.index_pending(2_000).unwrap() > 0 {}
         Self { archive, ids, _folder: folder }

@@ -93,17 +93,19 @@ impl<'a> Filter<'a> {
         Ok(connection.prepare_cached(&query)?.exists(values.as_slice())?)
     }
 
-    /// Returns the best documents for an expression, with their score by FTS5's `bm25`; higher is better.
+    /// Returns the best of the newest `among` documents for an expression, with their score by FTS5's `bm25`; higher is
+    /// better.
     pub(super) fn best(
         &self,
         connection: &Connection,
         expression: &str,
-        limit: usize,
+        (limit, among): (usize, usize),
     ) -> Result<Vec<(i64, f64)>, ArchiveError> {
         let (expression, from) = self.matching(expression);
+        // `bm25` costs most, so it is computed only for so many documents.
         let query = format!(
-            "SELECT word.rowid, -bm25(word, 1.0, 1.0, 0.5, 0.0) AS score FROM {from}
-             ORDER BY score DESC, word.rowid DESC LIMIT ?2"
+            "SELECT id, score FROM (SELECT word.rowid AS id, -bm25(word, 1.0, 1.0, 0.5, 0.0) AS score FROM {from}
+             ORDER BY word.rowid DESC LIMIT {among}) ORDER BY score DESC, id DESC LIMIT ?2"
         );
         let limit = narrow(limit);
         let mut values: Vec<&dyn ToSql> = vec![&expression, &limit];

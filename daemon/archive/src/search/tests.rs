@@ -302,3 +302,44 @@ fn a_hit_is_a_place_and_no_two_hits_are_of_one() {
     assert_eq!(found(2).0, [1, 2], "in the order of the conversation");
     assert_eq!(found(50).2.len(), 1, "a whole session is one place");
 }
+
+#[test]
+fn common_words_are_combined() {
+    assert_eq!(any_of(&["a", "b"]), "a OR b");
+    assert_eq!(two_of(&["a", "b", "c"]), "(a AND (b OR c)) OR (b AND (c))");
+    assert_eq!(three_of(&["a", "b", "c"]), "(a AND ((b AND (c))))");
+    assert_eq!([any_of(&[]), two_of(&["a"]), three_of(&["a", "b"])], [""; 3]);
+}
+
+#[test]
+fn a_document_with_more_of_the_common_words_is_found_behind_many_with_one() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    told(&mut archive, "s", &["the queue and the worker lost a socket", "queue worker", "socket queue"], 1.0);
+    for word in ["queue", "worker", "socket"] {
+        let texts = vec![word; BUDGET + 1];
+        told(&mut archive, "s", &texts, 1.0);
+    }
+    let found = handles(&archive, &Search { limit: 3, ..all("which worker had the socket of the queue?") });
+    assert_eq!(found[0], "msg_1", "{found:?}");
+}
+
+#[test]
+fn what_was_said_at_the_time_of_the_question_comes_first() {
+    let (_folder, mut archive) = archive();
+    let texts = [
+        ("a", "we changed the parser", 10.0),
+        ("b", "we changed the parser again", 20.0),
+        ("c", "changed", 30.0),
+        ("d", "a parser", 0.0),
+    ];
+    for (id, text, time) in texts {
+        archive.create_session(&session(id)).unwrap();
+        told(&mut archive, id, &[text], time);
+    }
+    let first = |period| handles(&archive, &Search { period, ..all("who changed the parser") })[0].clone();
+    assert_eq!(first(None), "msg_1");
+    assert_eq!(first(Some((15.0, 25.0))), "msg_2");
+    assert_eq!(first(Some((25.0, 35.0))), "msg_3", "a part of the words is enough");
+    assert_eq!(first(Some((40.0, 50.0))), "msg_1", "nothing of that time has the words");
+}

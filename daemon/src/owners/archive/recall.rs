@@ -37,6 +37,8 @@ pub(crate) struct RecallQuery {
     pub since: Option<f64>,
     /// Excludes hits from this time on, in Unix seconds.
     pub until: Option<f64>,
+    /// The time that the words name, in Unix seconds.
+    pub period: Option<(f64, f64)>,
     /// The largest number of hits.
     pub limit: usize,
     /// The largest number of hits in one output.
@@ -60,6 +62,7 @@ impl ArchiveHandle {
                 kinds: query.kinds,
                 since: query.since,
                 until: query.until,
+                period: query.period,
                 limit: query.limit,
                 of_one_output: query.of_one_output,
                 around: query.around,

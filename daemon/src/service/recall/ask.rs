@@ -98,6 +98,7 @@ impl RecallService {
             kinds: Kinds { messages: true, outputs: leaves.is_none(), memory: false },
             since: None,
             until: None,
+            period: None,
             limit: PLACES,
             of_one_output: 1,
             around: 0,

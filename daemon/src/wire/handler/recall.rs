@@ -73,6 +73,7 @@ pub(super) async fn search(services: &Services, caller: &Caller, params: SearchP
         kinds: kinds(params.kinds.as_deref()),
         since: params.since,
         until: params.until,
+        period: None,
         limit: to_usize(limit),
         of_one_output: OF_ONE_OUTPUT,
         around: to_usize(around),
