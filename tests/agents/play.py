@@ -138,7 +138,7 @@ def claude_code_works(folder: Path) -> None:
         row = home.ask("session", "show", name)
         assert row["generation"] >= 3 and row["end_reason"] == "clear", row
         assert home.ask("session", "show", f"claude-code:{cleared}")["parent"] == name
-        hits = home.ask("recall", "db-3 port 8003", "--session", name)["hits"]
+        hits = home.ask("recall", "db-3 port 8003", "--session", name, "--around", "0")["hits"]
         assert any("8003" in hit["snippet"] for hit in hits)
         outputs = home.ask("output", "list", "--session", name)["outputs"]
         assert any(output["chars"] > 400_000 for output in outputs), outputs
@@ -197,7 +197,7 @@ def claude_code_keeps_the_task_of_a_slash_command(folder: Path) -> None:
         begun = windows(endpoint)
         assert begun and not endpoint.summaries
         assert HANDOFF in begun[-1].text and "ZEPPELIN" in begun[-1].text, begun[-1].text[-3_000:]
-        assert any("ZEPPELIN" in hit["snippet"] for hit in home.ask("recall", "login token ZEPPELIN", "--session", session)["hits"])
+        assert any("ZEPPELIN" in hit["snippet"] for hit in home.ask("recall", "login token ZEPPELIN", "--session", session, "--around", "0")["hits"])
         rules = home.ask("constraint", "list", session)["constraints"]
         assert any("billing.py" in rule["text"] for rule in rules), rules
 
@@ -464,7 +464,7 @@ def codex_works(folder: Path) -> None:
         # Codex hands no more than 40,000 chars to a hook.
         assert any(output["chars"] > 30_000 for output in outputs), outputs
         ledger(home, name, calls=len(endpoint.requests), summaries=len(endpoint.summaries), outputs=1, tools=1)
-        assert any("8003" in hit["snippet"] for hit in home.ask("recall", "db-3 port 8003", "--session", name)["hits"])
+        assert any("8003" in hit["snippet"] for hit in home.ask("recall", "db-3 port 8003", "--session", name, "--around", "0")["hits"])
         assert no_others(home, "codex")
         assert home.complaints() == []
 
@@ -530,7 +530,7 @@ def codex_behind_the_proxy(folder: Path) -> None:
         name = f"codex:{client.session}"
         assert home.ask("session", "show", name)["generation"] >= 3
         ledger(home, name, calls=len(endpoint.turns), compactions=len(begun), outputs=0, tools=1)
-        assert any("8003" in hit["snippet"] for hit in home.ask("recall", "db-3 port 8003", "--session", name)["hits"])
+        assert any("8003" in hit["snippet"] for hit in home.ask("recall", "db-3 port 8003", "--session", name, "--around", "0")["hits"])
         assert home.complaints() == []
         # Without the daemon the model is asked, as without herma.
         home.run("daemon", "stop", "--no-spawn")

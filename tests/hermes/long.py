@@ -230,7 +230,7 @@ def _sub_task(run: Run) -> None:
 def _said(run: Run, session: str) -> list[dict[str, Any]]:
     """What of a session speaks of turns; nothing where the command finds nothing."""
     try:
-        found = run.home.herma("recall", "turn", "--session", session, "--limit", "100")
+        found = run.home.herma("recall", "turn", "--session", session, "--limit", "100", "--around", "0")
     except subprocess.CalledProcessError as error:
         if error.returncode != NOTHING:
             raise
