@@ -118,8 +118,9 @@ fn a_daemon_that_is_killed_before_in_and_after_each_hook_costs_nothing() {
     assert_eq!(client.hook("stop", &json!({})).done(), "");
     let found = |words: &str| {
         let cli = Cli::new(&home);
-        let hits =
-            cli.run(&["recall", words, "--session", &format!("claude-code:{ID}"), "--limit", "100", "--json"]).json();
+        let session = format!("claude-code:{ID}");
+        let all = ["--limit", "100", "--around", "0", "--json"];
+        let hits = cli.run(&[&["recall", words, "--session", &session], &all[..]].concat()).json();
         let hits = hits["hits"].as_array().unwrap().clone();
         // The handoff of the compaction has some of the words, too.
         let own = |hit: &&Value| {

@@ -31,6 +31,9 @@ pub(super) fn search(talk: &mut Talk) {
     talk.ask("recall.search", json!({ "query": "\"blue heron\"", "limit": 1 }));
     talk.ask("recall.search", json!({ "query": "heron", "kinds": ["output", "memory"] }));
     talk.ask("recall.search", json!({ "query": "heron", "since": 1.5, "until": 2.5 }));
+    for around in [0, 1, 5, 6] {
+        talk.ask("recall.search", json!({ "query": "heron", "around": around }));
+    }
     talk.ask("recall.search", json!({ "query": "flamingo" }));
     talk.ask("recall.search", json!({ "query": "heron", "session": "nobody" }));
     talk.ask("recall.search", json!({ "query": "heron AND (NOT \"* OR near:" }));
