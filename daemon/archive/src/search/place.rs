@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use rusqlite::{Connection, Row, params};
 
 use crate::ArchiveError;
+use crate::browse::narrow;
 use crate::message::searched;
 
 /// How many messages without words are skipped on a side at most, for each that has some.
@@ -60,13 +61,14 @@ impl<'a> Places<'a> {
         Ok(Surroundings { before, after })
     }
 
+    /// Returns the messages on one side. What no search finds is not shown next to a hit either.
     fn side(&self, which: &str, id: u64) -> Result<Vec<Nearby>, ArchiveError> {
         let query = format!(
-            "SELECT id, role, body FROM message WHERE session = (SELECT session FROM message WHERE id = ?1) AND {which}
-             LIMIT ?2"
+            "SELECT id, role, body FROM message WHERE session = (SELECT session FROM message WHERE id = ?1)
+             AND recalled = 0 AND role <> 'system' AND {which} LIMIT ?2"
         );
         let mut query = self.connection.prepare_cached(&query)?;
-        let rows = query.query_map(params![id, crate::browse::narrow(self.around * SKIPPED)], nearby)?;
+        let rows = query.query_map(params![id, narrow(self.around * SKIPPED)], nearby)?;
         let mut found = Vec::with_capacity(self.around);
         for message in rows {
             let message = message?;

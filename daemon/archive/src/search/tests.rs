@@ -343,3 +343,17 @@ fn what_was_said_at_the_time_of_the_question_comes_first() {
     assert_eq!(first(Some((25.0, 35.0))), "msg_3", "a part of the words is enough");
     assert_eq!(first(Some((40.0, 50.0))), "msg_1", "nothing of that time has the words");
 }
+
+#[test]
+fn what_no_search_finds_is_not_next_to_a_hit_either() {
+    let (_folder, mut archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    let call = r#"{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"recall_search","arguments":"{}"}}]}"#;
+    let result = r#"{"role":"tool","tool_call_id":"c","content":"an earlier heron","recalled":true}"#;
+    let [system, hit, said] = [said("system", "you are kind"), said("user", "the heron"), said("user", "thanks")];
+    archive.append("s", 0, 0, &[&system, &hit, call, result, &said], 1.0).unwrap();
+    while archive.index_pending(100).unwrap() > 0 {}
+    let hits = archive.reader().search(&Search { around: 2, ..all("heron") }).unwrap().hits;
+    let near = |side: &[Nearby]| side.iter().map(|message| message.id).collect::<Vec<_>>();
+    assert_eq!((hits.len(), near(&hits[0].around.before), near(&hits[0].around.after)), (1, vec![], vec![3, 5]));
+}
