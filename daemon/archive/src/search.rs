@@ -275,15 +275,7 @@ fn first_rank(
     parts: &[(String, usize)],
     limit: usize,
 ) -> Result<Vec<(i64, f64)>, ArchiveError> {
-    let mut parts: Vec<&(String, usize)> = parts.iter().filter(|(_, documents)| *documents > 0).collect();
-    parts.sort_by_key(|(_, documents)| *documents);
-    let mut documents = 0;
-    let within = parts.iter().take_while(|part| {
-        documents += part.1;
-        documents <= BUDGET
-    });
-    let (rare, common) = parts.split_at(within.count());
-    let [rare, common] = [rare, common].map(|parts| parts.iter().map(|(part, _)| part.as_str()).collect::<Vec<_>>());
+    let (rare, common) = by_rarity(parts, BUDGET);
     let all: Vec<&str> = rare.iter().chain(&common).copied().collect();
     let several = common.get(..common.len().min(COMBINED)).unwrap_or_default();
     let mut found = Vec::new();
@@ -296,6 +288,21 @@ fn first_rank(
         }
     }
     Ok(found)
+}
+
+/// Returns the rarest parts, which are in at most `budget` documents together, and the others that any document has, the
+/// rarest first.
+fn by_rarity(parts: &[(String, usize)], budget: usize) -> (Vec<&str>, Vec<&str>) {
+    let mut parts: Vec<&(String, usize)> = parts.iter().filter(|(_, documents)| *documents > 0).collect();
+    parts.sort_by_key(|(_, documents)| *documents);
+    let mut documents = 0;
+    let within = parts.iter().take_while(|part| {
+        documents += part.1;
+        documents <= budget
+    });
+    let (rare, common) = parts.split_at(within.count());
+    let [rare, common] = [rare, common].map(|parts| parts.iter().map(|(part, _)| part.as_str()).collect());
+    (rare, common)
 }
 
 /// Returns an expression for the documents that have any of the parts; empty if there are none.

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::filter::Filter;
 use super::rank::DocumentId;
-use super::{Search, any_of};
+use super::{Search, any_of, by_rarity};
 use crate::ArchiveError;
 
 /// The bonus of a document of the time that a query is about. With it, a document with half of the words is better than
@@ -27,18 +27,11 @@ pub(super) fn candidates(
     let until = search.until.map_or(to, |until| until.min(to));
     let within = Search { since: Some(since), until: Some(until), ..*search };
     let Some(filter) = Filter::of(connection, &within, sessions)? else { return Ok(Vec::new()) };
-    let mut parts: Vec<&(String, usize)> = parts.iter().filter(|(_, documents)| *documents > 0).collect();
-    parts.sort_by_key(|(_, documents)| *documents);
-    let mut documents = 0;
-    let examined = parts.iter().take_while(|part| {
-        documents += part.1;
-        documents <= EXAMINED
-    });
-    let expressions: Vec<&str> = examined.map(|part| part.0.as_str()).collect();
-    if expressions.is_empty() {
+    let (examined, _) = by_rarity(parts, EXAMINED);
+    if examined.is_empty() {
         return Ok(Vec::new());
     }
-    filter.best(connection, &any_of(&expressions), (limit, EXAMINED))
+    filter.best(connection, &any_of(&examined), (limit, EXAMINED))
 }
 
 /// Adds the bonus to the scores of documents of a period, and sorts them anew.

@@ -7,7 +7,6 @@ use herma_archive::handle::Source;
 use herma_archive::search::Hit;
 use herma_archive::{searched, text_of};
 use herma_shared::messages::{Message, MessageKey, RemoteMatches};
-
 use tokio::task::JoinSet;
 
 use super::{NearbyMessage, RecallService};

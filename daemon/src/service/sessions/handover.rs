@@ -345,12 +345,11 @@ impl SessionService {
     async fn part(&self, held: Held) -> Outcome<()> {
         let _turn = self.turns.of(&held.session).await;
         let now = self.archive.held(held.session.clone()).await?;
-        let Some(is_here) = now.filter(|now| now.holder.is_some()).and_then(|now| {
-            let is_here = self.is_here(&now);
-            (now.has_strays || is_here).then_some(is_here)
-        }) else {
+        let Some(now) = now.filter(|now| now.holder.is_some()) else { return Ok(()) };
+        let is_here = self.is_here(&now);
+        if !now.has_strays && !is_here {
             return Ok(());
-        };
+        }
         let there = self.sharing.sessions_of(&held.profile, &held.session).await?;
         let Some(there) = there.into_iter().find(|there| there.birth == held.birth && there.term >= held.term) else {
             return Ok(());

@@ -58,11 +58,11 @@ impl SessionService {
         });
         let archived = archived.await?;
         self.compression.forget(&id);
-        self.forget_words().await;
         let outputs = Arc::clone(&self.outputs.kept);
         let remove = move || outputs.remove_session(&id, unix_now()).map_err(Error::from);
         let gone = blocking("session.remove", remove).await?;
         publish_expired(&self.events, gone.iter().filter_map(|one| one.expired.as_ref()));
+        self.forget_words().await;
         let bytes = gone.iter().fold(archived.bytes, |sum, one| sum.saturating_add(one.bytes));
         Ok(Removed { messages: archived.messages, outputs: gone.len(), bytes })
     }
