@@ -1,6 +1,8 @@
 //! Searches for past messages, outputs and memory entries, in the words that people use.
 
-use herma_tests::{Daemon, Home, Raw, kind};
+use std::process::Command;
+
+use herma_tests::{Daemon, Home, Need, Raw, kind};
 use serde_json::{Value, json};
 
 mod again;
@@ -94,6 +96,63 @@ fn a_question_about_a_time_finds_what_was_said_then() {
     assert_eq!(first("who dropped the retry"), "a");
     assert_eq!(first("who dropped the retry two days ago?"), "b");
     assert_eq!(first("who dropped the retry 30 days ago"), "a");
+}
+
+/// Phrases that GNU date reads, too.
+const PHRASES: [&str; 20] = [
+    "today",
+    "yesterday",
+    "2 days ago",
+    "30 days ago",
+    "last monday",
+    "last tuesday",
+    "last wednesday",
+    "last thursday",
+    "last friday",
+    "last saturday",
+    "last sunday",
+    "last week",
+    "1 week ago",
+    "3 weeks ago",
+    "last year",
+    "2 years ago",
+    "5 march 2025",
+    "march 5 2025",
+    "december 24 2024",
+    "2026-11-20",
+];
+
+#[test]
+fn a_phrase_means_the_time_that_gnu_date_says() {
+    if !Need::GnuDate.is_met() {
+        return;
+    }
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let told = |phrase: &str| {
+        let date = Command::new("date").args(["-d", phrase, "+%s"]).env("LC_ALL", "C").output().unwrap();
+        String::from_utf8(date.stdout).unwrap().trim().parse::<f64>().unwrap()
+    };
+    let found: Vec<Value> = PHRASES
+        .iter()
+        .enumerate()
+        .map(|(at, phrase)| {
+            let text = format!("we changed part{at}");
+            // Of two equal texts the newer one comes first, if the time does not count.
+            for (session, time) in [("then", told(phrase)), ("another time", told(phrase) - 1e8)] {
+                let messages = json!([{ "role": "user", "content": text }]);
+                let session = format!("{session} {at}");
+                raw.result(
+                    "session.import",
+                    &json!({ "session": session, "position": 0, "messages": messages, "times": [time] }),
+                );
+            }
+            query(&mut raw, &format!("who changed part{at} {phrase}?"))[0]["session"].clone()
+        })
+        .collect();
+    let then: Vec<Value> = (0..PHRASES.len()).map(|at| json!(format!("then {at}"))).collect();
+    assert_eq!(found, then);
 }
 
 #[test]

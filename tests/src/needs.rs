@@ -24,6 +24,8 @@ pub enum Need {
     Systemd,
     /// A PostgreSQL that a test can start.
     Postgres,
+    /// The program `date` reads phrases, as GNU's does.
+    GnuDate,
 }
 
 /// The detected features, cached per process.
@@ -31,8 +33,16 @@ static FOUND: [OnceLock<bool>; Need::ALL.len()] = [const { OnceLock::new() }; Ne
 
 impl Need {
     /// All needs.
-    pub const ALL: [Self; 7] =
-        [Self::Mounts, Self::Strace, Self::Root, Self::Ordinary, Self::Tmux, Self::Systemd, Self::Postgres];
+    pub const ALL: [Self; 8] = [
+        Self::Mounts,
+        Self::Strace,
+        Self::Root,
+        Self::Ordinary,
+        Self::Tmux,
+        Self::Systemd,
+        Self::Postgres,
+        Self::GnuDate,
+    ];
 
     /// Returns the need's name in the list.
     #[must_use]
@@ -45,6 +55,7 @@ impl Need {
             Self::Tmux => "tmux",
             Self::Systemd => "systemd",
             Self::Postgres => "postgres",
+            Self::GnuDate => "gnu-date",
         }
     }
 
