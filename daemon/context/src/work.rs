@@ -5,6 +5,7 @@
 //! ranked. Of two values of one field the newest counts, and the value before it is recorded. Names in the
 //! arguments of later calls, and names used often and recently, come first.
 
+mod digits;
 mod entity;
 mod object;
 mod parse;

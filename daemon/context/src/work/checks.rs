@@ -46,7 +46,8 @@ fn what_stands_elsewhere_is_not_told_again() {
 
 #[test]
 fn little_room_is_for_what_calls_were_given() {
-    assert_eq!(described(&state(&desk()), 50, ""), "Also named: reservation: UM3OG5; user: omar_1");
+    assert_eq!(described(&state(&desk()), 50, ""), "reservation UM3OG5: user_id omar_1");
+    assert_eq!(described(&state(&desk()), 30, ""), "user omar_1: name Omar");
     for chars in 0..200 {
         assert!(described(&state(&desk()), chars, "").chars().count() <= chars.max(1), "{chars}");
     }
@@ -59,6 +60,10 @@ fn a_section_is_read_back() {
     assert_eq!(described(&parse(&all), 1_000, ""), all);
     let named = "Also named: file: src/a.rs, src/b.rs; name: retry_count";
     assert_eq!(described(&parse(named), 1_000, ""), named);
+    let used = "Also used: order: 4711002; number: 120\nAlso named: file: src/b.rs";
+    assert_eq!(described(&parse(used), 1_000, ""), used);
+    // What calls were given comes first again.
+    assert_eq!(described(&parse(used), 45, ""), "Also used: order: 4711002; number: 120");
     for odd in ["", "Also named: ", "x", "x y", ": ", "a b: ; ; ", "Also named: ; : , "] {
         drop(described(&parse(odd), 1_000, ""));
     }
@@ -132,6 +137,33 @@ fn only_so_much_is_read() {
     let many = |at: usize| (0..5_000).map(|of| format!("a{at}f{of} ")).collect::<String>();
     let messages: Vec<Message> = (0..8).map(|at| say("user", &many(at))).collect();
     assert_eq!(state(&messages).entities().len(), MOST_ENTITIES);
+}
+
+#[test]
+fn a_long_output_is_read_to_its_middle() {
+    for filler in ["some words of a log\n", "{\"size\": 12} "] {
+        let half = filler.repeat(60_000 / filler.len());
+        let text = format!("{half}\nsaved as ledger_4711\n{half}");
+        let messages = [call_of("1", "terminal", r#"{"command": "run"}"#), result("1", &text)];
+        assert!(described(&state(&messages), 1_000, "").contains("ledger_4711"), "{filler}");
+    }
+}
+
+#[test]
+fn a_number_is_shown_where_it_is_an_id_or_was_given_to_a_call() {
+    let output =
+        r#"{"Desk Lamp": "6817146515", "Tea Kettle": "9832717871", "sold": 120345, "items": [{"item_id": 77001}]}"#;
+    let messages = [
+        call_of("1", "list_products", "{}"),
+        result("1", output),
+        call_of("2", "read_file", r#"{"path": "src/queue.py", "offset": 480}"#),
+        result("2", "pid   name\n48213 hermad\n"),
+    ];
+    let text = described(&state(&messages), 1_000, "");
+    for number in ["6817146515", "9832717871", "77001", "480", "48213"] {
+        assert!(text.contains(number), "{number}: {text}");
+    }
+    assert!(!text.contains("120345"), "{text}");
 }
 
 #[test]

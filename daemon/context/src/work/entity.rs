@@ -109,7 +109,7 @@ pub(super) const fn noun(kind: ValueKind) -> &'static str {
     }
 }
 
-/// Whether entities of a kind are shown; a date and a number mean nothing by themselves.
+/// Whether entities of a kind mean something by themselves; a date and a number do not.
 pub(super) fn has_name(kind: &str) -> bool {
     !matches!(kind, "number" | "date")
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::entity::Entity;
 
 /// Score for each occurrence in the arguments of calls; the most occurrences that count.
-const GIVEN: f64 = 1.0;
+const GIVEN: f64 = 2.0;
 /// See [`GIVEN`].
 const MOST_GIVEN: u32 = 4;
 /// Score for each other occurrence.

@@ -1,28 +1,33 @@
 //! Reads messages, newest first.
 
+use hashbrown::HashSet;
 use rayon::prelude::*;
 use serde_json::Value as Json;
 
-use super::entity::{Attribute, noun};
+use super::entity::{Attribute, has_name, noun};
 use super::value::{Value, ValueKind, value, values};
-use super::{WorkState, object, places, tests};
+use super::{WorkState, digits, object, places, tests};
 use crate::handoff;
 use crate::message::{Content, Message, Role};
 use crate::pairs;
 use crate::parallel::MANY_MESSAGES;
 use crate::text::ends;
 
-/// Bytes of one text that are read; a longer one is read at both ends.
+/// Bytes of one text of a person or the model that are read; a longer one is read at both ends.
 const TEXT_BYTES: usize = 32 << 10;
-/// Bytes of outputs that are read, newest first. Names in older outputs count only if calls or people use
-/// them. It limits the time.
+/// Bytes of one output that are read; a longer one is read at both ends.
 const OUTPUT_BYTES: usize = 1 << 20;
+/// Bytes of the longest output that is parsed as JSON.
+const JSON_BYTES: usize = 32 << 10;
+/// Bytes of all outputs that are read, newest first. Names in older outputs count only if calls or people use
+/// them. It limits the time.
+const OUTPUTS_BYTES: usize = 2 << 20;
 /// The most bytes of arguments that are read.
 const ARGUMENT_BYTES: usize = 64 << 10;
 /// The most chars of an argument that is shown with the action of a call.
 const SHORT_ARGUMENT: usize = 24;
 /// The most names that are read from one output without fields.
-const MOST_OF_OUTPUT: usize = 200;
+const MOST_OF_OUTPUT: usize = 1_000;
 
 /// Reads the messages; the first one has the position `first`.
 pub(super) fn read(turns: &[Message], first: u64) -> WorkState {
@@ -30,8 +35,8 @@ pub(super) fn read(turns: &[Message], first: u64) -> WorkState {
     let mut parts: Vec<(std::ops::Range<usize>, bool)> = Vec::new();
     let mut bytes = 0;
     for at in (0..turns.len()).rev() {
-        let is_read = bytes < OUTPUT_BYTES;
-        bytes += if turns[at].is(Role::Tool) { turns[at].raw().len().min(TEXT_BYTES) } else { 0 };
+        let is_read = bytes < OUTPUTS_BYTES;
+        bytes += if turns[at].is(Role::Tool) { turns[at].raw().len().min(OUTPUT_BYTES) } else { 0 };
         match parts.last_mut() {
             Some((part, reads)) if part.len() < MANY_MESSAGES && *reads == is_read => part.start = at,
             _ => parts.push((at..at + 1, is_read)),
@@ -83,28 +88,30 @@ impl Reader {
     /// Reads the arguments of a call; argument names don't count.
     fn given(&mut self, text: &str, arguments: Option<&Json>) {
         let at = self.at;
-        let mut given = |text: &str| {
-            for value in values(text) {
-                let Some(entity) = self.state.entity(value.text, noun(value.kind)) else { continue };
-                entity.given = entity.given.saturating_add(1);
-                entity.last = entity.last.max(at);
-            }
+        let mut given = |value: &Value<'_>, kind: &str| {
+            let Some(entity) = self.state.entity(value.text, kind) else { return };
+            entity.given = entity.given.saturating_add(1);
+            entity.last = entity.last.max(at);
         };
         match arguments {
-            Some(arguments) => leaves(arguments, &mut given),
-            None => ends(text, TEXT_BYTES).into_iter().for_each(given),
+            Some(arguments) => in_fields(arguments, "", &mut |field, text| with_kinds(text, field, &mut given)),
+            None => ends(text, TEXT_BYTES).into_iter().for_each(|text| with_kinds(text, Field::default(), &mut given)),
         }
     }
 
     /// Reads texts of people and the model.
     fn said(&mut self, text: &str) {
-        for value in ends(text, TEXT_BYTES).into_iter().flat_map(values) {
-            self.named(&value);
+        // Who is asked for a number answers with it alone.
+        if digits::is_long(text.trim()) {
+            return self.named(text.trim(), "id");
+        }
+        for text in ends(text, TEXT_BYTES) {
+            with_kinds(text, Field::default(), &mut |value, kind| self.named(value.text, kind));
         }
     }
 
-    fn named(&mut self, value: &Value<'_>) {
-        let Some(entity) = self.state.entity(value.text, noun(value.kind)) else { return };
+    fn named(&mut self, name: &str, kind: &str) {
+        let Some(entity) = self.state.entity(name, kind) else { return };
         entity.said = entity.said.saturating_add(1);
         entity.last = entity.last.max(self.at);
     }
@@ -136,7 +143,7 @@ impl Reader {
         let text = message.shown_text();
         let call = call.and_then(|(message, index)| Some((message, message.tool_calls().get(index)?)));
         let tool = call.and_then(|(_, call)| call.name.as_deref()).unwrap_or("");
-        let json = (text.starts_with(['{', '[']) && text.len() <= TEXT_BYTES)
+        let json = (text.starts_with(['{', '[']) && text.len() <= JSON_BYTES)
             .then(|| serde_json::from_str::<Json>(&text).ok())
             .flatten();
         let Some(json) = json else { return self.output(&text) };
@@ -153,8 +160,12 @@ impl Reader {
             self.object(object);
         }
         // Texts with several lines are outputs of their own.
-        leaves(&json, &mut |text| {
-            if text.contains('\n') { self.output(text) } else { values(text).for_each(|value| self.named(&value)) }
+        in_fields(&json, "", &mut |field, text| {
+            if text.contains('\n') {
+                self.output(text);
+            } else {
+                with_kinds(text, field, &mut |value, kind| self.named(value.text, kind));
+            }
         });
     }
 
@@ -171,8 +182,9 @@ impl Reader {
 
     /// Reads an output without fields.
     fn output(&mut self, text: &str) {
-        let mut left = MOST_OF_OUTPUT;
-        for part in ends(text, TEXT_BYTES) {
+        let mut names: HashSet<&str> = HashSet::new();
+        let mut has_room = |name| names.contains(name) || (names.len() < MOST_OF_OUTPUT && names.insert(name));
+        for part in ends(text, OUTPUT_BYTES) {
             let at = self.at;
             for (test, result) in tests::results(part) {
                 let Some(entity) = self.state.entity(test, "test") else { break };
@@ -184,15 +196,54 @@ impl Reader {
                 entity.last = entity.last.max(at);
                 entity.say_older(Attribute::of("at", &place, at));
             }
-            for value in values(part).filter(is_name) {
-                if left == 0 {
-                    return;
+            for (number, kind) in digits::in_tables(part) {
+                if has_room(number) {
+                    self.named(number, &kind);
                 }
-                left -= 1;
-                self.named(&value);
             }
+            with_kinds(part, Field::default(), &mut |value, kind| {
+                if has_name(kind) && has_room(value.text) {
+                    self.named(value.text, kind);
+                }
+            });
         }
     }
+}
+
+/// Calls `then` for every value of a text, with the kind of thing that it names.
+fn with_kinds<'a>(text: &'a str, field: Field<'_>, then: &mut impl FnMut(&Value<'a>, &str)) {
+    let mut previous: Option<(usize, String)> = None;
+    for value in values(text) {
+        let kind = (value.kind == ValueKind::Number).then(|| {
+            let at = value.text.as_ptr().addr() - text.as_ptr().addr();
+            let kind = if value.text.len() == text.len() {
+                digits::kind_of_field(field.name, field.is_text.then_some(value.text))?
+            } else {
+                digits::kind_of(text, at, previous.as_ref().map(|(end, kind)| (*end, kind.as_str())))?
+            };
+            previous = Some((at + value.text.len(), kind.clone()));
+            Some(kind)
+        });
+        then(&value, kind.flatten().as_deref().unwrap_or(noun(value.kind)));
+    }
+}
+
+/// Calls `then` for every text and number within a value, with the name of the nearest field around it.
+fn in_fields(value: &Json, field: &str, then: &mut impl FnMut(Field<'_>, &str)) {
+    match value {
+        Json::Array(items) => items.iter().for_each(|item| in_fields(item, field, then)),
+        Json::Object(fields) => fields.iter().for_each(|(name, value)| in_fields(value, name, then)),
+        plain => leaves(plain, &mut |text| then(Field { name: field, is_text: plain.is_string() }, text)),
+    }
+}
+
+/// Where a text comes from.
+#[derive(Clone, Copy, Default)]
+struct Field<'a> {
+    /// The name of its field; empty for a text that is no field.
+    name: &'a str,
+    /// Whether the field is a text, and not a number.
+    is_text: bool,
 }
 
 /// Calls `then` for every text and number within a value.
@@ -204,11 +255,6 @@ pub(crate) fn leaves(value: &Json, then: &mut impl FnMut(&str)) {
         Json::Object(fields) => fields.values().for_each(|value| leaves(value, then)),
         Json::Null | Json::Bool(_) => {}
     }
-}
-
-/// Whether a value is a name; a date and a number mean nothing by themselves.
-fn is_name(value: &Value<'_>) -> bool {
-    !matches!(value.kind, ValueKind::Date | ValueKind::Number)
 }
 
 /// Returns the argument that identifies the subject of a call: the first with the name of an id or a place.

@@ -14,7 +14,9 @@ use super::entity::{Attribute, Entity, NONE, TOO_LONG, has_name};
 use super::value::{value, values};
 use super::{Known, WorkState};
 
-/// The text before entities that are only named.
+/// The text before entities that are only named, and were given to calls.
+pub(super) const USED: &str = "Also used: ";
+/// The text before other entities that are only named.
 pub(super) const NAMED: &str = "Also named: ";
 /// The most chars of an older value.
 const WAS_CHARS: usize = 40;
@@ -27,7 +29,7 @@ const CHANGED: f64 = 0.5;
 /// The weight of an exact value that is not an entity.
 const UNKNOWN: f64 = 0.1;
 /// The most entities that are considered.
-const MOST: usize = 800;
+const MOST: usize = 2_400;
 
 /// All candidates of a state.
 pub(crate) struct Outline<'a> {
@@ -43,8 +45,8 @@ impl<'a> Outline<'a> {
         let scored = state.scored();
         let weights = scored.iter().map(|(score, entity)| (entity.id.as_str(), *score)).collect();
         let all = scored.into_iter().map(|(_, entity)| entity);
-        let ranked: Vec<&Entity> =
-            all.filter(|entity| has_name(&entity.kind) || entity.kind == "date").take(MOST).collect();
+        let is_shown = |entity: &&Entity| has_name(&entity.kind) || entity.kind == "date" || entity.given > 0;
+        let ranked: Vec<&Entity> = all.filter(is_shown).take(MOST).collect();
         Self { parts: parts(&ranked), ranked, weights }
     }
 
@@ -69,7 +71,7 @@ impl<'a> Outline<'a> {
     pub(crate) fn render(&self, chars: usize, known: &[&Known]) -> String {
         let mut choice = Choice {
             outline: self,
-            left: chars.saturating_sub(NAMED.len()),
+            left: chars,
             known,
             said: HashSet::new(),
             in_fields: HashSet::new(),
@@ -154,8 +156,8 @@ struct Choice<'a> {
     said: HashSet<&'a str>,
     /// The values that fields contain.
     in_fields: HashSet<&'a str>,
-    /// Kinds with entities that are only named.
-    kinds: HashSet<&'a str>,
+    /// Kinds with entities that are only named, each with whether calls were given them.
+    kinds: HashSet<(bool, &'a str)>,
     renderings: Vec<Rendering>,
 }
 
@@ -195,10 +197,14 @@ impl<'a> Choice<'a> {
         let kind = entity.kind.chars().count();
         match (&part.field, self.renderings.get(part.of)) {
             (None, Some(Rendering::Not)) if can_be_listed(entity) => {
-                if self.kinds.contains(entity.kind.as_str()) {
+                let is_used = entity.given > 0;
+                let words = if is_used { USED } else { NAMED };
+                if self.kinds.contains(&(is_used, entity.kind.as_str())) {
                     name + ", ".len()
-                } else {
+                } else if self.kinds.iter().any(|(of_used, _)| *of_used == is_used) {
                     name + kind + ": ; ".len()
+                } else {
+                    words.len() + name + kind + ": \n".len()
                 }
             }
             (Some((_, text)), Some(Rendering::Not | Rendering::Named)) => {
@@ -222,7 +228,7 @@ impl<'a> Choice<'a> {
         match (&part.field, &mut *rendering) {
             (None, _) => {
                 *rendering = Rendering::Named;
-                self.kinds.insert(&entity.kind);
+                self.kinds.insert((entity.given > 0, &entity.kind));
             }
             (Some(field), Rendering::Line(fields)) => fields.push(field.clone()),
             (Some(field), _) => *rendering = Rendering::Line(vec![field.clone()]),
@@ -231,7 +237,8 @@ impl<'a> Choice<'a> {
 
     fn text(self) -> String {
         let mut lines = Vec::new();
-        let mut kinds: Vec<(&str, Vec<&str>)> = Vec::new();
+        // The names of each kind, those that calls were given apart from the others.
+        let mut kinds: Vec<((bool, &str), Vec<&str>)> = Vec::new();
         for (rendering, entity) in self.renderings.into_iter().zip(&self.outline.ranked) {
             match rendering {
                 Rendering::Not => {}
@@ -241,15 +248,22 @@ impl<'a> Choice<'a> {
                     let fields: Vec<String> = fields.into_iter().map(|(_, text)| text).collect();
                     lines.push(format!("{} {}: {}", entity.kind, entity.id, fields.join("; ")));
                 }
-                Rendering::Named => match kinds.iter_mut().find(|(kind, _)| *kind == entity.kind) {
-                    Some((_, names)) => names.push(&entity.id),
-                    None => kinds.push((&entity.kind, vec![&entity.id])),
-                },
+                Rendering::Named => {
+                    let of = (entity.given > 0, entity.kind.as_str());
+                    match kinds.iter_mut().find(|(kind, _)| *kind == of) {
+                        Some((_, names)) => names.push(&entity.id),
+                        None => kinds.push((of, vec![&entity.id])),
+                    }
+                }
             }
         }
-        if !kinds.is_empty() {
-            let named: Vec<String> = kinds.iter().map(|(kind, ids)| format!("{kind}: {}", ids.join(", "))).collect();
-            lines.push(format!("{NAMED}{}", named.join("; ")));
+        for (is_used, words) in [(true, USED), (false, NAMED)] {
+            let of_words = kinds.iter().filter(|((used, _), _)| *used == is_used);
+            let named: Vec<String> =
+                of_words.map(|((_, kind), names)| format!("{kind}: {}", names.join(", "))).collect();
+            if !named.is_empty() {
+                lines.push(format!("{words}{}", named.join("; ")));
+            }
         }
         lines.join("\n")
     }

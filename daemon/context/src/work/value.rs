@@ -48,7 +48,14 @@ const ENDINGS: &[&str] = &[
 
 /// Returns the values of a text, in order.
 pub(crate) fn values(text: &str) -> impl Iterator<Item = Value<'_>> {
-    Words { text, at: 0 }.filter_map(|range| value(text.get(range)?))
+    Words { text, at: 0 }.filter(|range| !is_masked(text, range)).filter_map(|range| value(text.get(range)?))
+}
+
+/// Whether a word is what a mask leaves of a secret: `+492****3629`.
+fn is_masked(text: &str, range: &Range<usize>) -> bool {
+    let bytes = text.as_bytes();
+    let is_mask = |range: Range<usize>| bytes.get(range).is_some_and(|part| part == b"***");
+    is_mask(range.start.saturating_sub(3)..range.start) || is_mask(range.end..range.end + 3)
 }
 
 /// Returns the value of a word; `None` if it is just a word.
@@ -253,6 +260,7 @@ mod tests {
             ("nothing to see here, and/or there. 10:30, 1/2, e.g. 3rd 12px", &[]),
             ("see https://a.example/b?x=1&y=2, please", &[("https://a.example/b?x=1&y=2", Link)]),
             ("mail sofia.kim7287@example.com.", &[("sofia.kim7287@example.com", Email)]),
+            ("call +492****3629, order **4711**", &[("4711", Number)]),
             ("in src/queue/worker.rs:12 and ./run.sh", &[("src/queue/worker.rs", Path), ("run.sh", Path)]),
             ("setup.py feature/login-2", &[("setup.py", Path), ("feature/login-2", Path)]),
             ("retry_count, handleRequest(x) __init__", &[("retry_count", Name), ("handleRequest", Name)]),
