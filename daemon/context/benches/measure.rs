@@ -3,7 +3,7 @@
 //!
 //! Prints a table. Run `cargo bench -p herma-context --bench measure`. If `HERMA_MEASURE_DATA` names a file
 //! of conversations (one JSON object with `messages` per line), chained ones are measured too. If
-//! `HERMA_MEASURE_LOST` is set, it prints the lost facts.
+//! `HERMA_MEASURE_LOST` is set, it prints the lost facts. Words after `--` choose rows by parts of their names.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints and may stop")]
 
 #[path = "measure/dice.rs"]
@@ -60,7 +60,9 @@ fn main() {
     let Ok(path) = std::env::var("HERMA_MEASURE_DATA") else { return };
     let real = noise::real(&std::fs::read_to_string(path).unwrap());
     for seed in 7..=9 {
-        once(&format!("real, 1000 ({seed})"), real.iter().take(1_000).cloned().collect(), seed);
+        for count in [1_000, 2_000] {
+            once(&format!("real, {count} ({seed})"), real.iter().take(count).cloned().collect(), seed);
+        }
         let more =
             (0..4).map(|at| real.iter().cycle().skip(1_000 + at * BETWEEN).take(BETWEEN).cloned().collect()).collect();
         repeatedly(&format!("real, five runs ({seed})"), real.iter().take(1_000).cloned().collect(), more, seed);
@@ -70,7 +72,16 @@ fn main() {
     }
 }
 
+/// Whether a row is wanted, by the words on the command line.
+fn is_wanted(name: &str) -> bool {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    words.is_empty() || words.iter().any(|word| name.contains(word.as_str()))
+}
+
 fn once(name: &str, mut list: Vec<Value>, seed: u64) {
+    if !is_wanted(name) {
+        return;
+    }
     let facts = plant(&mut list, PER_KIND, seed);
     for engine in ENGINES {
         let mut session = Session { engine, ..Session::default() };
@@ -81,6 +92,9 @@ fn once(name: &str, mut list: Vec<Value>, seed: u64) {
 }
 
 fn repeatedly(name: &str, mut list: Vec<Value>, more: Vec<Vec<Value>>, seed: u64) {
+    if !is_wanted(name) {
+        return;
+    }
     let mut facts = plant(&mut list, PER_KIND, seed);
     let mut parts = vec![list];
     for (at, mut next) in more.into_iter().enumerate() {

@@ -121,7 +121,7 @@ impl Prepared {
     pub(crate) fn finish_with(self, note: ArchiveNote, preview: &dyn Fn(usize, usize) -> Option<String>) -> Compressed {
         let Self { mut base, known, new, .. } = self;
         base.add_references(known.nodes.iter().map(|node| node.references.as_str()));
-        let limit = base.handoff_chars();
+        let limit = base.limit();
         let wanted = map::wanted(&known.nodes);
         base.reserve((*wanted.start()).min(limit / 2));
         let summary = Summary { writer: Writer::Extractive, ..Summary::default() };

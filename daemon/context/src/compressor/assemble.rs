@@ -30,6 +30,8 @@ const FITTING_TRIES: usize = 8;
 /// Chars per token of the smallest useful handoff. Their product is the shortest handoff of a list under
 /// pressure.
 const CHARS_PER_TOKEN: usize = 3;
+/// The fewest chars by which names beyond the limit become shorter.
+const LEAST_LESS: usize = 400;
 /// The mark at the end of a cut summary.
 const CUT_MARK: &str = "...[summary truncated]";
 
@@ -123,7 +125,9 @@ fn fitting(prepared: &mut Prepared, mut material: Material<'_>) -> Assembled {
             if prepared.gain == Gain::Any || excess == 0 {
                 break;
             }
-            prepared.limit = prepared.limit.saturating_sub(tokens_to_chars(excess));
+            let names = prepared.names.min(tokens_to_chars(excess));
+            prepared.names -= names;
+            prepared.limit = prepared.limit.saturating_sub(tokens_to_chars(excess) - names);
         }
         made = assembled(prepared, &material);
     }
@@ -136,6 +140,12 @@ fn shrink(prepared: &mut Prepared, made: &Assembled, excess: u64, shown: &mut us
     let chars = made.text.chars().count();
     let shortest = CHARS_PER_TOKEN * usize::try_from(prepared.goal.smallest_handoff()).unwrap_or(0);
     if prepared.needs_summary() && chars > shortest {
+        // Names beyond the limit give way first.
+        let beyond = made.appended.beyond.min(prepared.names);
+        if beyond > 0 {
+            prepared.names = beyond.saturating_sub(tokens_to_chars(excess).max(LEAST_LESS));
+            return true;
+        }
         let takes = tokens_of(&handoff::standalone(&made.text, Role::User)).max(1);
         // 3 % less than the share, because the remaining text may cost more tokens per char.
         let left = chars as u128 * u128::from(takes.saturating_sub(excess)) * 97 / (u128::from(takes) * 100);

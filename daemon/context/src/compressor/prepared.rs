@@ -8,12 +8,12 @@ use rayon::prelude::*;
 
 use super::assemble;
 use super::clean::CleanTurns;
-use super::decide::{Decision, ImportanceChoices, Target, decide, gain_chars};
-use super::goal::Goal;
+use super::decide::{Decision, ImportanceChoices, Target, decide, gain_chars, kept_tokens};
+use super::goal::{Goal, percent};
 use super::layout::{Brief, Layout};
 use super::options::Options;
 use super::price::chars_within;
-use super::sections::{self, Kept, Material, Record, Sections};
+use super::sections::{self, Kept, Material, Record, SectionRoom, Sections};
 use super::shorten::PREVIEW_CHARS;
 use crate::constraints::{Constraint, Update};
 use crate::episodes::{Episodes, Found};
@@ -28,11 +28,18 @@ use crate::replaced::Replaced;
 use crate::request::{CompressRequest, Gain, Today};
 use crate::run::{ArchiveNote, Compressed, EngineState, Place, Rejection, Spill, Summary, SummaryRequest, Writer};
 use crate::text::{head, longer_than, tail};
+use crate::tokens::tokens_to_chars;
 use crate::work::Known;
 use crate::{Host, Settings, pairs, serialize};
 
 /// The minimum size of a handoff in chars, not counting the quoted messages of the user.
 const MIN_HANDOFF_CHARS: usize = 3_000;
+/// The most tokens of names beyond a handoff's limit, in percent of the new list.
+const NAMES_OF_LIST: u64 = 10;
+/// The same in percent of the tokens until the next compression, which comes that much sooner.
+const NAMES_OF_FREE: u64 = 8;
+/// The most chars of such names, whatever the list's size.
+const MOST_NAMES_CHARS: usize = 24_000;
 /// Chars reserved for a handle.
 const EXPECTED_HANDLE: usize = 24;
 
@@ -64,8 +71,10 @@ pub struct Prepared {
     masked: OnceLock<Sources>,
     /// The same for a record without a model.
     clean: OnceLock<Sources>,
-    /// The most chars of the whole handoff.
+    /// The most chars of the whole handoff, without names beyond it.
     pub(super) limit: usize,
+    /// The most chars of names beyond that limit, in room that the threshold leaves free.
+    pub(super) names: usize,
     pub(super) gain: Gain,
     pub(super) has_handoff: bool,
     pub(super) goal: Goal,
@@ -139,6 +148,7 @@ pub fn prepare_and(
         masked: OnceLock::new(),
         clean: OnceLock::new(),
         limit: 0,
+        names: 0,
         gain: request.gain,
         has_handoff,
         goal,
@@ -147,7 +157,10 @@ pub fn prepare_and(
         pins: request.wishes.pins.clone(),
         episodes: request.wishes.episodes.clone(),
     };
-    prepared.limit = if has_handoff { prepared.limit() } else { 0 };
+    if has_handoff {
+        prepared.limit = prepared.limit_chars();
+        prepared.names = prepared.names();
+    }
     Ok(prepared)
 }
 
@@ -162,8 +175,8 @@ fn memory(text: &str, redaction: Redaction) -> Option<String> {
 }
 
 impl Prepared {
-    /// Returns the most chars of the whole handoff.
-    fn limit(&self) -> usize {
+    /// Returns the most chars of the handoff without names beyond them.
+    fn limit_chars(&self) -> usize {
         let most = self.brief.handoff_chars();
         match (self.target, self.gain) {
             (Some(target), _) => chars_within(target.handoff, &self.brief.turns, most).unwrap_or(most),
@@ -177,6 +190,20 @@ impl Prepared {
                 }
             }
         }
+    }
+
+    /// Returns the most chars of names beyond the limit.
+    fn names(&self) -> usize {
+        let list = kept_tokens(&self.layout) + self.brief.handoff_tokens;
+        let free = self.goal.threshold.saturating_sub(self.goal.beside() + list);
+        let most = percent(list, NAMES_OF_LIST).min(percent(free, NAMES_OF_FREE));
+        let most = tokens_to_chars(most).min(MOST_NAMES_CHARS);
+        let whole = self.limit + most;
+        let room = match self.target {
+            Some(target) => chars_within(target.handoff, &self.brief.turns, whole).unwrap_or(whole),
+            None => gain_chars(&self.layout).min(whole),
+        };
+        room.saturating_sub(self.limit)
     }
 
     /// Returns the input of that writer's summary and of the sections after it. It is computed on first use,
@@ -299,7 +326,8 @@ impl Prepared {
             Cow::Owned(text) => Constraint { text, ..rule.clone() },
         });
         let rules: Vec<Constraint> = shown.collect();
-        self.sources(writer).material.sections(self.limit, record, self.reserved_chars, note, &rules)
+        let room = SectionRoom { limit: self.limit, names: self.names, reserved: self.reserved_chars };
+        self.sources(writer).material.sections(room, record, note, &rules)
     }
 
     /// Returns a note as long as any real one.
@@ -312,14 +340,19 @@ impl Prepared {
         &self.rules
     }
 
-    /// Returns the most chars of the whole handoff, prefix and end marker included.
+    /// Returns the most chars of the whole handoff, prefix, end marker and names beyond the limit included.
     pub fn handoff_chars(&self) -> usize {
-        self.limit
+        self.limit + self.names
     }
 
     /// Returns the most chars of a summary's own text; a longer one is cut.
     pub(super) fn body_limit(&self, appended: &Sections) -> usize {
         self.limit.saturating_sub(sections::frame_chars() + appended.chars())
+    }
+
+    /// Returns the same without names beyond the limit.
+    pub(crate) const fn limit(&self) -> usize {
+        self.limit
     }
 
     /// Reserves room for sections that the caller will append in addition to herma's.

@@ -142,12 +142,25 @@ pub(crate) struct Sections {
     pub(crate) anchors: usize,
     /// The number of rules.
     pub(crate) constraints: usize,
+    /// Chars of names beyond the handoff's limit.
+    pub(crate) beyond: usize,
+}
+
+/// The most chars of a handoff's parts.
+#[derive(Clone, Copy)]
+pub(crate) struct SectionRoom {
+    /// The whole handoff, without names beyond it.
+    pub(crate) limit: usize,
+    /// Names that are nowhere else in the list, beyond the limit.
+    pub(crate) names: usize,
+    /// Sections of the caller.
+    pub(crate) reserved: usize,
 }
 
 impl Sections {
-    /// Returns the chars of the sections, headings and blank lines included.
+    /// Returns the chars of the sections within the handoff's limit, headings and blank lines included.
     pub(crate) fn chars(&self) -> usize {
-        self.list.iter().map(Section::chars).sum()
+        self.list.iter().map(Section::chars).sum::<usize>().saturating_sub(self.beyond)
     }
 
     fn push(&mut self, kind: SectionKind, text: String) {
@@ -168,16 +181,16 @@ impl Material {
         self.anchors = anchors::with_lists(std::mem::take(&mut self.anchors), lists);
     }
 
-    /// Returns the sections of a handoff of at most `limit` chars, less the record and the reserved chars.
-    /// `rules` are in the form that the handoff may show.
+    /// Returns the sections of a handoff with this room, less the record. `rules` are in the form that the handoff
+    /// may show.
     pub(crate) fn sections(
         &self,
-        limit: usize,
+        room: SectionRoom,
         record: Record,
-        reserved: usize,
         note: &ArchiveNote,
         rules: &[Constraint],
     ) -> Sections {
+        let SectionRoom { limit, names, reserved } = room;
         let recall = self.recall(note, is_short(limit));
         let recall_chars = taken(&recall, SectionKind::Recall);
         let base = limit.saturating_sub(frame_chars() + recall_chars);
@@ -215,8 +228,9 @@ impl Material {
         let used = [(&user.text, SectionKind::UserMessages), (&anchors.text, SectionKind::Anchors)];
         let used: usize = used.into_iter().map(|(text, kind)| taken(text, kind)).sum();
         let left = (kept + room.both).saturating_sub(used);
-        let state = outline.render(minus_heading(left, SectionKind::State), &[&self.stays, &known]);
-        let mut sections = Sections { anchors: anchors.count, constraints: rules.shown, ..Sections::default() };
+        let state = outline.render(minus_heading(left + names, SectionKind::State), &[&self.stays, &known]);
+        let beyond = taken(&state, SectionKind::State).saturating_sub(left);
+        let mut sections = Sections { anchors: anchors.count, constraints: rules.shown, beyond, ..Sections::default() };
         sections.push(SectionKind::State, state);
         sections.push(SectionKind::Anchors, anchors.text);
         sections.push(SectionKind::UserMessages, user.text);

@@ -13,7 +13,7 @@ impl Prepared {
         let previous = self.previous_summary();
         let replaced = self.replaced_chars() + previous.map_or(0, |text| text.chars().count());
         // A summary of a few short turns may be as long as any handoff.
-        let replaced_chars = replaced.max(self.handoff_chars());
+        let replaced_chars = replaced.max(self.limit);
         let rules: Vec<&str> = self.constraints().constraints.iter().map(|rule| rule.text.as_str()).collect();
         check(body, &Span { turns: &turns, previous, constraints: &rules, replaced_chars, policy })
     }

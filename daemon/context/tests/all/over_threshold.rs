@@ -370,3 +370,39 @@ fn a_short_handoff_names_the_handles_of_those_before() {
         state = done.state;
     }
 }
+
+/// Returns a list of outputs with thirty names each, and the requests between them.
+fn names_of_many_outputs() -> (Vec<Message>, Vec<String>) {
+    let mut list = head();
+    let mut asked = Vec::new();
+    for at in 0..60 {
+        let id = format!("call_{at}");
+        let names: String = (0..30).map(|of| format!("saved part_{at}_{of} here\n")).collect();
+        let request = format!("Please look at queue {at} and say what is in it.");
+        list.extend([say("user", &request), call(&id, "I look."), result(&id, &(names + &words(4_000)))]);
+        list.push(say("assistant", "Nothing new."));
+        asked.push(request);
+    }
+    (messages(&list), asked)
+}
+
+#[test]
+fn names_get_room_that_the_threshold_leaves_free_and_no_other() {
+    let (list, asked) = names_of_many_outputs();
+    for (tail, beside) in [(0.2, 0), (0.8, 0), (0.8, 2_000)] {
+        let raw = RawSettings { context_length: 60_000, target_ratio: Some(tail), ..RawSettings::default() };
+        let settings = raw.check().unwrap();
+        let threshold = settings.budgets().threshold_tokens;
+        let before = i64::try_from(tokens::estimate_messages(&list) + beside).unwrap();
+        let prepared = prepared(&list, &settings, Some(before)).ok().unwrap();
+        let most = prepared.handoff_chars();
+        let done = finished(prepared, &|_, _| None);
+        let handoff = &done.handoff;
+        assert!(handoff.chars().count() <= most, "{beside}");
+        let after: Vec<Message> = done.messages(&list).cloned().collect();
+        assert!(tokens::estimate_messages(&after) + beside < threshold, "{beside}");
+        assert!(asked.iter().all(|request| after.iter().any(|message| message.text().contains(request))), "{beside}");
+        let names = handoff.matches("part_").count();
+        assert!(beside > 0 || names > 400, "{names}");
+    }
+}
