@@ -1,8 +1,11 @@
 //! Finds rules in the words of a user.
 
 mod patterns;
+mod preference;
 
 use patterns::{CUES, DESCRIBES, GENERAL_RULE, ONCE, RULE, RULE_ELSEWHERE, SAID_BEFORE};
+
+use preference::preference;
 
 use super::Scope;
 use crate::sentences::{prose_lines, sentences};
@@ -28,7 +31,8 @@ pub struct Found {
     pub scope: Scope,
 }
 
-/// Returns the rules in a message of the user. It is conservative: no questions, no quoted text, no code.
+/// Returns the rules in a message of the user. It is conservative: no quoted text, no code, and of a question only
+/// what a person prefers.
 pub fn find(text: &str) -> Vec<Found> {
     usable(text).into_iter().filter_map(rule).collect()
 }
@@ -45,7 +49,7 @@ pub(super) fn usable(text: &str) -> Vec<&str> {
 }
 
 fn is_prose(sentence: &str) -> bool {
-    if sentence.len() < MIN_BYTES || longer_than(sentence, MAX_CHARS) || sentence.ends_with(['?', '？', '{', '}']) {
+    if sentence.len() < MIN_BYTES || longer_than(sentence, MAX_CHARS) || sentence.ends_with(['{', '}']) {
         return false;
     }
     let (mut letters, mut all, mut in_code) = (0, 0, false);
@@ -65,9 +69,14 @@ pub(super) fn rule(sentence: &str) -> Option<Found> {
     if !CUES.is_match(sentence) {
         return None;
     }
+    let preferred = || preference(sentence).map(|text| Found { text: text.to_owned(), scope: Scope::Standing });
+    if sentence.ends_with(['?', '？']) {
+        return preferred();
+    }
     let demands = RULE.is_match(sentence) || GENERAL_RULE.is_match(sentence);
     let is_rule = RULE_ELSEWHERE.is_match(sentence) || (demands && !DESCRIBES.is_match(sentence));
     let scope = if ONCE.is_match(sentence) { Scope::Once } else { Scope::Standing };
     let said_before = SAID_BEFORE.find(sentence).map_or(0, |found| found.end());
-    is_rule.then(|| Found { text: sentence.get(said_before..).unwrap_or(sentence).to_owned(), scope })
+    let whole = || Found { text: sentence.get(said_before..).unwrap_or(sentence).to_owned(), scope };
+    is_rule.then(whole).or_else(preferred)
 }

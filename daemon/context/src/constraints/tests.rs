@@ -80,6 +80,14 @@ fn what_is_no_rule_is_not_found() {
 }
 
 #[test]
+fn what_the_user_prefers_is_found_in_a_question_too() {
+    let text = "Thanks! I prefer trains to planes, so can you find me a way to Rome? Is it far?";
+    let found: Vec<String> = find(text).into_iter().map(|found| found.text).collect();
+    assert_eq!(found, ["I prefer trains to planes"]);
+    assert_eq!(find("I really dislike loud places.")[0].text, "I really dislike loud places");
+}
+
+#[test]
 fn a_rule_for_the_task_is_marked() {
     for (text, scope) in [
         ("Don't touch the schema yet.", Scope::Once),

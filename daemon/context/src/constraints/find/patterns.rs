@@ -133,7 +133,26 @@ const CUE_WORDS: [&str; 119] = [
 ];
 
 /// Cue words of other scripts, and of languages with few entries.
-const MORE_CUE_WORDS: [&str; 34] = [
+const MORE_CUE_WORDS: [&str; 53] = [
+    "favor",
+    "favour",
+    "dislike",
+    "hate",
+    "detest",
+    "love",
+    "like",
+    "allergic",
+    "fond of",
+    "bevorzug",
+    "ich mag",
+    "lieber",
+    "prefier",
+    "prefir",
+    "préfère",
+    "喜欢",
+    "好き",
+    "предпочита",
+    "선호",
     "总是",
     "只用",
     "只使用",
