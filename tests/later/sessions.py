@@ -15,17 +15,19 @@ PERSON = re.compile(r"[a-z]+_[a-z]+_\d{4}")
 
 
 def sessions(files):
-    """Every session that the conversations of the files make."""
+    """Every session that the conversations of the files make. The name of a set begins with its file's."""
     for file in files:
+        name = Path(file).name.split(".")[0]
         lines = [json.loads(line) for line in text_of_file(file).splitlines() if line.strip()]
         short = [line for line in lines if is_short(line)]
         for line in lines:
             if not is_short(line) or len(short) < min(DAYS):
-                yield {"id": str(line["id"]), "set": Path(file).name.split(".")[0], "messages": line["messages"]}
+                yield {"id": str(line["id"]), "set": name, "messages": line["messages"]}
         for length in DAYS if len(short) >= min(DAYS) else ():
             for start in range(0, len(short) - length + 1, length):
-                yield day(f"day-{length}-{start}", f"days of {length}", short[start : start + length])
-        yield from returning(short)
+                part = short[start : start + length]
+                yield day(f"{name}-day-{length}-{start}", f"{name}, days of {length}", part)
+        yield from returning(name, short)
 
 
 def text_of_file(file):
@@ -37,7 +39,7 @@ def is_short(conversation):
     return len(conversation["messages"]) < 2 * LONG
 
 
-def returning(short):
+def returning(name, short):
     """A day on which those come back who were there before: their first conversations, then others of
     others, then their next ones."""
     of_person = {}
@@ -49,7 +51,7 @@ def returning(short):
     for start in range(0, len(several) - 9, 10):
         part = several[start : start + 10]
         chosen = [all_of_one[0] for all_of_one in part] + [all_of_one[1] for all_of_one in part]
-        yield day(f"returning-{start}", "returning", chosen)
+        yield day(f"{name}-returning-{start}", f"{name}, returning", chosen)
 
 
 def day(name, kind, conversations):

@@ -8,16 +8,15 @@ from baselines import text_of
 
 VALUE = re.compile(
     r"""
-    [\w.+-]+@[\w-]+(?:\.[\w-]+)+                     # an email
-    | https?://[^\s"'<>)\]}]+                        # a link
-    | (?:~|\.{1,2})?(?:/[\w.@+-]+){1,}/?             # a path
-    | [\w@+-]+(?:/[\w.@+-]+)+                        # a path without a root
-    | \b\d{4}-\d{2}-\d{2}\b                          # a date
-    | \b[A-Za-z_][\w-]*\d[\w-]*\b                    # an id, or an error code
-    | \b[A-Za-z]\w*_\w+\b                            # a name with lines
-    | \b[a-z]+(?:[A-Z][a-z0-9]+)+\b                  # a nameLikeThis
-    | \b\w+\.(?:py|rs|js|ts|c|h|go|java|md|toml|json|yaml|yml|txt|cfg|sh)\b
-    | \b\d[\dA-Fa-f]{2,}\b                           # a number, or a hash
+      (?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)
+    | (?P<link>https?://[^\s"'<>)\]}]+)
+    | (?P<path>(?:~|\.{1,2})?(?:/[\w.@+-]+){1,}/?
+              | [\w@+-]+(?:/[\w.@+-]+)+)                   # with a root, and without one
+    | (?P<date>\b\d{4}-\d{2}-\d{2}\b)
+    | (?P<id>\b[A-Za-z_][\w-]*\d[\w-]*\b)                # or an error code
+    | (?P<name>\b[A-Za-z]\w*_\w+\b | \b[a-z]+(?:[A-Z][a-z0-9]+)+\b)
+    | (?P<file>\b\w+\.(?:py|rs|js|ts|c|h|go|java|md|toml|json|yaml|yml|txt|cfg|sh)\b)
+    | (?P<number>\b\d[\dA-Fa-f]{2,}\b)                    # or a hash
     """,
     re.VERBOSE,
 )
@@ -26,6 +25,9 @@ WORD = re.compile(r"[^\W\d_]{3,}")
 
 # Words of the model's own text that go into a query.
 KEYWORDS = 12
+
+# Chars of a beginning and of an end.
+END = 16 << 10
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,31 @@ class Need:
 
 def values(text):
     """The values in a text."""
-    return {found.strip(".,/") for found in VALUE.findall(text) if len(found.strip(".,/")) >= 3}
+    all_found = (found.group().strip(".,/") for found in VALUE.finditer(text))
+    return {found for found in all_found if len(found) >= 3}
+
+
+def kind_of(value):
+    """The kind of a value."""
+    found = VALUE.match(value)
+    return found.lastgroup if found else "other"
+
+
+def place_of(value, messages):
+    """Where a value stood, in the words of a table."""
+    if any(value in call["function"]["arguments"] for message in messages for call in message.get("tool_calls") or []):
+        return "given to a call"
+    where = [message for message in messages if value in text_of(message)]
+    if any(message["role"] != "tool" for message in where):
+        return "said"
+    if all(is_inside(value, text_of(message)) for message in where):
+        return "in the middle of long outputs"
+    return "in one output" if len(where) == 1 else "in several outputs"
+
+
+def is_inside(value, text):
+    """Whether a value stands only behind the beginning of a long text and before its end."""
+    return value not in text[:END] and value not in text[-END:]
 
 
 def said(messages):
