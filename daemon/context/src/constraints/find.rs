@@ -69,13 +69,13 @@ pub(super) fn rule(sentence: &str) -> Option<Found> {
     if !CUES.is_match(sentence) {
         return None;
     }
-    let preferred = || preference(sentence).map(|text| Found { text: text.to_owned(), scope: Scope::Standing });
+    let scope = if ONCE.is_match(sentence) { Scope::Once } else { Scope::Standing };
+    let preferred = || preference(sentence).map(|text| Found { text: text.to_owned(), scope });
     if sentence.ends_with(['?', '？']) {
         return preferred();
     }
     let demands = RULE.is_match(sentence) || GENERAL_RULE.is_match(sentence);
     let is_rule = RULE_ELSEWHERE.is_match(sentence) || (demands && !DESCRIBES.is_match(sentence));
-    let scope = if ONCE.is_match(sentence) { Scope::Once } else { Scope::Standing };
     let said_before = SAID_BEFORE.find(sentence).map_or(0, |found| found.end());
     let whole = || Found { text: sentence.get(said_before..).unwrap_or(sentence).to_owned(), scope };
     is_rule.then(whole).or_else(preferred)

@@ -133,7 +133,20 @@ const CUE_WORDS: [&str; 119] = [
 ];
 
 /// Cue words of other scripts, and of languages with few entries.
-const MORE_CUE_WORDS: [&str; 53] = [
+const MORE_CUE_WORDS: [&str; 66] = [
+    "fan of",
+    "not into",
+    "déteste",
+    "aime",
+    "odio",
+    "mögen",
+    "hasse",
+    "偏好",
+    "讨厌",
+    "方がいい",
+    "ほうがいい",
+    "좋아",
+    "люблю",
     "favor",
     "favour",
     "dislike",
