@@ -92,7 +92,7 @@ impl WorkState {
             None => self.insert(Entity { kind: kind.to_owned(), id: id.to_owned(), ..Entity::default() }),
         };
         let entity = self.entities.get_mut(at)?;
-        if entity::is_vague(&entity.kind) && !entity::is_vague(kind) {
+        if entity::vagueness(&entity.kind) > entity::vagueness(kind) {
             kind.clone_into(&mut entity.kind);
         }
         Some(entity)

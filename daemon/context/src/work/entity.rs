@@ -89,7 +89,7 @@ impl Entity {
         self.last = self.last.max(older.last);
         self.given = self.given.saturating_add(older.given);
         self.said = self.said.saturating_add(older.said);
-        if is_vague(&self.kind) && !is_vague(&older.kind) {
+        if vagueness(&self.kind) > vagueness(&older.kind) {
             self.kind = older.kind;
         }
         older.attributes.into_iter().for_each(|attribute| self.say_older(attribute));
@@ -112,6 +112,14 @@ pub(super) const fn noun(kind: ValueKind) -> &'static str {
 /// Whether entities of a kind mean something by themselves; a date and a number do not.
 pub(super) fn has_name(kind: &str) -> bool {
     !matches!(kind, "number" | "date")
+}
+
+/// Returns how little a kind says: of two kinds of one name the one that says more counts.
+pub(super) fn vagueness(kind: &str) -> u8 {
+    match kind {
+        "" | "number" | "date" => 2,
+        _ => u8::from(is_vague(kind)),
+    }
 }
 
 /// Whether a kind only describes how the name is written.

@@ -4,9 +4,10 @@ use hashbrown::HashSet;
 use rayon::prelude::*;
 use serde_json::Value as Json;
 
+use super::digits::{self, Ids};
 use super::entity::{Attribute, has_name, noun};
 use super::value::{Value, ValueKind, value, values};
-use super::{WorkState, digits, object, places, tests};
+use super::{WorkState, object, places, tests};
 use crate::handoff;
 use crate::message::{Content, Message, Role};
 use crate::pairs;
@@ -183,7 +184,6 @@ impl Reader {
     /// Reads an output without fields.
     fn output(&mut self, text: &str) {
         let mut names: HashSet<&str> = HashSet::new();
-        let mut has_room = |name| names.contains(name) || (names.len() < MOST_OF_OUTPUT && names.insert(name));
         for part in ends(text, OUTPUT_BYTES) {
             let at = self.at;
             for (test, result) in tests::results(part) {
@@ -197,12 +197,14 @@ impl Reader {
                 entity.say_older(Attribute::of("at", &place, at));
             }
             for (number, kind) in digits::in_tables(part) {
-                if has_room(number) {
+                if has_room(&mut names, number) {
                     self.named(number, &kind);
                 }
             }
             with_kinds(part, Field::default(), &mut |value, kind| {
-                if has_name(kind) && has_room(value.text) {
+                // A number has one kind in an output, the first.
+                let kind = if value.kind == ValueKind::Number && names.contains(value.text) { "id" } else { kind };
+                if has_name(kind) && has_room(&mut names, value.text) {
                     self.named(value.text, kind);
                 }
             });
@@ -210,21 +212,23 @@ impl Reader {
     }
 }
 
+/// Whether an output may name one more thing; a name that it named already always may.
+fn has_room<'a>(names: &mut HashSet<&'a str>, name: &'a str) -> bool {
+    names.contains(name) || (names.len() < MOST_OF_OUTPUT && names.insert(name))
+}
+
 /// Calls `then` for every value of a text, with the kind of thing that it names.
 fn with_kinds<'a>(text: &'a str, field: Field<'_>, then: &mut impl FnMut(&Value<'a>, &str)) {
-    let mut previous: Option<(usize, String)> = None;
+    let mut ids = Ids::of(text);
     for value in values(text) {
-        let kind = (value.kind == ValueKind::Number).then(|| {
-            let at = value.text.as_ptr().addr() - text.as_ptr().addr();
-            let kind = if value.text.len() == text.len() {
-                digits::kind_of_field(field.name, field.is_text.then_some(value.text))?
-            } else {
-                digits::kind_of(text, at, previous.as_ref().map(|(end, kind)| (*end, kind.as_str())))?
-            };
-            previous = Some((at + value.text.len(), kind.clone()));
-            Some(kind)
-        });
-        then(&value, kind.flatten().as_deref().unwrap_or(noun(value.kind)));
+        let kind = match value.kind {
+            ValueKind::Number if value.text.len() == text.len() => {
+                digits::kind_of_field(field.name, value.text, field.is_text)
+            }
+            ValueKind::Number => ids.kind_of(value.text.as_ptr().addr() - text.as_ptr().addr(), value.text),
+            _ => None,
+        };
+        then(&value, kind.as_deref().unwrap_or(noun(value.kind)));
     }
 }
 

@@ -51,11 +51,11 @@ pub(crate) fn values(text: &str) -> impl Iterator<Item = Value<'_>> {
     Words { text, at: 0 }.filter(|range| !is_masked(text, range)).filter_map(|range| value(text.get(range)?))
 }
 
-/// Whether a word is what a mask leaves of a secret: `+492****3629`.
+/// Whether a word is what a mask leaves of a number: `+492****3629`.
 fn is_masked(text: &str, range: &Range<usize>) -> bool {
     let bytes = text.as_bytes();
-    let is_mask = |range: Range<usize>| bytes.get(range).is_some_and(|part| part == b"***");
-    is_mask(range.start.saturating_sub(3)..range.start) || is_mask(range.end..range.end + 3)
+    let is_mask = |range: Range<usize>| bytes.get(range).is_some_and(|part| part == b"****");
+    is_mask(range.start.saturating_sub(4)..range.start) || is_mask(range.end..range.end + 4)
 }
 
 /// Returns the value of a word; `None` if it is just a word.
