@@ -125,9 +125,10 @@ fn fitting(prepared: &mut Prepared, mut material: Material<'_>) -> Assembled {
             if prepared.gain == Gain::Any || excess == 0 {
                 break;
             }
-            let names = prepared.names.min(tokens_to_chars(excess));
-            prepared.names -= names;
-            prepared.limit = prepared.limit.saturating_sub(tokens_to_chars(excess) - names);
+            let chars = tokens_to_chars(excess);
+            let names = made.appended.beyond.min(prepared.names);
+            prepared.names = names.saturating_sub(chars);
+            prepared.limit = prepared.limit.saturating_sub(chars.saturating_sub(names));
         }
         made = assembled(prepared, &material);
     }

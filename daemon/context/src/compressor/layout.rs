@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::shorten::Spilled;
 use crate::boundary::{self, TailCut};
 use crate::episodes::Found;
-use crate::handoff::{self, Section};
+use crate::handoff::{self, Section, SectionKind};
 use crate::message::{Message, Role};
 use crate::parallel::FEW_MESSAGES;
 use crate::prompt::{PromptParts, Source};
@@ -22,6 +22,8 @@ const MIN_SUMMARY_TOKENS: u64 = 2_000;
 const SUMMARY_RATIO: f64 = 0.20;
 /// The size of a whole handoff as a share of its turns: it also contains references and the user's words.
 const HANDOFF_RATIO: f64 = 0.30;
+/// The most of a state of the work next to the other sections: 30 % of a handoff.
+const STATE_PARTS: (u64, u64) = (3, 7);
 /// The lower bound of a whole handoff's limit, in tokens, if the budget is smaller.
 const SMALLEST_LIMIT_TOKENS: u64 = 2_000;
 /// The share of the tail's budget that pruned outputs of tail and head may keep.
@@ -279,8 +281,14 @@ fn share_of_percent(percent: u64) -> f64 {
 /// Returns the most tokens of a whole handoff. An earlier handoff keeps its room. Otherwise a long
 /// conversation would lose most of it at the first short run.
 fn handoff_tokens(turn_tokens: u64, previous: Option<&str>, carried: &[Section], settings: &Settings) -> u64 {
-    let earlier =
-        previous.map_or(0, estimate_text) + carried.iter().map(|section| estimate_text(&section.text)).sum::<u64>();
+    let of_state = |section: &&Section| section.kind == SectionKind::State;
+    let size =
+        |sections: &mut dyn Iterator<Item = &Section>| sections.map(|section| estimate_text(&section.text)).sum();
+    let others: u64 =
+        previous.map_or(0, estimate_text) + size(&mut carried.iter().filter(|section| !of_state(section)));
+    let state: u64 = size(&mut carried.iter().filter(of_state));
+    // Names beyond the earlier limit are no size of the handoff.
+    let earlier = others + state.min(others * STATE_PARTS.0 / STATE_PARTS.1);
     // A larger handoff size also applies to few turns, but by half as much.
     let ratio = HANDOFF_RATIO * share_of_percent(settings.handoff_percent.midpoint(100));
     let grown = share(turn_tokens, ratio).saturating_add(earlier);

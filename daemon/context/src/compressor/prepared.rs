@@ -201,7 +201,8 @@ impl Prepared {
         let whole = self.limit + most;
         let room = match self.target {
             Some(target) => chars_within(target.handoff, &self.brief.turns, whole).unwrap_or(whole),
-            None => gain_chars(&self.layout).min(whole),
+            // Names have more signs that are escaped than words have.
+            None => (gain_chars(&self.layout) / 100 * 90).min(whole),
         };
         room.saturating_sub(self.limit)
     }
