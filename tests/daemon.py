@@ -14,8 +14,11 @@ class Daemon:
         self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         if not self.process.stdout.readline().startswith(b"ready"):
             raise RuntimeError("hermad did not start")
+        self.connect(self.path)
+
+    def connect(self, path):
         self.stream = socket.socket(socket.AF_UNIX)
-        self.stream.connect(str(self.path))
+        self.stream.connect(str(path))
         self.lines = self.stream.makefile("rb")
 
     def call(self, method, params):
