@@ -15,8 +15,8 @@ from semantic import ENGINE, SEEDS
 WINDOWS = (720, 1_000, 1_500, 2_500)
 # A window in which the sessions are far below the threshold.
 LARGE = 8_192
-# Of 100 tokens, what a list may have that had to be compressed: its frame may cost what little is replaced.
-MOST = 103
+# Of 100 facts, at least so many in a window.
+LEAST = {720: 20, 1_000: 50, 1_500: 85, 2_500: 95}
 
 
 def main():
@@ -37,9 +37,12 @@ def main():
                 kept[window] = kept.get(window, 0) + there
                 if window < LARGE and (report["over"] or after >= budgets["threshold_tokens"]):
                     amiss.append(f"{name}: {after} of {budgets['threshold_tokens']} tokens")
-                if window == LARGE and (100 * after > MOST * before or there < len(canaries)):
+                if window == LARGE and (after > before or there < len(canaries)):
                     amiss.append(f"{name}: {before} tokens became {after}, {there} facts of {len(canaries)} stand there")
     facts = 20 * len(SEEDS)
+    for window, least in LEAST.items():
+        if 100 * kept[window] < least * facts:
+            amiss.append(f"{window}: {kept[window]} facts of {facts}, of 100 at least {least}")
     print(f"{ENGINE}: " + ", ".join(f"{window}: at most {sizes[window]} tokens, {100 * kept[window] / facts:.0f} % of the facts" for window in sizes))
     print("\n".join(amiss) or "nothing amiss")
     sys.exit(bool(amiss))

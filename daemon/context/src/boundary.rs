@@ -21,10 +21,16 @@ pub struct TailCut {
     pub min_tail: usize,
 }
 
-/// Returns the configured size of the head in messages, whatever the length of the list.
+/// A window of fewer tokens is tiny: next to the frame of a handoff it has no room for the first messages, of which a
+/// handoff keeps what matters.
+const TINY_WINDOW: u64 = 1_000;
+
+/// Returns the size of the head in messages, whatever the length of the list: the configured one, or in a tiny window
+/// the system message alone.
 pub fn head_size(messages: &[Message], settings: &Settings) -> usize {
     let system = messages.first().is_some_and(|first| first.is(Role::System));
-    settings.protect_first_n.saturating_add(usize::from(system))
+    let others = if settings.context_length < TINY_WINDOW { 0 } else { settings.protect_first_n };
+    others.saturating_add(usize::from(system))
 }
 
 /// Returns the end of the head: `head_size`, moved forward past tool messages.

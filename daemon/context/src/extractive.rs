@@ -36,6 +36,9 @@ const CUT_MARK: &str = "...[fallback summary truncated]";
 /// The most chars of a failure's reason in the record.
 const REASON_CHARS: usize = 220;
 
+/// The text between sections.
+const BETWEEN: &str = "\n\n";
+
 const GOAL: &str = "## Goal";
 const CONSTRAINTS: &str = "## Constraints & Preferences";
 const ACTIONS: &str = "## Completed Actions";
@@ -157,6 +160,9 @@ impl Extract<'_> {
         if text.chars().count() <= limit {
             return text;
         }
+        if self.skeleton == Skeleton::Short {
+            return whole_blocks(&text, limit);
+        }
         if limit < MIN_RECORD_CHARS {
             return String::new();
         }
@@ -188,7 +194,7 @@ impl Extract<'_> {
         ];
         let shown = sections.iter().filter(|(_, text)| is_whole || text != NOTHING);
         let blocks: Vec<String> = shown.map(|(heading, text)| format!("{heading}\n{text}")).collect();
-        blocks.join("\n\n")
+        blocks.join(BETWEEN)
     }
 
     fn goal(&self) -> String {
@@ -220,6 +226,18 @@ impl Extract<'_> {
             ),
         }
     }
+}
+
+/// Returns the first sections that fit whole: a cut one says little for its room.
+fn whole_blocks(text: &str, limit: usize) -> String {
+    let mut left = limit;
+    let fits = |block: &&str| {
+        let taken = block.chars().count() + BETWEEN.len();
+        let fits = taken <= left;
+        left = if fits { left - taken } else { 0 };
+        fits
+    };
+    text.split(BETWEEN).take_while(fits).collect::<Vec<_>>().join(BETWEEN)
 }
 
 /// Whether the user's words after the record contain this ask, compared up to its first omission.

@@ -7,7 +7,7 @@ mod core;
 mod render;
 
 pub(crate) use render::parse;
-pub use render::{Rendered, render};
+pub use render::{Rendered, render, render_short};
 
 use std::sync::OnceLock;
 
@@ -31,10 +31,11 @@ pub struct UserMessages {
 }
 
 impl UserMessages {
-    /// Returns the messages without those for which `stands` is true, because they are elsewhere in the list.
-    pub(crate) fn without(&self, stands: impl Fn(&str) -> bool) -> Self {
-        let texts = self.texts.iter().filter(|text| !stands(text)).cloned().collect();
-        Self { texts, hidden: self.hidden, ..Self::default() }
+    /// Returns the messages without the sentences for which `is_shown` is true, because they are elsewhere in the
+    /// list.
+    pub(crate) fn without(&self, is_shown: impl Fn(&str) -> bool) -> Self {
+        let left = self.texts.iter().filter(|text| !is_shown(text)).filter_map(|text| core::without(text, &is_shown));
+        Self { texts: left.collect(), hidden: self.hidden, ..Self::default() }
     }
 }
 

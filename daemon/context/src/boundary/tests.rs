@@ -9,8 +9,9 @@ fn cut(messages: &[Message], head_end: usize, budget: u64, last: usize) -> usize
 
 #[test]
 fn the_head_counts_the_system_message_apart() {
-    assert_eq!(head_size(&list("sua"), &settings(1, 3, 20)), 4);
-    assert_eq!(head_size(&list("ua"), &settings(1, 3, 20)), 3);
+    assert_eq!(head_size(&list("sua"), &settings(1_000, 3, 20)), 4);
+    assert_eq!(head_size(&list("ua"), &settings(1_000, 3, 20)), 3);
+    assert_eq!((head_size(&list("sua"), &settings(999, 3, 20)), head_size(&list("ua"), &settings(999, 3, 20))), (1, 0));
     assert_eq!(head_size(&list("su"), &settings(1, 0, 20)), 1);
     assert_eq!(head_size(&[], &settings(1, 0, 20)), 0);
     assert_eq!(head_end(&list("sucttua"), 3), 5);

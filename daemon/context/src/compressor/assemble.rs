@@ -23,7 +23,11 @@ use crate::text::{head, longer_than};
 use crate::tokens::{Load, tokens_of, tokens_to_chars};
 
 /// The note in the system message after the first compression.
-pub const SYSTEM_NOTE: &str = "[Note: earlier turns of this conversation were compacted into a handoff message to save context. Build on the record it gives instead of doing that work again. MEMORY.md and USER.md stay authoritative.]";
+pub const SYSTEM_NOTE: &str = "[Note: earlier turns were compacted into a handoff message. Build on it instead of doing that work again. MEMORY.md and USER.md stay authoritative.]";
+/// How every version of the note begins.
+const NOTE_START: &str = "[Note: earlier turns ";
+/// What every version of the note says then.
+const NOTE_WORDS: &str = "were compacted into a handoff message";
 
 /// How often a handoff is shortened to make the list smaller.
 const FITTING_TRIES: usize = 8;
@@ -32,6 +36,8 @@ const FITTING_TRIES: usize = 8;
 const CHARS_PER_TOKEN: usize = 3;
 /// The fewest chars by which names beyond the limit become shorter.
 const LEAST_LESS: usize = 400;
+/// The fewest chars to which a summary is cut; a shorter one says nothing.
+const LEAST_BODY: usize = 120;
 /// The mark at the end of a cut summary.
 const CUT_MARK: &str = "...[summary truncated]";
 
@@ -264,6 +270,9 @@ fn bounded(body: String, chars: usize) -> String {
     if !longer_than(&body, chars) {
         return body;
     }
+    if chars < LEAST_BODY {
+        return String::new();
+    }
     let kept = head(&body, chars.saturating_sub(CUT_MARK.chars().count() + 1));
     let kept = kept.rsplit_once('\n').map_or(kept, |(lines, _)| lines);
     format!("{}\n{CUT_MARK}", kept.trim_end())
@@ -329,7 +338,11 @@ fn place(list: &mut Vec<Placed>, text: &str, host: Host) {
 
 /// Returns the system message with the note. Returns `None` if it has the note, or is not a system message.
 fn with_note(first: &Message) -> Option<Message> {
-    if !first.is(Role::System) || first.text().contains(SYSTEM_NOTE) {
+    let is_noted = |text: &str| {
+        let mut notes = text.split(NOTE_START).skip(1);
+        notes.any(|note| note.split(']').next().is_some_and(|note| note.contains(NOTE_WORDS)))
+    };
+    if !first.is(Role::System) || is_noted(&first.text()) {
         return None;
     }
     let inside = |at: usize, text: String| {

@@ -34,6 +34,15 @@ use crate::{Host, Settings, pairs, serialize};
 
 /// The minimum size of a handoff in chars, not counting the quoted messages of the user.
 const MIN_HANDOFF_CHARS: usize = 3_000;
+/// The minimum size of a handoff in a small window.
+const LEAST_HANDOFF_CHARS: usize = 1_500;
+/// A smaller threshold in tokens is that of a small window, in which no handoff takes more than the texts that it
+/// replaces, except for the user's words.
+const SMALL_WINDOW: u64 = 8_000;
+/// Percent of these texts for a first handoff that is written whatever it brings.
+const SHARE_OF_GAIN: usize = 75;
+/// Chars of JSON around a message, which cost a model next to nothing.
+const JSON_OF_MESSAGE: usize = 32;
 /// The most tokens of names beyond a handoff's limit, in percent of the new list.
 const NAMES_OF_LIST: u64 = 10;
 /// The same in percent of the tokens until the next compression, which comes that much sooner.
@@ -182,12 +191,17 @@ impl Prepared {
             (Some(target), _) => chars_within(target.handoff, &self.brief.turns, most).unwrap_or(most),
             (None, Gain::Required) => most.min(gain_chars(&self.layout)),
             (None, Gain::Any) => {
-                let least = MIN_HANDOFF_CHARS.saturating_add(self.sources(Writer::Model).material.said_chars());
-                match self.layout.handoff_chars(&self.input) {
-                    0 => most.min(gain_chars(&self.layout).max(least)),
-                    // Otherwise successive runs would each lose a little of the same content.
-                    _ => most,
+                // Otherwise successive runs would each lose a little of the same content.
+                if self.layout.handoff_chars(&self.input) > 0 {
+                    return most;
                 }
+                let said = MIN_HANDOFF_CHARS.saturating_add(self.sources(Writer::Model).material.said_chars());
+                let gain = gain_chars(&self.layout);
+                if self.goal.threshold >= SMALL_WINDOW {
+                    return most.min(gain.max(said));
+                }
+                let texts = gain.saturating_sub(JSON_OF_MESSAGE * self.layout.dropped());
+                most.min((texts / 100 * SHARE_OF_GAIN).max(said.min(gain)).max(LEAST_HANDOFF_CHARS))
             }
         }
     }

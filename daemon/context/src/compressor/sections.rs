@@ -197,7 +197,8 @@ impl Material {
         let shares = Shares { limit, base };
         let rules = constraints::render(rules, minus_heading(shares.rules(), SectionKind::Constraints));
         let said = if is_short(limit) {
-            Cow::Owned(self.said.without(|text| rules.text.lines().any(|line| line.strip_prefix("- ") == Some(text))))
+            let shown: HashSet<&str> = rules.text.lines().filter_map(|line| line.strip_prefix("- ")).collect();
+            Cow::Owned(self.said.without(|text| shown.contains(text)))
         } else {
             Cow::Borrowed(&self.said)
         };
@@ -216,7 +217,10 @@ impl Material {
         let room = shares.room(record, others + kept);
         // The user's words come before entities that the state only names.
         let lent = kept.saturating_sub(outline.needed_chars() + heading_chars(SectionKind::State));
-        let words = |chars| user_messages::render(&said, minus_heading(chars, SectionKind::UserMessages), &note.handle);
+        let render = if is_short(limit) { user_messages::render_short } else { user_messages::render };
+        // The line about archived messages follows at once.
+        let handle = if is_short(limit) { "" } else { note.handle.as_str() };
+        let words = |chars| render(&said, minus_heading(chars, SectionKind::UserMessages), handle);
         let user = words(room.user + lent);
         let left = room.both.saturating_sub(taken(&user.text, SectionKind::UserMessages).min(room.user));
         let known_text = format!("{}\n{}", user.text, rules.text);
@@ -251,9 +255,7 @@ impl Material {
         let (mut text, most) = match (messages, is_short) {
             (0, _) => return String::new(),
             (_, true) => {
-                let text = format!(
-                    "{messages} messages are archived {HANDLE_WORDS}{handle}. {RECALL_EXPAND} gives them back."
-                );
+                let text = format!("{messages} messages are {HANDLE_WORDS}{handle}. {RECALL_EXPAND} gives them back.");
                 (text, SHORT_RECALL_CHARS)
             }
             (_, false) => {

@@ -7,6 +7,7 @@ use super::exchange::Exchange;
 use super::goal::Goal;
 use super::layout::{Brief, Layout};
 use super::options::Options;
+use super::sections::is_short;
 use super::shorten::{Budget, Shortened, shorten};
 use crate::handoff;
 use crate::images;
@@ -14,7 +15,7 @@ use crate::message::{Message, Role};
 use crate::pairs;
 use crate::prune;
 use crate::settings::{Budgets, Host};
-use crate::tokens::Load;
+use crate::tokens::{Load, tokens_to_chars};
 
 /// Tokens that a run adds in addition to the handoff's text: the note of the system message, the handoff's
 /// own fields.
@@ -84,7 +85,13 @@ impl<'a> TightLayouts<'a> {
         let last = self.shortened(fixed, level - wanted);
         let taken = fixed.plus(last.load);
         let left = level.checked_sub(taken.tokens()).filter(|left| *left >= self.goal.smallest_handoff())?;
-        let soft = tail_token_budget.saturating_add(tail_token_budget / 2).saturating_sub(last.load.tokens());
+        // Beside a short handoff the tail gives way: what is picked from all messages says more than the newest.
+        let most_of_tail = if is_short(tokens_to_chars(wanted)) {
+            tail_token_budget / 4
+        } else {
+            tail_token_budget.saturating_add(tail_token_budget / 2)
+        };
+        let soft = most_of_tail.saturating_sub(last.load.tokens());
         let (from, taken) = self.walk(taken, taken.tokens() + left.saturating_sub(wanted).min(soft));
         self.laid_out(from, last, level.saturating_sub(taken.tokens()))
     }

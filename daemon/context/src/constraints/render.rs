@@ -61,7 +61,7 @@ fn line(rule: &Constraint) -> String {
 }
 
 fn rest(count: usize) -> String {
-    format!("{REST}{count} older rules that have no room here; all of them are kept with the session)")
+    format!("{REST}{count} older rules, kept with the session)")
 }
 
 /// Returns the rules in a handoff. The text does not show which were added by hand, so all count as found.

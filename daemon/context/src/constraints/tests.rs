@@ -190,7 +190,7 @@ fn where_room_is_short_the_newest_and_the_explicit_win() {
     assert!(rendered.text.chars().count() <= 300);
     assert!(rendered.text.contains("number 0.") && rendered.text.contains("number 29."));
     assert!(!rendered.text.contains("number 1."));
-    assert!(rendered.text.ends_with("all of them are kept with the session)"));
+    assert!(rendered.text.ends_with("older rules, kept with the session)"));
     assert_eq!(rendered.shown + rendered.hidden, 30);
     assert_eq!(render(&rules, 0).text, "");
 }

@@ -30,6 +30,8 @@ const REVOCATION: u32 = 8;
 const EXACT: u32 = 2;
 /// The weight of a name or a number, which refers to a specific thing.
 const SPECIFIC: u32 = 2;
+/// The weight of a message that begins with a label, such as "FACT:" or "Decision:".
+const LABELLED: u32 = 4;
 /// The weight of the first sentence of a message, whatever its content.
 const FIRST: u32 = 1;
 
@@ -49,6 +51,17 @@ static ORDER: LazyLock<Pattern> = LazyLock::new(|| {
           (?:add|fix|write|implement|create|build|make|remove|delete|rename|change|update|upgrade|check|run|investigate|explain|look|find|show|give|list|review|refactor|extract|move|replace|document|test|cover|deploy|release|publish|prepare|set|configure|install|bump|port|convert|migrate|extend|improve|optimi[sz]e|speed|reduce|increase|split|merge|rebase|revert|undo|restore|generate|summari[sz]e|compare|measure|profile|benchmark|debug|reproduce|draft|send|book|cancel|schedule|rewrite|translate|clean|tidy|drop|expose|export|import|support|handle|validate|verify|ensure|track|log|print|wire|hook|introduce|switch|use|try|start|stop|finish|continue|go|figure|trace|double[\ -]check|open|close|file|tag|design|plan|propose|suggest|estimate|append|include|provide|put|turn|enable|disable|raise|lower|sort|group|filter|parse|format|lint|bring|keep|return|read|save|store|cache|download|upload|fetch|sync|render|display|hide|wrap|backport|squash|cherry-pick|annotate|audit|collect|count|calculate|compute|attach|apply|adjust|adapt|allow|automate|confirm|connect|copy|define|describe|detect|ship|simplify|swap|unify|wait|work)\b\s+\S",
     )
 });
+
+/// A label at the beginning of a message: words in capitals that name no level of a log, or one of these words.
+static LABEL: LazyLock<Pattern> = LazyLock::new(|| {
+    crate::pattern(
+        r"(?x)^\W*(?: (?i:(?:(?:hard|key|user|project|my|our|the|safety|style|current)\ )?(?:facts?|notes?|preferences?|constraints?|rules?|goals?|decisions?|deadlines?|requirements?|contacts?|context|important|reminder|todo|fyi|nb|assumptions?|limits?|budget)) | [\p{Lu}\d]{3,}(?:[\ _-][\p{Lu}\d]{2,}){0,3} ):\s+\S",
+    )
+});
+
+/// Labels of logs, which label nothing that a person wants to be kept.
+static LOG_LEVEL: LazyLock<Pattern> =
+    LazyLock::new(|| crate::pattern(r"(?i)^\W*(?:error|warn|warning|info|debug|trace|fatal|notice|usage)\b"));
 
 /// Sentences that only keep the conversation going.
 static EMPTY: LazyLock<Pattern> = LazyLock::new(|| {
@@ -171,6 +184,18 @@ impl Core {
     }
 }
 
+/// Returns a message without the sentences for which `is_shown` is true; `None` if nothing is left. A message
+/// without such a sentence stays as it is.
+pub(super) fn without(text: &str, is_shown: impl Fn(&str) -> bool) -> Option<String> {
+    let all: Vec<&str> = text.lines().flat_map(sentences).collect();
+    let left: Vec<&str> = all.iter().copied().filter(|sentence| !is_shown(sentence)).collect();
+    match left.len() {
+        0 if !all.is_empty() => None,
+        count if count == all.len() => Some(text.to_owned()),
+        _ => Some(format!("{MARK} {}", left.join(" "))),
+    }
+}
+
 /// The replacement for an omitted part.
 const MARK: &str = "…";
 /// Chars of marks and spaces around one sentence.
@@ -185,6 +210,9 @@ fn weight(sentence: &str, at: usize) -> u32 {
         weight += ASKS;
     } else if ORDER.is_match(sentence) {
         weight += ORDERS;
+    }
+    if at == 0 && LABEL.is_match(sentence) && !LOG_LEVEL.is_match(sentence) {
+        weight += LABELLED;
     }
     if is_specific(sentence) {
         weight += SPECIFIC;

@@ -65,6 +65,30 @@ pub fn render(said: &UserMessages, chars: usize, handle: &str) -> Rendered {
     joined(&items, hidden, handle)
 }
 
+/// Renders the heaviest messages that fit into a short handoff, the newest first: rules and facts before small
+/// talk.
+pub fn render_short(said: &UserMessages, chars: usize, handle: &str) -> Rendered {
+    let whole = render(said, chars, handle);
+    let rest_room = rest(usize::MAX, handle).chars().count() + 1;
+    let Some(mut room) = chars.checked_sub(rest_room).filter(|_| whole.hidden > said.hidden) else { return whole };
+    let cores = said.cores.get_or_init(|| cores(&said.texts));
+    let mut order: Vec<(usize, &Core)> = cores.iter().enumerate().filter(|(_, core)| !is_empty_talk(core)).collect();
+    order.sort_by_key(|(_, core)| std::cmp::Reverse(core.weight()));
+    let mut shown: Vec<(usize, String)> = Vec::new();
+    for (at, core) in order {
+        let Some(text) = said.texts.get(at) else { continue };
+        let short = at_step(core, text, FILL);
+        if let Some(left) = room.checked_sub(short_cost(&short)) {
+            room = left;
+            shown.push((at, short));
+        }
+    }
+    shown.retain(|(_, text)| !text.is_empty());
+    shown.sort_by_key(|(at, _)| *at);
+    let items: Vec<&str> = shown.iter().map(|(_, text)| text.as_str()).collect();
+    joined(&items, said.hidden + said.texts.len() - items.len(), handle)
+}
+
 /// Returns the chars of a message as an item, its line feed included.
 fn cost(text: &str) -> usize {
     let announced = if is_ambiguous(text) { announcement(text).chars().count() + 1 } else { ITEM.len() };

@@ -1,3 +1,4 @@
+use super::core::cores;
 use super::*;
 use crate::testing::say;
 
@@ -126,4 +127,52 @@ fn room_that_is_left_is_filled_with_the_newest_of_the_rest() {
     let shown = rendered.text.chars().count();
     assert!((2_250..=2_400).contains(&shown), "{shown} chars of 2,400");
     assert!(rendered.text.contains("The 59th") && !rendered.text.contains("The 0th"), "{}", rendered.text);
+}
+
+#[test]
+fn in_a_short_handoff_facts_come_before_small_talk() {
+    let talk = |at: usize| format!("The weather was fine{}.", " and fine".repeat(at));
+    let facts = [
+        "FACT: The project's codename is heron.",
+        "Deadline: the last Friday of May.",
+        "Please never deploy on Fridays.",
+        "The database runs on db-7.internal.",
+    ];
+    let mut texts: Vec<String> = facts.iter().map(|fact| (*fact).to_owned()).collect();
+    texts.extend((1..40).map(talk));
+    let list: Vec<Message> = texts.iter().map(|text| say("user", text)).collect();
+    let said = said(&list);
+    let shown = render_short(&said, 260, "");
+    assert!(shown.text.chars().count() <= 260, "{}", shown.text);
+    assert!(facts.iter().all(|fact| shown.text.contains(fact)), "{}", shown.text);
+    assert_eq!(shown.shown + shown.hidden, texts.len());
+    // In their order, the newest first.
+    let places: Vec<_> = facts.iter().map(|fact| shown.text.find(fact)).collect();
+    assert!(places.is_sorted_by(|a, b| a > b), "{}", shown.text);
+    assert_eq!(render_short(&said, 100_000, ""), render(&said, 100_000, ""), "what fits is whole");
+    assert_eq!(render_short(&said, 10, "").shown, 0);
+}
+
+#[test]
+fn a_level_of_a_log_is_no_label() {
+    let weight = |text: &str| cores(&[text.to_owned()])[0].weight();
+    let said = |label: &str, colon: &str| weight(&format!("{label}{colon} the sky was blue that day"));
+    for label in ["FACT", "USER PREFERENCE", "Decision", "Note", "our rule", "SHIP-DATE"] {
+        assert!(said(label, ":") > said(label, ""), "{label}");
+    }
+    for none in ["ERROR", "WARNING", "Hello", "http", "he said", "In the note he wrote", "OK"] {
+        assert_eq!(said(none, ":"), said(none, ""), "{none}");
+    }
+}
+
+#[test]
+fn sentences_that_are_elsewhere_are_left_out() {
+    let said = UserMessages {
+        texts: ["Use Python. No calls to the network.", "Use Python.", "Go on."].map(str::to_owned).to_vec(),
+        ..UserMessages::default()
+    };
+    let left = said.without(|sentence| sentence == "Use Python.");
+    assert_eq!(left.texts, ["… No calls to the network.", "Go on."]);
+    assert_eq!(said.without(|_| false), said);
+    assert_eq!(said.without(|_| true).texts, [""; 0]);
 }

@@ -15,9 +15,11 @@ const FLOOR_SHARE: usize = 15;
 const RECORD_CHARS: usize = 2_000;
 
 /// A handoff with fewer chars is short: its rules and the user's words come first, and no text occurs twice.
-const SHORT_CHARS: usize = 3_600;
+const SHORT_CHARS: usize = 6_000;
 /// The most percent of a short handoff's room for rules.
-const SHORT_CONSTRAINTS_SHARE: usize = 50;
+const SHORT_CONSTRAINTS_SHARE: usize = 70;
+/// Percent of a short handoff's room, without the smallest record, for the user's words and anchors together.
+const SHORT_BOTH_SHARE: usize = 95;
 /// Chars reserved for the record of a short handoff.
 const SHORT_RECORD_CHARS: usize = 300;
 
@@ -74,7 +76,8 @@ impl Shares {
         let free = self.base.saturating_sub(written + others);
         let beside = self.base.saturating_sub(self.record().min(self.base / 2));
         let shared = beside / 100;
-        let planned = (shared * BOTH_SHARE).min(free).max(2 * self.floor()).min(beside);
+        let share = if is_short(self.limit) { SHORT_BOTH_SHARE } else { BOTH_SHARE };
+        let planned = (shared * share).min(free).max(2 * self.floor()).min(beside);
         let both = match record {
             Record::Coming => planned,
             Record::Written(_) => planned.max(free),
