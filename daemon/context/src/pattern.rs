@@ -105,11 +105,6 @@ impl Pattern {
         })
     }
 
-    /// Returns the groups of the first match.
-    pub(crate) fn captures<'t>(&self, text: &'t str) -> Option<Groups<'t>> {
-        self.captures_iter(text).next()
-    }
-
     /// Returns the groups of all matches.
     pub(crate) fn captures_iter<'t>(&self, text: &'t str) -> impl Iterator<Item = Groups<'t>> {
         let mut places = Searcher::new(Input::new(text));

@@ -264,13 +264,23 @@ fn exact(line: &str, signs: &Signs, prose: Prose) -> Option<LineMatch> {
         return matched(Kind::Measure, found.range(), if MEASURE_CUE.is_match(line) { 1.0 } else { 0.6 });
     }
     if (signs.slash || signs.dot)
-        && let Some(found) = PATH.captures(line).and_then(|found| found.get(1))
+        && let Some(found) =
+            PATH.captures_iter(line).filter_map(|found| found.get(1)).find(|found| !is_pattern(found.as_str()))
     {
         let rooted = found.as_str().starts_with(['/', '~', '.']) || found.as_str().contains('\\');
         return matched(Kind::Path, found.range(), if rooted { 1.0 } else { 0.8 });
     }
     let found = command?;
     matched(Kind::Command, found.range(), 0.5)
+}
+
+/// Whether a match with backslashes is a regular expression: what follows one of them is a class such as `\w` alone.
+fn is_pattern(path: &str) -> bool {
+    let is_class = |part: &str| {
+        let rest = part.strip_prefix(['w', 'W', 'd', 'D', 's', 'S', 'b', 'B', 'n', 't', 'r']);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['+', '*', '?', '.', '/', '=', '$']))
+    };
+    !path.starts_with(r"\\") && !path.contains(r":\") && path.split('\\').skip(1).any(is_class)
 }
 
 /// Returns the first run of hex digits that is a hash and not a number or a word.

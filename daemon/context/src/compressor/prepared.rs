@@ -238,12 +238,21 @@ impl Prepared {
             let beside = self.layout.kept.iter().copied().chain(self.layout.tail..self.input.len());
             let clean = |at: usize| Some((at, redaction.message(self.input.get(at)?)));
             let turned = turns.indexes.iter().copied().zip(turns.originals.iter().cloned());
-            let mut all: Vec<(usize, Message)> = turned.chain(beside.filter_map(clean)).collect();
+            let beside: Vec<(usize, Message)> = beside.filter_map(clean).collect();
+            let is_shortened = |at: usize| match (self.layout.pruned.get(at), self.input.get(at)) {
+                (Some(pruned), Some(whole)) => !pruned.same(whole),
+                _ => false,
+            };
+            let shortened = beside.iter().filter(|(at, _)| is_shortened(*at));
+            let shortened = shortened.map(|(at, whole)| (whole.clone(), self.layout.pruned[*at].text().into_owned()));
+            let shortened: Vec<(Message, String)> = shortened.collect();
+            let mut all: Vec<(usize, Message)> = turned.chain(beside).collect();
             all.sort_by_key(|(at, _)| *at);
             let kept = Kept {
                 episodes: self.newly_left().collect(),
                 known: Known::of(stays),
                 left_out,
+                shortened,
                 all: all.into_iter().map(|(_, message)| message).collect(),
             };
             let material = sections::gather(&turns.originals, kept, &self.brief.carried, (self.replaced(), redaction));

@@ -53,6 +53,8 @@ pub(crate) struct Material {
     state: WorkState,
     /// The values in the messages that stay.
     stays: Known,
+    /// The texts that are left of kept messages which became shorter.
+    left_of_shortened: String,
     anchors: Vec<Anchor>,
     said: UserMessages,
     /// Handles of earlier compressions, newest first.
@@ -66,6 +68,8 @@ pub(crate) struct Kept<'a> {
     pub(crate) episodes: Vec<(&'a Found, usize)>,
     /// The exact values in the kept messages, in their kept form.
     pub(crate) known: Known,
+    /// The kept messages that become shorter, without secrets, each with the text that is left of it.
+    pub(crate) shortened: Vec<(Message, String)>,
     /// The number of user messages that later ones replaced.
     pub(crate) left_out: usize,
     /// The turns and the kept messages after the handoff, unpruned, in order, without secrets. Their pruned
@@ -82,6 +86,8 @@ pub(crate) fn gather(
     (replaced, redaction): (&Replaced, Redaction),
 ) -> Material {
     let turns: Vec<&Message> = turns.iter().collect();
+    // What a kept message loses is as lost as what leaves the list.
+    let losing: Vec<&Message> = turns.iter().copied().chain(kept.shortened.iter().map(|(whole, _)| whole)).collect();
     let carried =
         |kind| carried.iter().find(|section| section.kind == kind).map_or("", |section| section.text.as_str());
     // A masked secret would be masked again, and shorter.
@@ -100,7 +106,7 @@ pub(crate) fn gather(
     let ((anchors, said), state) = rayon::join(
         || {
             rayon::join(
-                || anchors::gather(&turns, &known, redaction),
+                || anchors::gather(&losing, &known, redaction),
                 || user_messages::gather(&turns, quoted, Redaction::Off),
             )
         },
@@ -111,7 +117,9 @@ pub(crate) fn gather(
         let outcome = episode.outcome.as_deref().map(|outcome| redaction.apply(outcome));
         finished.add(&redaction.apply(&episode.title), outcome.as_deref(), messages);
     }
-    Material { state, stays: kept.known, anchors, said, handles: handles(carried(SectionKind::Recall)), finished }
+    let left_of_shortened = kept.shortened.into_iter().map(|(_, left)| left).collect::<Vec<_>>().join("\n");
+    let handles = handles(carried(SectionKind::Recall));
+    Material { state, stays: kept.known, left_of_shortened, anchors, said, handles, finished }
 }
 
 /// Returns the caller's rules, further rules of a handoff in the list, and the changes in the messages. `now`
@@ -223,7 +231,7 @@ impl Material {
         let words = |chars| render(&said, minus_heading(chars, SectionKind::UserMessages), handle);
         let user = words(room.user + lent);
         let left = room.both.saturating_sub(taken(&user.text, SectionKind::UserMessages).min(room.user));
-        let known_text = format!("{}\n{}", user.text, rules.text);
+        let known_text = format!("{}\n{}\n{}", user.text, rules.text, self.left_of_shortened);
         let anchors = anchors::render(&self.anchors, minus_heading(left, SectionKind::Anchors), &known_text);
         // The user's words also get the room that the anchors leave.
         let user = words((room.user.max(room.both.saturating_sub(taken(&anchors.text, SectionKind::Anchors)))) + lent);
