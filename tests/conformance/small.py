@@ -16,7 +16,7 @@ WINDOWS = (720, 1_000, 1_500, 2_500)
 # A window in which the sessions are far below the threshold.
 LARGE = 8_192
 # Of 100 facts, at least so many in a window.
-LEAST = {720: 20, 1_000: 50, 1_500: 85, 2_500: 95}
+LEAST = {720: 15, 1_000: 40, 1_500: 85, 2_500: 95}
 
 
 def main():

@@ -16,6 +16,7 @@ use gather::{Material, gather};
 use quote::Quoter;
 
 use crate::constants::{END_MARKER, IN_PROGRESS_HEADING, PENDING_HEADING, PREFIX, REMAINING_HEADING, TASK_HEADING};
+use crate::handoff;
 use crate::message::Message;
 use crate::redaction::Redaction;
 use crate::text::{collapse, cut_with, head, thousands};
@@ -35,9 +36,6 @@ const MIN_RECORD_CHARS: usize = 120;
 const CUT_MARK: &str = "...[fallback summary truncated]";
 /// The most chars of a failure's reason in the record.
 const REASON_CHARS: usize = 220;
-
-/// The text between sections.
-const BETWEEN: &str = "\n\n";
 
 const GOAL: &str = "## Goal";
 const CONSTRAINTS: &str = "## Constraints & Preferences";
@@ -161,7 +159,7 @@ impl Extract<'_> {
             return text;
         }
         if self.skeleton == Skeleton::Short {
-            return whole_blocks(&text, limit);
+            return handoff::whole_sections(&text, limit);
         }
         if limit < MIN_RECORD_CHARS {
             return String::new();
@@ -194,7 +192,7 @@ impl Extract<'_> {
         ];
         let shown = sections.iter().filter(|(_, text)| is_whole || text != NOTHING);
         let blocks: Vec<String> = shown.map(|(heading, text)| format!("{heading}\n{text}")).collect();
-        blocks.join(BETWEEN)
+        blocks.join("\n\n")
     }
 
     fn goal(&self) -> String {
@@ -226,18 +224,6 @@ impl Extract<'_> {
             ),
         }
     }
-}
-
-/// Returns the first sections that fit whole: a cut one says little for its room.
-fn whole_blocks(text: &str, limit: usize) -> String {
-    let mut left = limit;
-    let fits = |block: &&str| {
-        let taken = block.chars().count() + BETWEEN.len();
-        let fits = taken <= left;
-        left = if fits { left - taken } else { 0 };
-        fits
-    };
-    text.split(BETWEEN).take_while(fits).collect::<Vec<_>>().join(BETWEEN)
 }
 
 /// Whether the user's words after the record contain this ask, compared up to its first omission.

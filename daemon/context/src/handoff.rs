@@ -38,6 +38,21 @@ pub fn strip(text: &str) -> &str {
     if is_end_marker(last) { body.get(..start).unwrap_or("").trim() } else { body }
 }
 
+/// Returns the sections of a summary that fit whole, in their order: a cut one says little for its room.
+pub(crate) fn whole_sections(body: &str, chars: usize) -> String {
+    let starts = std::iter::once(0).chain(body.match_indices("\n\n## ").map(|(at, _)| at)).collect::<Vec<_>>();
+    let ends = starts.iter().copied().skip(1).chain([body.len()]);
+    let mut left = chars;
+    let mut whole = String::new();
+    for section in starts.iter().zip(ends).filter_map(|(start, end)| body.get(*start..end)) {
+        if let Some(rest) = left.checked_sub(section.chars().count()) {
+            left = rest;
+            whole.push_str(section);
+        }
+    }
+    whole.trim().to_owned()
+}
+
 /// Returns where the prefix of a text ends: after its first line, or after the legacy words.
 fn prefix_end(text: &str) -> Option<usize> {
     if text.starts_with(LEGACY) {

@@ -35,7 +35,7 @@ pub struct Settings {
     pub threshold: f64,
     /// The tail as a share of the threshold; 0.10 to 0.80.
     pub target_ratio: f64,
-    /// How many messages after the system message stay unchanged.
+    /// How many messages after the system message stay unchanged; none in a window of less than 1,000 tokens.
     pub protect_first_n: usize,
     /// How many messages at the end stay unchanged, at least.
     pub protect_last_n: usize,

@@ -274,13 +274,16 @@ fn exact(line: &str, signs: &Signs, prose: Prose) -> Option<LineMatch> {
     matched(Kind::Command, found.range(), 0.5)
 }
 
-/// Whether a match with backslashes is a regular expression: what follows one of them is a class such as `\w` alone.
+/// Whether a match with backslashes is a regular expression, such as `probe_\w`, `\d+` or `config\.json`.
 fn is_pattern(path: &str) -> bool {
-    let is_class = |part: &str| {
-        let rest = part.strip_prefix(['w', 'W', 'd', 'D', 's', 'S', 'b', 'B', 'n', 't', 'r']);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['+', '*', '?', '.', '/', '=', '$']))
-    };
-    !path.starts_with(r"\\") && !path.contains(r":\") && path.split('\\').skip(1).any(is_class)
+    let is_rooted = path.get(1..3) == Some(r":\") || path.strip_prefix(r"\\").is_some_and(|share| share.contains('\\'));
+    let last = path.rsplit('\\').next().unwrap_or("");
+    path.split('\\').skip(1).any(|part| {
+        let class = part.strip_prefix(['w', 'W', 'd', 'D', 's', 'S', 'b', 'B', 'n', 't', 'r', '.', '(', '[']);
+        let is_repeated = class.is_some_and(|rest| rest.starts_with(['+', '*', '?']));
+        let is_alone = class == Some("") && part == last;
+        is_repeated || (!is_rooted && (is_alone || part.starts_with('.')))
+    })
 }
 
 /// Returns the first run of hex digits that is a hash and not a number or a word.

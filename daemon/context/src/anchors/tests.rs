@@ -58,12 +58,12 @@ fn backslashes_of_plain_text_stay() {
 
 #[test]
 fn a_class_of_a_regular_expression_is_no_path() {
-    for pattern in [r"probe_\w", r"^src\d+", r"fn \w+\s*", r"a\b.c"] {
+    for pattern in [r"probe_\w", r"^src\d+", r"fn \w+\s*", r"config\.json", r"a:\d+"] {
         let found =
             index(&[call_of("a", "grep", &serde_json::json!({"pattern": pattern, "in": "lib/a.rs"}).to_string())], 500);
         assert_eq!(found, "Paths:\nlib/a.rs", "{pattern}");
     }
-    for path in [r"C:\d\new.log", r"src\net\pool.rs", r"\\host\share\w"] {
+    for path in [r"C:\d\new.log", r"src\net\pool.rs", r"src\b.rs", r"obj\n\out.txt", r"\\host\share\w"] {
         assert!(index(&[say("assistant", &format!("Look into {path} first."))], 500).contains(path), "{path}");
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::decide::ImportanceChoices;
 use super::over;
 use super::pinned;
-use super::sections::{Record, Sections};
+use super::sections::{self, Record, Sections};
 use super::{Prepared, shorten};
 use crate::cache::Sizes;
 use crate::handoff::Section;
@@ -104,7 +104,7 @@ fn assembled(prepared: &Prepared, material: &Material<'_>) -> Assembled {
         };
         body = handoff::defused(&redaction.apply(handoff::strip(&written)));
         appended = self::appended(prepared, &body, material.summary, note);
-        body = bounded(body, prepared.body_limit(&appended));
+        body = bounded(body, prepared.body_limit(&appended), sections::is_short(prepared.limit()));
         text = handoff_text(&body, &appended);
     }
     // Pairs first, because this may change the handoff's neighbours.
@@ -265,10 +265,14 @@ fn appended(prepared: &Prepared, body: &str, summary: &Summary, note: &ArchiveNo
     appended
 }
 
-/// Cuts the end of a summary that is too long.
-fn bounded(body: String, chars: usize) -> String {
+/// Shortens a summary that is too long: that of a short handoff by whole sections, if one fits, another at its end.
+fn bounded(body: String, chars: usize, is_short: bool) -> String {
     if !longer_than(&body, chars) {
         return body;
+    }
+    let whole = if is_short { handoff::whole_sections(&body, chars) } else { String::new() };
+    if !whole.is_empty() {
+        return whole;
     }
     if chars < LEAST_BODY {
         return String::new();

@@ -19,7 +19,7 @@ use crate::constraints::{Constraint, Update};
 use crate::episodes::{Episodes, Found};
 use crate::extractive::{Extract, Reason, Skeleton};
 use crate::handoff::{Section, SectionKind};
-use crate::message::Message;
+use crate::message::{Message, Role};
 use crate::parallel::FEW_MESSAGES;
 use crate::pins::Pins;
 use crate::redaction::Redaction;
@@ -30,16 +30,17 @@ use crate::run::{ArchiveNote, Compressed, EngineState, Place, Rejection, Spill, 
 use crate::text::{head, longer_than, tail};
 use crate::tokens::tokens_to_chars;
 use crate::work::Known;
-use crate::{Host, Settings, pairs, serialize};
+use crate::{Host, Settings, pairs, persisted, prune, serialize};
 
 /// The minimum size of a handoff in chars, not counting the quoted messages of the user.
 const MIN_HANDOFF_CHARS: usize = 3_000;
 /// The minimum size of a handoff in a small window.
 const LEAST_HANDOFF_CHARS: usize = 1_500;
-/// A smaller threshold in tokens is that of a small window, in which no handoff takes more than the texts that it
-/// replaces, except for the user's words.
+/// A smaller threshold in tokens is that of a small window, in which a handoff of more chars than the minimum does not
+/// make the list longer.
 const SMALL_WINDOW: u64 = 8_000;
-/// Percent of these texts for a first handoff that is written whatever it brings.
+/// Percent of the texts that a first handoff in a small window replaces, of which it may have as many chars, even if
+/// the user's words need less.
 const SHARE_OF_GAIN: usize = 75;
 /// Chars of JSON around a message, which cost a model next to nothing.
 const JSON_OF_MESSAGE: usize = 32;
@@ -238,26 +239,41 @@ impl Prepared {
             let beside = self.layout.kept.iter().copied().chain(self.layout.tail..self.input.len());
             let clean = |at: usize| Some((at, redaction.message(self.input.get(at)?)));
             let turned = turns.indexes.iter().copied().zip(turns.originals.iter().cloned());
-            let beside: Vec<(usize, Message)> = beside.filter_map(clean).collect();
-            let is_shortened = |at: usize| match (self.layout.pruned.get(at), self.input.get(at)) {
-                (Some(pruned), Some(whole)) => !pruned.same(whole),
-                _ => false,
-            };
-            let shortened = beside.iter().filter(|(at, _)| is_shortened(*at));
-            let shortened = shortened.map(|(at, whole)| (whole.clone(), self.layout.pruned[*at].text().into_owned()));
-            let shortened: Vec<(Message, String)> = shortened.collect();
-            let mut all: Vec<(usize, Message)> = turned.chain(beside).collect();
+            let mut all: Vec<(usize, Message)> = turned.chain(beside.filter_map(clean)).collect();
             all.sort_by_key(|(at, _)| *at);
             let kept = Kept {
                 episodes: self.newly_left().collect(),
                 known: Known::of(stays),
                 left_out,
-                shortened,
+                shortened: self.shortened(redaction),
                 all: all.into_iter().map(|(_, message)| message).collect(),
             };
             let material = sections::gather(&turns.originals, kept, &self.brief.carried, (self.replaced(), redaction));
             Sources { turns, material }
         })
+    }
+
+    /// Returns the kept outputs that become shorter in this run, without secrets, each with the text that is left.
+    fn shortened(&self, redaction: Redaction) -> Vec<(Message, String)> {
+        let shortened = self.layout.stays().filter_map(|at| {
+            let left = self.left_of(at)?;
+            Some((redaction.message(&persisted::without_frame(self.input.get(at)?)), left))
+        });
+        shortened.collect()
+    }
+
+    /// Returns the text that is left of a kept output, if it becomes shorter in this run. An output that is still in
+    /// the list elsewhere loses nothing, and neither does one that the caller discarded.
+    fn left_of(&self, at: usize) -> Option<String> {
+        let (pruned, whole) = (self.layout.pruned.get(at)?, self.input.get(at)?);
+        if !whole.is(Role::Tool) || self.layout.discarded.binary_search(&at).is_ok() {
+            return None;
+        }
+        match self.layout.spilled.iter().find(|spilled| spilled.at == at) {
+            Some(preview) => Some(head(&whole.text(), preview.chars).to_owned()),
+            None if pruned.same(whole) || pruned.text() == prune::DUPLICATE => None,
+            None => Some(pruned.text().into_owned()),
+        }
     }
 
     /// Returns the episodes of which messages leave for the first time, each with the number of these

@@ -53,8 +53,6 @@ pub(crate) struct Material {
     state: WorkState,
     /// The values in the messages that stay.
     stays: Known,
-    /// The texts that are left of kept messages which became shorter.
-    left_of_shortened: String,
     anchors: Vec<Anchor>,
     said: UserMessages,
     /// Handles of earlier compressions, newest first.
@@ -68,7 +66,7 @@ pub(crate) struct Kept<'a> {
     pub(crate) episodes: Vec<(&'a Found, usize)>,
     /// The exact values in the kept messages, in their kept form.
     pub(crate) known: Known,
-    /// The kept messages that become shorter, without secrets, each with the text that is left of it.
+    /// The kept outputs that become shorter, without secrets, each with the text that is left of it.
     pub(crate) shortened: Vec<(Message, String)>,
     /// The number of user messages that later ones replaced.
     pub(crate) left_out: usize,
@@ -86,7 +84,7 @@ pub(crate) fn gather(
     (replaced, redaction): (&Replaced, Redaction),
 ) -> Material {
     let turns: Vec<&Message> = turns.iter().collect();
-    // What a kept message loses is as lost as what leaves the list.
+    // What a kept output loses is as lost as what leaves the list.
     let losing: Vec<&Message> = turns.iter().copied().chain(kept.shortened.iter().map(|(whole, _)| whole)).collect();
     let carried =
         |kind| carried.iter().find(|section| section.kind == kind).map_or("", |section| section.text.as_str());
@@ -106,7 +104,11 @@ pub(crate) fn gather(
     let ((anchors, said), state) = rayon::join(
         || {
             rayon::join(
-                || anchors::gather(&losing, &known, redaction),
+                || {
+                    let mut anchors = anchors::gather(&losing, &known, redaction);
+                    anchors.retain(|anchor| !kept.shortened.iter().any(|(_, left)| left.contains(&anchor.text)));
+                    anchors
+                },
                 || user_messages::gather(&turns, quoted, Redaction::Off),
             )
         },
@@ -117,9 +119,7 @@ pub(crate) fn gather(
         let outcome = episode.outcome.as_deref().map(|outcome| redaction.apply(outcome));
         finished.add(&redaction.apply(&episode.title), outcome.as_deref(), messages);
     }
-    let left_of_shortened = kept.shortened.into_iter().map(|(_, left)| left).collect::<Vec<_>>().join("\n");
-    let handles = handles(carried(SectionKind::Recall));
-    Material { state, stays: kept.known, left_of_shortened, anchors, said, handles, finished }
+    Material { state, stays: kept.known, anchors, said, handles: handles(carried(SectionKind::Recall)), finished }
 }
 
 /// Returns the caller's rules, further rules of a handoff in the list, and the changes in the messages. `now`
@@ -205,7 +205,8 @@ impl Material {
         let shares = Shares { limit, base };
         let rules = constraints::render(rules, minus_heading(shares.rules(), SectionKind::Constraints));
         let said = if is_short(limit) {
-            let shown: HashSet<&str> = rules.text.lines().filter_map(|line| line.strip_prefix("- ")).collect();
+            let shown: HashSet<String> =
+                constraints::parse(&rules.text, 0.0).into_iter().map(|rule| rule.text).collect();
             Cow::Owned(self.said.without(|text| shown.contains(text)))
         } else {
             Cow::Borrowed(&self.said)
@@ -226,12 +227,12 @@ impl Material {
         // The user's words come before entities that the state only names.
         let lent = kept.saturating_sub(outline.needed_chars() + heading_chars(SectionKind::State));
         let render = if is_short(limit) { user_messages::render_short } else { user_messages::render };
-        // The line about archived messages follows at once.
+        // The section on archived messages has the handle.
         let handle = if is_short(limit) { "" } else { note.handle.as_str() };
         let words = |chars| render(&said, minus_heading(chars, SectionKind::UserMessages), handle);
         let user = words(room.user + lent);
         let left = room.both.saturating_sub(taken(&user.text, SectionKind::UserMessages).min(room.user));
-        let known_text = format!("{}\n{}\n{}", user.text, rules.text, self.left_of_shortened);
+        let known_text = format!("{}\n{}", user.text, rules.text);
         let anchors = anchors::render(&self.anchors, minus_heading(left, SectionKind::Anchors), &known_text);
         // The user's words also get the room that the anchors leave.
         let user = words((room.user.max(room.both.saturating_sub(taken(&anchors.text, SectionKind::Anchors)))) + lent);

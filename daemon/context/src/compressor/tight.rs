@@ -85,12 +85,11 @@ impl<'a> TightLayouts<'a> {
         let last = self.shortened(fixed, level - wanted);
         let taken = fixed.plus(last.load);
         let left = level.checked_sub(taken.tokens()).filter(|left| *left >= self.goal.smallest_handoff())?;
-        // Beside a short handoff the tail gives way: what is picked from all messages says more than the newest.
-        let most_of_tail = if is_short(tokens_to_chars(wanted)) {
-            tail_token_budget / 4
-        } else {
-            tail_token_budget.saturating_add(tail_token_budget / 2)
-        };
+        let most_of_tail = tail_token_budget.saturating_add(tail_token_budget / 2);
+        // Where the handoff would be short, the tail gives way: what is picked from all messages says more than the
+        // newest.
+        let is_short = is_short(tokens_to_chars(left.saturating_sub(most_of_tail)));
+        let most_of_tail = if is_short { tail_token_budget / 4 } else { most_of_tail };
         let soft = most_of_tail.saturating_sub(last.load.tokens());
         let (from, taken) = self.walk(taken, taken.tokens() + left.saturating_sub(wanted).min(soft));
         self.laid_out(from, last, level.saturating_sub(taken.tokens()))

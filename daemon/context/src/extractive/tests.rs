@@ -146,7 +146,7 @@ fn it_never_exceeds_its_budget() {
             let mut case = Case::of(turns.clone());
             case.tokens = tokens;
             case.failure = failure;
-            let whole = crate::handoff::with_frame(&case.write()).chars().count();
+            let whole = handoff::with_frame(&case.write()).chars().count();
             assert!(whole <= chars && whole > chars * 3 / 4, "{whole} of {chars}");
         }
     }

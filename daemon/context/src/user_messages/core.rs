@@ -55,13 +55,13 @@ static ORDER: LazyLock<Pattern> = LazyLock::new(|| {
 /// A label at the beginning of a message: words in capitals that name no level of a log, or one of these words.
 static LABEL: LazyLock<Pattern> = LazyLock::new(|| {
     crate::pattern(
-        r"(?x)^\W*(?: (?i:(?:(?:hard|key|user|project|my|our|the|safety|style|current)\ )?(?:facts?|notes?|preferences?|constraints?|rules?|goals?|decisions?|deadlines?|requirements?|contacts?|context|important|reminder|todo|fyi|nb|assumptions?|limits?|budget)) | [\p{Lu}\d]{3,}(?:[\ _-][\p{Lu}\d]{2,}){0,3} ):\s+\S",
+        r"(?x)^\W*(?: (?i:(?:(?:hard|key|user|project|my|our|the|safety|style|current)\ )?(?:facts?|notes?|preferences?|constraints?|rules?|goals?|decisions?|deadlines?|requirements?|contacts?|context|important|reminder|todo|fyi|nb|assumptions?|limits?|budget)) | \p{Lu}[\p{Lu}\d]{2,}(?:[\ _-][\p{Lu}\d]{2,}){0,3} )[:：]\s*[^\s/]",
     )
 });
 
 /// Labels of logs, which label nothing that a person wants to be kept.
 static LOG_LEVEL: LazyLock<Pattern> =
-    LazyLock::new(|| crate::pattern(r"(?i)^\W*(?:error|warn|warning|info|debug|trace|fatal|notice|usage)\b"));
+    LazyLock::new(|| crate::pattern(r"(?i)^\W*(?:error|warn|warning|info|debug|trace|fatal|notice|usage)\s*[:：]"));
 
 /// Sentences that only keep the conversation going.
 static EMPTY: LazyLock<Pattern> = LazyLock::new(|| {
@@ -120,12 +120,10 @@ fn is_rule(sentence: &str) -> bool {
 
 impl Core {
     fn of(text: &str) -> Self {
-        let all = text.lines().filter(|line| !line.trim().is_empty()).flat_map(sentences);
-        let place = |sentence: &str| {
-            let start = sentence.as_ptr().addr().saturating_sub(text.as_ptr().addr());
-            start..start + sentence.len()
-        };
-        let sentences = all.enumerate().map(|(at, sentence)| (weight(sentence, at), place(sentence))).collect();
+        let sentences = places(text)
+            .enumerate()
+            .map(|(at, place)| (weight(text.get(place.clone()).unwrap_or(""), at), place))
+            .collect();
         Self { sentences }
     }
 
@@ -184,16 +182,30 @@ impl Core {
     }
 }
 
-/// Returns a message without the sentences for which `is_shown` is true; `None` if nothing is left. A message
-/// without such a sentence stays as it is.
+/// Returns a message with a mark for each run of sentences for which `is_shown` is true; `None` if nothing else is in
+/// it. The rest stays byte for byte.
 pub(super) fn without(text: &str, is_shown: impl Fn(&str) -> bool) -> Option<String> {
-    let all: Vec<&str> = text.lines().flat_map(sentences).collect();
-    let left: Vec<&str> = all.iter().copied().filter(|sentence| !is_shown(sentence)).collect();
-    match left.len() {
-        0 if !all.is_empty() => None,
-        count if count == all.len() => Some(text.to_owned()),
-        _ => Some(format!("{MARK} {}", left.join(" "))),
+    let mut left = String::with_capacity(text.len());
+    let mut end = 0;
+    for place in places(text).filter(|place| text.get(place.clone()).is_some_and(&is_shown)) {
+        let between = text.get(end..place.start).unwrap_or("");
+        if !(left.ends_with(MARK) && between.trim().is_empty()) {
+            left.push_str(between);
+            left.push_str(MARK);
+        }
+        end = place.end;
     }
+    left.push_str(text.get(end..).unwrap_or(""));
+    (end == 0 || left.contains(char::is_alphanumeric)).then_some(left)
+}
+
+/// Returns the places of the sentences.
+fn places(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let all = text.lines().filter(|line| !line.trim().is_empty()).flat_map(sentences);
+    all.map(|sentence| {
+        let start = sentence.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+        start..start + sentence.len()
+    })
 }
 
 /// The replacement for an omitted part.

@@ -66,26 +66,33 @@ pub fn render(said: &UserMessages, chars: usize, handle: &str) -> Rendered {
 }
 
 /// Renders the heaviest messages that fit into a short handoff, the newest first: rules and facts before small
-/// talk.
+/// talk, and the heaviest as long as room is left.
 pub fn render_short(said: &UserMessages, chars: usize, handle: &str) -> Rendered {
     let whole = render(said, chars, handle);
-    let rest_room = rest(usize::MAX, handle).chars().count() + 1;
-    let Some(mut room) = chars.checked_sub(rest_room).filter(|_| whole.hidden > said.hidden) else { return whole };
     let cores = said.cores.get_or_init(|| cores(&said.texts));
-    let mut order: Vec<(usize, &Core)> = cores.iter().enumerate().filter(|(_, core)| !is_empty_talk(core)).collect();
-    order.sort_by_key(|(_, core)| std::cmp::Reverse(core.weight()));
-    let mut shown: Vec<(usize, String)> = Vec::new();
-    for (at, core) in order {
-        let Some(text) = said.texts.get(at) else { continue };
-        let short = at_step(core, text, FILL);
-        if let Some(left) = room.checked_sub(short_cost(&short)) {
-            room = left;
-            shown.push((at, short));
+    let all = cores.iter().filter(|core| !is_empty_talk(core)).count();
+    let rest_room = rest(usize::MAX, handle).chars().count() + 1;
+    let Some(mut room) = chars.checked_sub(rest_room).filter(|_| whole.shown < all) else { return whole };
+    let mut order: Vec<usize> = (0..cores.len()).collect();
+    order.sort_by_key(|&at| std::cmp::Reverse(cores.get(at).map_or(0, Core::weight)));
+    let mut shown = vec![String::new(); cores.len()];
+    for step in [FILL, (1, 280), (1, 400), (1, 600), (1, 900), (1, usize::MAX)] {
+        for &at in &order {
+            let (Some(core), Some(text), Some(known)) = (cores.get(at), said.texts.get(at), shown.get_mut(at)) else {
+                continue;
+            };
+            // What has no room short has none long.
+            if is_empty_talk(core) || (step != FILL && known.is_empty()) {
+                continue;
+            }
+            let longer = at_step(core, text, step);
+            if let Some(left) = (room + short_cost(known)).checked_sub(short_cost(&longer)) {
+                room = left;
+                *known = longer;
+            }
         }
     }
-    shown.retain(|(_, text)| !text.is_empty());
-    shown.sort_by_key(|(at, _)| *at);
-    let items: Vec<&str> = shown.iter().map(|(_, text)| text.as_str()).collect();
+    let items: Vec<&str> = shown.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
     joined(&items, said.hidden + said.texts.len() - items.len(), handle)
 }
 

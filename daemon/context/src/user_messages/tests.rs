@@ -157,10 +157,10 @@ fn in_a_short_handoff_facts_come_before_small_talk() {
 fn a_level_of_a_log_is_no_label() {
     let weight = |text: &str| cores(&[text.to_owned()])[0].weight();
     let said = |label: &str, colon: &str| weight(&format!("{label}{colon} the sky was blue that day"));
-    for label in ["FACT", "USER PREFERENCE", "Decision", "Note", "our rule", "SHIP-DATE"] {
+    for label in ["FACT", "USER PREFERENCE", "Decision", "Note", "our rule", "SHIP-DATE", "USAGE LIMITS"] {
         assert!(said(label, ":") > said(label, ""), "{label}");
     }
-    for none in ["ERROR", "WARNING", "Hello", "http", "he said", "In the note he wrote", "OK"] {
+    for none in ["ERROR", "WARNING", "Hello", "http", "he said", "In the note he wrote", "OK", "404"] {
         assert_eq!(said(none, ":"), said(none, ""), "{none}");
     }
 }
@@ -173,6 +173,22 @@ fn sentences_that_are_elsewhere_are_left_out() {
     };
     let left = said.without(|sentence| sentence == "Use Python.");
     assert_eq!(left.texts, ["… No calls to the network.", "Go on."]);
+    let code = "Use Python. Use Python.\n\n```py\ndef f():\n    return {\n    }\n```\n1. Go on. Use Python.";
+    let said = UserMessages { texts: vec![code.to_owned()], ..UserMessages::default() };
+    let left = said.without(|sentence| sentence == "Use Python.");
+    assert_eq!(left.texts, ["…\n\n```py\ndef f():\n    return {\n    }\n```\n1. Go on. …"]);
     assert_eq!(said.without(|_| false), said);
     assert_eq!(said.without(|_| true).texts, [""; 0]);
+}
+
+#[test]
+fn one_word_without_room_does_not_shorten_the_others() {
+    let long = |of: &str| format!("Please write down what {of} said in the meeting, one by one. ").repeat(20);
+    let said = UserMessages {
+        texts: vec![long("Ann"), long("Ben"), "ok".to_owned(), "FACT: the sky was blue.".to_owned()],
+        ..UserMessages::default()
+    };
+    let shown = render_short(&said, 2_400, "");
+    assert!(shown.text.contains("FACT: the sky was blue.") && shown.text.chars().count() > 1_900, "{}", shown.text);
+    assert!(shown.text.chars().count() <= 2_400 && shown.shown == 3, "{}", shown.text);
 }

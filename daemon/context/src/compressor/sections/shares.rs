@@ -20,8 +20,10 @@ const SHORT_CHARS: usize = 6_000;
 const SHORT_CONSTRAINTS_SHARE: usize = 70;
 /// Percent of a short handoff's room, without the smallest record, for the user's words and anchors together.
 const SHORT_BOTH_SHARE: usize = 95;
-/// Chars reserved for the record of a short handoff.
+/// Chars reserved for the record of a short handoff; at most the room divided by [`SHORT_RECORD_PARTS`].
 const SHORT_RECORD_CHARS: usize = 300;
+/// See [`SHORT_RECORD_CHARS`].
+const SHORT_RECORD_PARTS: usize = 8;
 
 /// Whether a handoff of so many chars is short.
 pub(in crate::compressor) const fn is_short(limit: usize) -> bool {
@@ -56,8 +58,8 @@ impl Shares {
     }
 
     /// Returns the chars reserved for the record.
-    pub(super) const fn record(self) -> usize {
-        if is_short(self.limit) { SHORT_RECORD_CHARS } else { RECORD_CHARS }
+    pub(super) fn record(self) -> usize {
+        if is_short(self.limit) { SHORT_RECORD_CHARS.min(self.base / SHORT_RECORD_PARTS) } else { RECORD_CHARS }
     }
 
     /// Returns the chars that anchors and the user's words each get if the record leaves no room.
@@ -76,8 +78,12 @@ impl Shares {
         let free = self.base.saturating_sub(written + others);
         let beside = self.base.saturating_sub(self.record().min(self.base / 2));
         let shared = beside / 100;
-        let share = if is_short(self.limit) { SHORT_BOTH_SHARE } else { BOTH_SHARE };
-        let planned = (shared * share).min(free).max(2 * self.floor()).min(beside);
+        let planned = if is_short(self.limit) {
+            let least = free.max(2 * self.floor()).min(self.base.saturating_sub(others));
+            (shared * SHORT_BOTH_SHARE).min(least)
+        } else {
+            (shared * BOTH_SHARE).min(free).max(2 * self.floor()).min(beside)
+        };
         let both = match record {
             Record::Coming => planned,
             Record::Written(_) => planned.max(free),
