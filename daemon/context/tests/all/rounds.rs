@@ -83,3 +83,34 @@ fn a_handoff_is_not_made_shorter_for_a_gain() {
     assert_eq!((once, state.compression_count), (1, 1));
     assert_eq!(after, before);
 }
+
+#[test]
+fn what_a_person_prefers_is_kept_also_out_of_a_question() {
+    let preferred = ["aisle seats", "short answers", "trains over planes", "tabs for indentation", "morning flights"];
+    let ask = |at: usize, what: &str| match at % 4 {
+        0 => format!("I prefer {what}, so can you look that up for me?"),
+        1 => format!("Can you find an option? I prefer {what}."),
+        2 => format!("Since I prefer {what}, what would you suggest?"),
+        _ => format!("Could you rework the list, because I really prefer {what}?"),
+    };
+    let mut state = EngineState::default();
+    let mut list = vec![parsed(&json!({"role": "system", "content": "You are an agent."}))];
+    for (at, what) in preferred.iter().enumerate() {
+        list.push(parsed(&json!({"role": "user", "content": ask(at, what)})));
+        list.push(parsed(&json!({"role": "assistant", "content": "It depends on the day. ".repeat(20)})));
+    }
+    for run in 0..9 {
+        for at in 0..40 {
+            let question =
+                format!("Could you please read file_{run}_{at}.rs, and tell me who changed part {at} of it?");
+            list.push(parsed(&json!({"role": "user", "content": question})));
+            list.push(parsed(&json!({"role": "assistant", "content": "Nothing is known so far. ".repeat(20)})));
+        }
+        list = compressed(list, &mut state, Gain::Any, run);
+        let text: String = list.iter().map(|message| message.text().into_owned()).collect::<Vec<_>>().join("\n");
+        for what in preferred {
+            assert!(text.contains(&format!("prefer {what}")), "{what} after run {run}: {text}");
+        }
+    }
+    assert_eq!(state.compression_count, 9);
+}
