@@ -8,18 +8,18 @@ use rayon::prelude::*;
 
 use super::assemble;
 use super::clean::CleanTurns;
-use super::decide::{Decision, ImportanceChoices, Target, decide, gain_chars, kept_tokens};
-use super::goal::{Goal, percent};
+use super::decide::{Decision, ImportanceChoices, Target, decide, gain_chars};
+use super::goal::Goal;
 use super::layout::{Brief, Layout};
+use super::losses;
 use super::options::Options;
-use super::price::chars_within;
 use super::sections::{self, Kept, Material, Record, SectionRoom, Sections};
 use super::shorten::PREVIEW_CHARS;
 use crate::constraints::{Constraint, Update};
 use crate::episodes::{Episodes, Found};
 use crate::extractive::{Extract, Reason, Skeleton};
 use crate::handoff::{Section, SectionKind};
-use crate::message::{Message, Role};
+use crate::message::Message;
 use crate::parallel::FEW_MESSAGES;
 use crate::pins::Pins;
 use crate::redaction::Redaction;
@@ -28,28 +28,9 @@ use crate::replaced::Replaced;
 use crate::request::{CompressRequest, Gain, Today};
 use crate::run::{ArchiveNote, Compressed, EngineState, Place, Rejection, Spill, Summary, SummaryRequest, Writer};
 use crate::text::{head, longer_than, tail};
-use crate::tokens::tokens_to_chars;
 use crate::work::Known;
-use crate::{Host, Settings, pairs, persisted, prune, serialize};
+use crate::{Host, Settings, pairs, serialize};
 
-/// The minimum size of a handoff in chars, not counting the quoted messages of the user.
-const MIN_HANDOFF_CHARS: usize = 3_000;
-/// The minimum size of a handoff in a small window.
-const LEAST_HANDOFF_CHARS: usize = 1_500;
-/// A smaller threshold in tokens is that of a small window, in which a handoff of more chars than the minimum does not
-/// make the list longer.
-const SMALL_WINDOW: u64 = 8_000;
-/// Percent of the texts that a first handoff in a small window replaces, of which it may have as many chars, even if
-/// the user's words need less.
-const SHARE_OF_GAIN: usize = 75;
-/// Chars of JSON around a message, which cost a model next to nothing.
-const JSON_OF_MESSAGE: usize = 32;
-/// The most tokens of names beyond a handoff's limit, in percent of the new list.
-const NAMES_OF_LIST: u64 = 10;
-/// The same in percent of the tokens until the next compression, which comes that much sooner.
-const NAMES_OF_FREE: u64 = 8;
-/// The most chars of such names, whatever the list's size.
-const MOST_NAMES_CHARS: usize = 24_000;
 /// Chars reserved for a handle.
 const EXPECTED_HANDLE: usize = 24;
 
@@ -98,7 +79,7 @@ pub struct Prepared {
 /// Turns without their secrets, and the input of the sections after their summary.
 pub(super) struct Sources {
     pub(super) turns: CleanTurns,
-    material: Material,
+    pub(super) material: Material,
 }
 
 /// Decides what a compression of the list would replace, and declines if there is nothing.
@@ -185,43 +166,6 @@ fn memory(text: &str, redaction: Redaction) -> Option<String> {
 }
 
 impl Prepared {
-    /// Returns the most chars of the handoff without names beyond them.
-    fn limit_chars(&self) -> usize {
-        let most = self.brief.handoff_chars();
-        match (self.target, self.gain) {
-            (Some(target), _) => chars_within(target.handoff, &self.brief.turns, most).unwrap_or(most),
-            (None, Gain::Required) => most.min(gain_chars(&self.layout)),
-            (None, Gain::Any) => {
-                // Otherwise successive runs would each lose a little of the same content.
-                if self.layout.handoff_chars(&self.input) > 0 {
-                    return most;
-                }
-                let said = MIN_HANDOFF_CHARS.saturating_add(self.sources(Writer::Model).material.said_chars());
-                let gain = gain_chars(&self.layout);
-                if self.goal.threshold >= SMALL_WINDOW {
-                    return most.min(gain.max(said));
-                }
-                let texts = gain.saturating_sub(JSON_OF_MESSAGE * self.layout.dropped());
-                most.min((texts / 100 * SHARE_OF_GAIN).max(said.min(gain)).max(LEAST_HANDOFF_CHARS))
-            }
-        }
-    }
-
-    /// Returns the most chars of names beyond the limit.
-    fn names(&self) -> usize {
-        let list = kept_tokens(&self.layout) + self.brief.handoff_tokens;
-        let free = self.goal.threshold.saturating_sub(self.goal.beside() + list);
-        let most = percent(list, NAMES_OF_LIST).min(percent(free, NAMES_OF_FREE));
-        let most = tokens_to_chars(most).min(MOST_NAMES_CHARS);
-        let whole = self.limit + most;
-        let room = match self.target {
-            Some(target) => chars_within(target.handoff, &self.brief.turns, whole).unwrap_or(whole),
-            // Names have more signs that are escaped than words have.
-            None => (gain_chars(&self.layout) / 100 * 90).min(whole),
-        };
-        room.saturating_sub(self.limit)
-    }
-
     /// Returns the input of that writer's summary and of the sections after it. It is computed on first use,
     /// from turns without their secrets: after a cut, a secret would not be recognised.
     pub(super) fn sources(&self, writer: Writer) -> &Sources {
@@ -245,35 +189,12 @@ impl Prepared {
                 episodes: self.newly_left().collect(),
                 known: Known::of(stays),
                 left_out,
-                shortened: self.shortened(redaction),
+                shortened: losses::losses(&self.input, &self.layout, redaction),
                 all: all.into_iter().map(|(_, message)| message).collect(),
             };
             let material = sections::gather(&turns.originals, kept, &self.brief.carried, (self.replaced(), redaction));
             Sources { turns, material }
         })
-    }
-
-    /// Returns the kept outputs that become shorter in this run, without secrets, each with the text that is left.
-    fn shortened(&self, redaction: Redaction) -> Vec<(Message, String)> {
-        let shortened = self.layout.stays().filter_map(|at| {
-            let left = self.left_of(at)?;
-            Some((redaction.message(&persisted::without_frame(self.input.get(at)?)), left))
-        });
-        shortened.collect()
-    }
-
-    /// Returns the text that is left of a kept output, if it becomes shorter in this run. An output that is still in
-    /// the list elsewhere loses nothing, and neither does one that the caller discarded.
-    fn left_of(&self, at: usize) -> Option<String> {
-        let (pruned, whole) = (self.layout.pruned.get(at)?, self.input.get(at)?);
-        if !whole.is(Role::Tool) || self.layout.discarded.binary_search(&at).is_ok() {
-            return None;
-        }
-        match self.layout.spilled.iter().find(|spilled| spilled.at == at) {
-            Some(preview) => Some(head(&whole.text(), preview.chars).to_owned()),
-            None if pruned.same(whole) || pruned.text() == prune::DUPLICATE => None,
-            None => Some(pruned.text().into_owned()),
-        }
     }
 
     /// Returns the episodes of which messages leave for the first time, each with the number of these

@@ -1,9 +1,11 @@
 //! Successive compressions of a session that hardly grows: the messages of its beginning are still quoted.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use std::collections::HashSet;
+
 use herma_context::compressor::prepare;
 use herma_context::engine::{ArchiveNote, CompressRequest, EngineState, Gain, Summary, Writer};
-use herma_context::{Message, RawSettings, Settings};
+use herma_context::{Message, RawSettings, Role, Settings};
 use serde_json::{Value, json};
 
 /// Successive runs.
@@ -113,4 +115,41 @@ fn what_a_person_prefers_is_kept_also_out_of_a_question() {
         }
     }
     assert_eq!(state.compression_count, 9);
+}
+
+#[test]
+fn what_a_kept_output_loses_is_in_the_handoff() {
+    let mut shorter = 0;
+    for size in [10, 15, 20, 25, 30, 40, 60] {
+        // One of a kind, deep inside each output.
+        let lost = |at: usize| format!("The p99 of the nightly export {at} is 33{at}.84 ms now.");
+        let level = |line: usize| ["INFO", "INFO", "ERROR"][line % 3];
+        let noise = |at: usize, line: usize| {
+            format!("2026-05-01T02:11:{line:02}Z {} [worker-{at}] failed to open part_{at}_{line}", level(line))
+        };
+        let mut list = vec![json!({"role": "system", "content": "You are an agent."})];
+        for at in 0..40 {
+            let lines: Vec<String> = (0..size).map(|line| noise(at, line)).collect();
+            let (head, tail) = lines.split_at(size / 2);
+            let output = format!("{}\n{}\n{}", head.join("\n"), lost(at), tail.join("\n"));
+            let call =
+                json!({"id": format!("c{at}"), "type": "function", "function": {"name": "run", "arguments": "{}"}});
+            list.extend([
+                json!({"role": "user", "content": format!("please look at part {at}")}),
+                json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+                json!({"role": "tool", "tool_call_id": format!("c{at}"), "content": output}),
+                json!({"role": "assistant", "content": "That was it."}),
+            ]);
+        }
+        let before: Vec<Message> = list.iter().map(parsed).collect();
+        let known: HashSet<&str> = before.iter().map(Message::raw).collect();
+        let after = compressed(before.clone(), &mut EngineState::default(), Gain::Any, 0);
+        let is_shorter = |message: &&Message| *message.role() == Role::Tool && !known.contains(message.raw());
+        shorter += after.iter().filter(is_shorter).count();
+        let text: String = after.iter().map(|message| message.text().into_owned() + "\n").collect();
+        for at in 34..40 {
+            assert_eq!(text.matches(&lost(at)).count(), 1, "{at} of size {size}: {text}");
+        }
+    }
+    assert!(shorter > 0, "some output of a tail became shorter");
 }
