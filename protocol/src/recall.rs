@@ -134,10 +134,16 @@ pub struct ExpandParams {
     pub before: Option<u64>,
     /// Number of messages or lines after it, up to 100; 2 when absent.
     pub after: Option<u64>,
-    /// For a compression or node: the most tokens of messages in one result, by a rough estimate.
-    /// The first message is always returned.
+    /// The most tokens of messages in one result, by a rough estimate. A longer message comes in parts.
+    /// When absent, a result of a node has 2,000 tokens or one message, and others have no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
+    /// For a node or message: the words that the result should be about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// Whether items contain whole messages next to their texts; true when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<bool>,
 }
 
 /// Result of `recall.expand`.
@@ -163,8 +169,23 @@ pub struct Item {
     /// Its text.
     #[serde(serialize_with = "crate::attached::serialize", deserialize_with = "crate::attached::deserialize")]
     pub text: String,
+    /// For a part of a message that is too long: where the part is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<ItemPart>,
     /// The whole message, byte for byte.
     pub message: Option<Json>,
+}
+
+/// The place of a part in the text of a message, in chars.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "RecallItemPart"))]
+pub struct ItemPart {
+    /// Where it begins.
+    pub start: u64,
+    /// Where it ends; exclusive.
+    pub end: u64,
+    /// The length of the whole text.
+    pub chars: u64,
 }
 
 /// Params of `recall.describe`.

@@ -101,6 +101,33 @@ fn memory_is_written_and_refusals_are_read_by_the_model() {
 }
 
 #[test]
+fn a_model_gets_a_page_of_texts() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let text: String = (1..=4_000).map(|line| format!("level {line} of the river\n")).collect();
+    let params = json!({
+        "session": "s1", "generation": 0, "position": 0,
+        "messages": [{ "role": "user", "content": text }, { "role": "assistant", "content": "Noted." }],
+    });
+    daemon.raw().result("session.append", &params);
+    let mut mcp = Mcp::ready(&home, &["--session", "s1"]);
+    let hits = mcp.done("recall_search", &json!({ "query": "river" }));
+    let handle = &hits["hits"][0]["handle"];
+    for (more, tokens, line) in [
+        (json!({ "handle": handle }), 2_000, "level 1 of"),
+        (json!({ "handle": handle, "about": "\"level 3000 of\"" }), 2_000, "level 3000 of"),
+        (json!({ "handle": handle, "tokens": 100 }), 100, "level 1 of"),
+    ] {
+        let page = mcp.done("recall_expand", &more);
+        let items = page["items"].as_array().unwrap();
+        let (part, length) = (items[0]["text"].as_str().unwrap(), items[0]["text"].as_str().unwrap().len());
+        assert!(items.len() == 1 && items[0]["message"].is_null(), "{more}: every text once");
+        assert!(part.contains(line) && length <= tokens * 4 && length > tokens * 3, "{more}: {length}");
+        assert!(page["next"].is_string(), "{more}");
+    }
+}
+
+#[test]
 fn outputs_are_put_aside_and_read_back() {
     let home = Home::new();
     let _daemon = Daemon::start(&home);

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 mod again;
 mod kinds;
+mod pages;
 mod syntax;
 
 /// Appends messages of the user to a session from its beginning.

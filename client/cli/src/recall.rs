@@ -45,7 +45,7 @@ impl From<SearchKind> for Kind {
 // Searches messages that left a conversation, spilled outputs, and the memory.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. Text in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere, and the messages before and after it are indented. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --everywhere which port did we choose\n  herma recall retry -C 3\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --expand nod_1f2e…_7\n  herma recall --describe my-session\n  herma recall --state my-session order\n  herma recall --ask why did the socket close --session my-session"
+    after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. Text in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere, and the messages before and after it are indented. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --everywhere which port did we choose\n  herma recall retry -C 3\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --expand nod_1f2e…_7 --about 'socket timeout'\n  herma recall --describe my-session\n  herma recall --state my-session order\n  herma recall --ask why did the socket close --session my-session"
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["query", "expand", "describe", "state", "schema"]).multiple(true))]
 pub(super) struct Arguments {
@@ -97,6 +97,12 @@ pub(super) struct Arguments {
     /// With --expand: messages or lines after it [default: 2; of a compression or a node 49]
     #[arg(short = 'A', long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=MOST), conflicts_with_all = ["query", "describe", "state", "schema"])]
     after: Option<u64>,
+    /// With --expand: the part of a node or message that is about this
+    #[arg(long, value_name = "WORDS", requires = "expand")]
+    about: Option<String>,
+    /// With --expand: the most tokens of messages; a longer message comes in parts [default: 2000; with --json the daemon's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "expand")]
+    tokens: Option<u64>,
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {

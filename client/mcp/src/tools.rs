@@ -34,6 +34,9 @@ pub(super) enum Tool {
     AdmitOutput,
 }
 
+/// The tokens of one page of an expanded handle, if the model names no number.
+const PAGE: u64 = 2_000;
+
 /// Every tool with its name.
 const TOOLS: [(&str, Tool); 10] = [
     ("memory", Tool::Memory),
@@ -145,6 +148,10 @@ fn request(identity: &Identity, tool: Tool, mut arguments: JsonObject) -> Result
         Tool::Read(method) => {
             if is_of_session(method) && !arguments.contains_key("session") && !arguments.contains_key("node") {
                 arguments.insert("session".into(), session.into());
+            }
+            if method == Method::RecallExpand {
+                arguments.entry("tokens").or_insert_with(|| PAGE.into());
+                arguments.entry("messages").or_insert_with(|| false.into());
             }
             params(method, &arguments)
         }

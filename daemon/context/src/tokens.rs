@@ -98,7 +98,8 @@ impl Measure {
     }
 }
 
-fn chars_to_tokens(chars: usize) -> u64 {
+/// Returns the tokens of so many chars in the rough formula.
+pub fn chars_to_tokens(chars: usize) -> u64 {
     chars.div_ceil(CHARS_PER_TOKEN) as u64
 }
 
@@ -109,7 +110,7 @@ pub const fn of_bytes(bytes: u64) -> u64 {
 }
 
 /// Returns the chars of so many tokens in the rough formula.
-pub(crate) fn tokens_to_chars(tokens: u64) -> usize {
+pub fn tokens_to_chars(tokens: u64) -> usize {
     usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN)
 }
 

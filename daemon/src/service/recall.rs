@@ -24,7 +24,7 @@ use jiff::Zoned;
 use tokio::sync::Semaphore;
 
 pub(crate) use self::ask::{AskAnswer, Question};
-pub(crate) use self::expand::Around;
+pub(crate) use self::expand::Wanted;
 use self::remote::{RemoteHit, handle_of};
 pub(crate) use self::state::{SessionTopics, StateQuery};
 use super::caller::Caller;

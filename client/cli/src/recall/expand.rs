@@ -5,11 +5,17 @@ use herma_client::protocol::recall::{ExpandParams, ExpandResult, Item};
 
 use super::Arguments;
 
+/// The default number of tokens of one page that a person reads.
+const PAGE: u64 = 2_000;
+
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, handle: &str) -> Result<(), Failure> {
     let params = ExpandParams {
         handle: handle.to_owned(),
         before: arguments.before,
         after: arguments.after,
+        tokens: arguments.tokens.or((!context.common.json).then_some(PAGE)),
+        about: arguments.about.clone(),
+        messages: (!context.common.json).then_some(false),
         ..ExpandParams::default()
     };
     let result = context.connect()?.recall_expand(params)?;
@@ -25,13 +31,19 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, handle: &str)
 fn items(result: &ExpandResult) -> String {
     let shown = |item: &Item| {
         let role = item.role.as_deref().map_or(String::new(), |role| format!("  {role}"));
-        format!("{}{role}\n{}\n", item.handle, item.text.trim_end_matches('\n'))
+        let part = item
+            .part
+            .as_ref()
+            .map_or(String::new(), |part| format!("  chars {} to {} of {}", part.start + 1, part.end, part.chars));
+        format!("{}{role}{part}\n{}\n", item.handle, item.text.trim_end_matches('\n'))
     };
     result.items.iter().map(shown).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
 mod tests {
+    use herma_client::protocol::recall::ItemPart;
+
     use super::*;
 
     #[test]
@@ -40,12 +52,16 @@ mod tests {
             handle: handle.into(),
             role: role.map(str::to_owned),
             text: text.into(),
-            message: None,
+            ..Item::default()
         };
+        let part = Item { part: Some(ItemPart { start: 10, end: 14, chars: 90 }), ..item("msg_2", None, "part") };
         let result = ExpandResult {
-            items: vec![item("msg_1", Some("user"), "where?\n"), item("out_1:7", None, "here\nand there")],
+            items: vec![item("msg_1", Some("user"), "where?\n"), item("out_1:7", None, "here\nand there"), part],
             ..ExpandResult::default()
         };
-        assert_eq!(items(&result), "msg_1  user\nwhere?\n\nout_1:7\nhere\nand there\n");
+        assert_eq!(
+            items(&result),
+            "msg_1  user\nwhere?\n\nout_1:7\nhere\nand there\n\nmsg_2  chars 11 to 14 of 90\npart\n"
+        );
     }
 }

@@ -3,13 +3,13 @@
 //! `cargo bench -p herma-guard` prints one line per text: the rate over [`SIZE`] bytes, and the
 //! ratio of the times for twice as many bytes. The last line names the slowest text and the largest
 //! ratio. `cargo bench -p herma-guard -- framework` measures only texts with that word in their
-//! name.
+//! name. `HERMA_GUARD_TEXT` names a file; its text is measured too, and called "own".
 
-#![expect(clippy::print_stdout, reason = "the figures are the purpose")]
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints a table and may stop at a surprise")]
 
-use std::env;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
+use std::{env, fs};
 
 use herma_guard::{RedactOptions, Scope, redact, scan};
 
@@ -42,8 +42,10 @@ fn main() {
     println!("{:<26} {:>10} {:>7} {:>10} {:>7}", "text", "scan MB/s", "x2", "redact", "x2");
     let words: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let is_asked_for = |text: &&Text| words.is_empty() || words.iter().any(|word| text.name.contains(word.as_str()));
+    let own = env::var_os("HERMA_GUARD_TEXT").map(|file| fs::read_to_string(file).unwrap().leak());
+    let own = own.map(|text| Text::own(text));
     let mut all: Vec<(String, Measure)> = Vec::new();
-    for text in TEXTS.iter().filter(is_asked_for) {
+    for text in TEXTS.iter().chain(&own).filter(is_asked_for) {
         let scanned = measure(text, |text| drop(black_box(scan(text, Scope::Strict))));
         let redacted = measure(text, |text| {
             drop(black_box(redact(text, RedactOptions::default())));

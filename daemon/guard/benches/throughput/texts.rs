@@ -14,6 +14,11 @@ impl Text {
         Self { name, piece, last }
     }
 
+    /// Creates a text of the user of the bench.
+    pub(crate) fn own(text: &'static str) -> Self {
+        Self::new("own", text, "")
+    }
+
     /// Returns the text with about `size` bytes.
     pub(crate) fn of_size(&self, size: usize) -> String {
         self.piece.repeat(size.div_ceil(self.piece.len())) + self.last

@@ -10,7 +10,7 @@ use herma_context::ask::{self, Passage};
 use herma_context::tokens::estimate_text;
 use herma_guard::Scope;
 
-use super::expand::Around;
+use super::expand::Wanted;
 use super::{Place, RecallService};
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
@@ -91,24 +91,7 @@ impl RecallService {
             }
             _ => return Err(Error::param("session", "give either a session or a node of its map")),
         };
-        let query = RecallQuery {
-            words: words.clone(),
-            session: Some(session),
-            profile: caller.profile.clone(),
-            kinds: Kinds { messages: true, outputs: leaves.is_none(), memory: false },
-            since: None,
-            until: None,
-            period: None,
-            limit: PLACES,
-            of_one_output: 1,
-            around: 0,
-            vector: None,
-            remote: None,
-        };
-        let mut places = self.search(query, false).await?.places;
-        if let Some(leaves) = &leaves {
-            places.retain(|place| place.node.as_ref().is_some_and(|leaf| leaves.contains(leaf)));
-        }
+        let places = self.places_in(caller, session, leaves.as_ref(), &words).await?;
         let found = self.passages(caller, places, tokens).await?;
         let mut notice =
             if found.is_empty() { Some("nothing that is archived there fits the question".to_owned()) } else { None };
@@ -129,6 +112,41 @@ impl RecallService {
         let mut best: Vec<Evidence> = found.into_iter().map(|found| found.best).collect();
         best.truncate(SHOWN);
         Ok(AskAnswer { answer: None, evidence: best, by: Kind::Extractive, unverified: 0, notice })
+    }
+
+    /// Returns the messages of a node that fit the words, best first.
+    pub(super) async fn places_in_node(&self, caller: &Caller, node: &str, words: &str) -> Outcome<Vec<Place>> {
+        let (session, leaves) = self.leaves(caller, node).await?;
+        self.places_in(caller, session, Some(&leaves), words).await
+    }
+
+    /// Returns the places of a session, or of some leaves of its map, that fit the words, best first.
+    async fn places_in(
+        &self,
+        caller: &Caller,
+        session: String,
+        leaves: Option<&HashSet<String>>,
+        words: &str,
+    ) -> Outcome<Vec<Place>> {
+        let query = RecallQuery {
+            words: words.to_owned(),
+            session: Some(session),
+            profile: caller.profile.clone(),
+            kinds: Kinds { messages: true, outputs: leaves.is_none(), memory: false },
+            since: None,
+            until: None,
+            period: None,
+            limit: PLACES,
+            of_one_output: 1,
+            around: 0,
+            vector: None,
+            remote: None,
+        };
+        let mut places = self.search(query, false).await?.places;
+        if let Some(leaves) = leaves {
+            places.retain(|place| place.node.as_ref().is_some_and(|leaf| leaves.contains(leaf)));
+        }
+        Ok(places)
     }
 
     /// Returns the summarizers that may answer, in order; none if only herma itself is configured.
@@ -179,11 +197,11 @@ impl RecallService {
     /// Returns the passages of the best places, best first, within this number of tokens.
     async fn passages(&self, caller: &Caller, places: Vec<Place>, tokens: u64) -> Outcome<Vec<Found>> {
         let redaction = self.redaction();
+        let alone = || Wanted { before: Some(0), after: Some(0), is_text: true, ..Wanted::default() };
         let (mut found, mut left) = (Vec::new(), tokens);
         for Place { handle, hit, snippet, .. } in places {
-            let alone = Around { before: Some(0), after: Some(0), tokens: None };
             // A message that was just removed is skipped.
-            let Ok(expanded) = self.expand(caller, &handle, alone).await else { continue };
+            let Ok(expanded) = self.expand(caller, &handle, alone()).await else { continue };
             let whole = expanded.items.into_iter().next().map_or_else(String::new, |item| item.text);
             let text = if estimate_text(&whole) <= tokens / PARTS { whole } else { snippet.text.clone() };
             let takes = estimate_text(&text);

@@ -1,4 +1,7 @@
-//! Returns the text around a hit, byte for byte.
+//! Returns the text behind a handle, page by page.
+
+mod page;
+mod target;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,14 +9,16 @@ use std::sync::Arc;
 use herma_archive::browse::ArchivedMessage;
 use herma_archive::handle::Handle;
 use herma_archive::node::{KeptNode, NodeRow, Stands};
+use herma_archive::snippet::snippet;
 use herma_archive::text_of;
 use herma_context::engine::SectionKind;
-use herma_context::tokens::estimate_text;
 use herma_shared::messages::MessageKey;
 use herma_spill::outputs::View;
 use herma_spill::page::{Next, Page, Part};
 
-use super::remote::{handle_of, key_of, rest_of};
+use self::page::{Candidate, Content, PageSize, choose, start_for};
+use self::target::{Start, Target};
+use super::remote::{handle_of, rest_of};
 use super::{RecallService, shown};
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
@@ -28,36 +33,46 @@ const DEFAULT_AROUND: u64 = 2;
 /// The largest number of messages or lines on each side in one call.
 const AROUND: u64 = 100;
 
-/// The default number of messages of a compression.
-const DEFAULT_MESSAGES: u64 = 50;
+/// The default number of messages after the first one of a compression or node.
+const DEFAULT_AFTER_FIRST: u64 = 49;
 
-/// The largest size of messages in one answer, in bytes. The first message is always included.
-const BYTES: usize = 2 << 20;
+/// The default number of tokens of one answer with messages of a node, or about something.
+const DEFAULT_TOKENS: u64 = 2_000;
 
-/// How many messages or lines around a hit are wanted.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Around {
-    /// The number before it.
+/// What an answer should contain.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wanted {
+    /// The number of messages or lines before the hit.
     pub before: Option<u64>,
     /// The number after it.
     pub after: Option<u64>,
-    /// The largest number of tokens of messages in one answer. The first message is always included.
+    /// The largest number of tokens of messages in one answer.
     pub tokens: Option<u64>,
+    /// The words that the answer should be about.
+    pub about: Option<String>,
+    /// Whether messages come as texts only.
+    pub is_text: bool,
 }
 
-/// The size of one answer with consecutive messages.
-#[derive(Debug, Clone, Copy)]
-struct PageSize {
-    messages: u64,
-    tokens: u64,
-}
-
-impl Around {
-    fn page(self) -> PageSize {
+impl Wanted {
+    /// Returns the size of an answer, without a limit of its tokens if none was given.
+    fn size(&self, default_after: u64) -> PageSize {
         PageSize {
-            messages: self.after.map_or(DEFAULT_MESSAGES, |after| after.saturating_add(1)),
+            after: self.after.unwrap_or(default_after),
             tokens: self.tokens.unwrap_or(u64::MAX),
+            has_parts: self.tokens.is_some(),
+            is_whole: !self.is_text,
         }
+    }
+
+    /// Returns the size of an answer with messages of a node. Clients that read all of it get every message whole.
+    fn of_node(&self) -> PageSize {
+        PageSize { tokens: self.tokens.unwrap_or(DEFAULT_TOKENS), ..self.size(DEFAULT_AFTER_FIRST) }
+    }
+
+    /// Returns the size of an answer about something.
+    fn about(&self) -> PageSize {
+        PageSize { tokens: self.tokens.unwrap_or(DEFAULT_TOKENS), has_parts: true, ..self.size(DEFAULT_AROUND) }
     }
 }
 
@@ -80,96 +95,35 @@ pub(crate) struct Item {
     pub role: Option<String>,
     /// The text.
     pub text: String,
+    /// For a part of a message: where it is.
+    pub part: Option<Excerpt>,
     /// For a message: the whole message, as JSON text.
     pub message: Option<String>,
 }
 
-/// The meaning of a handle.
-#[derive(Debug, PartialEq, Eq)]
-enum Target<'a> {
-    Message(u64),
-    /// Continues after an answer with messages.
-    RestOfSession(u64),
-    Memory(u64),
-    /// A message of another host.
-    Remote(MessageKey),
-    /// Continues after an answer with messages of another host.
-    RemoteRest(MessageKey),
-    Output {
-        handle: &'a str,
-        line: Option<u64>,
-    },
-    /// Continues after an answer with a part of an output.
-    Rest {
-        handle: &'a str,
-        line: u64,
-    },
-    Compression {
-        handle: &'a str,
-        from: u64,
-    },
-    Node {
-        handle: &'a str,
-        from: u64,
-    },
-}
-
-impl<'a> Target<'a> {
-    fn parse(handle: &'a str) -> Option<Self> {
-        let (name, part) = match handle.split_once(':') {
-            Some((name, part)) => match (name.split_once('_'), part.strip_suffix('+')) {
-                (Some(("out", _)), Some(line)) => {
-                    return Some(Self::Rest { handle: name, line: line.parse::<u64>().ok()?.max(1) });
-                }
-                _ => (name, Some(part.parse::<u64>().ok()?)),
-            },
-            None => (handle, None),
-        };
-        match (name.split_once('_')?, part) {
-            (("msg", id), None) => match id.split_once('@') {
-                Some((message, host)) => match message.strip_suffix('+') {
-                    Some(message) => key_of(&format!("{message}@{host}")).map(Self::RemoteRest),
-                    None => key_of(id).map(Self::Remote),
-                },
-                None => match id.strip_suffix('+') {
-                    Some(id) => id.parse().ok().map(Self::RestOfSession),
-                    None => id.parse().ok().map(Self::Message),
-                },
-            },
-            (("mem", id), None) => id.parse().ok().map(Self::Memory),
-            (("out", _), line) => Some(Self::Output { handle: name, line: line.map(|line| line.max(1)) }),
-            (("cmp", _), from) => Some(Self::Compression { handle: name, from: from.unwrap_or(0) }),
-            (("nod", _), from) => Some(Self::Node { handle: name, from: from.unwrap_or(0) }),
-            _ => None,
-        }
-    }
+/// The place of a part in the text of a message, in chars.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Excerpt {
+    pub range: Range<u64>,
+    /// The length of the whole text.
+    pub of: u64,
 }
 
 impl RecallService {
     /// Returns the content of a handle.
-    pub(crate) async fn expand(&self, caller: &Caller, handle: &str, around: Around) -> Outcome<Expanded> {
+    pub(crate) async fn expand(&self, caller: &Caller, handle: &str, wanted: Wanted) -> Outcome<Expanded> {
         names::check("handle", handle)?;
-        if around.before.max(around.after).is_some_and(|count| count > AROUND) {
+        if wanted.before.max(wanted.after).is_some_and(|count| count > AROUND) {
             return Err(Error::param("before", format!("at most {AROUND} on each side are allowed")));
         }
         self.outputs.check_profile(caller.profile.as_deref(), handle)?;
-        let before = around.before.unwrap_or(DEFAULT_AROUND);
-        let after = around.after.unwrap_or(DEFAULT_AROUND);
-        let found = match Target::parse(handle) {
-            Some(Target::Message(id)) => self.message(id, before, after).await?,
-            Some(Target::RestOfSession(id)) => self.message(id, 0, before + after).await?,
-            Some(Target::Remote(key)) => self.around_remote(&key, caller.profile.as_deref(), (before, after)).await?,
-            Some(Target::RemoteRest(key)) => {
-                self.around_remote(&key, caller.profile.as_deref(), (0, before + after)).await?
+        let found = match (Target::parse(handle), &wanted.about) {
+            (Some(target @ (Target::Message(_) | Target::Node { .. })), Some(words)) => {
+                self.about(caller, target, words, &wanted).await?
             }
-            Some(Target::Memory(id)) => self.memory(id).await?,
-            Some(Target::Output { handle, line }) => self.output(caller, handle, line, (before, after)).await?,
-            Some(Target::Rest { handle, line }) => self.output(caller, handle, Some(line), (0, before + after)).await?,
-            Some(Target::Compression { handle, from }) => {
-                self.compression(handle.to_owned(), from, around.page()).await?
-            }
-            Some(Target::Node { handle, from }) => self.node(handle, from, around.page()).await?,
-            None => Expanded::default(),
+            (Some(_), Some(_)) => return Err(Error::param("about", "counts for messages and for nodes of a map")),
+            (Some(target), None) => self.target(caller, target, &wanted).await?,
+            (None, _) => Expanded::default(),
         };
         if let (Some(own), Some(named)) = (&found.profile, &caller.profile)
             && own != named
@@ -189,54 +143,114 @@ impl RecallService {
         Ok(found)
     }
 
-    async fn message(&self, id: u64, before: u64, after: u64) -> Outcome<Expanded> {
-        // One message more than wanted shows whether there are more.
-        let mut around = self.archive.around(id, to_usize(before), to_usize(after).saturating_add(1)).await?;
-        let named = |around: &[ArchivedMessage]| around.iter().position(|message| message.id == id).unwrap_or(0);
-        let most = named(&around).saturating_add(to_usize(after)).saturating_add(1);
-        let mut behind = if around.len() > most { around.pop() } else { None };
-        // If all of them would be too long, the farthest go first.
-        let of = |around: &[ArchivedMessage]| around.iter().map(|message| message.body.len()).sum::<usize>();
-        while around.len() > 1 && of(&around) > BYTES {
-            let at = named(&around);
-            if at >= around.len() - 1 - at { drop(around.remove(0)) } else { behind = around.pop() }
+    async fn target(&self, caller: &Caller, target: Target<'_>, wanted: &Wanted) -> Outcome<Expanded> {
+        let before = wanted.before.unwrap_or(DEFAULT_AROUND);
+        let around = wanted.size(DEFAULT_AROUND);
+        let rest = PageSize { after: before + around.after, ..around };
+        let profile = caller.profile.as_deref();
+        match target {
+            Target::Message(message) => self.message(Start { message, chars: 0 }, before, around, None).await,
+            Target::RestOfSession(from) => self.message(from, 0, rest, None).await,
+            Target::Remote(key) => self.around_remote(key, 0, before, profile, around).await,
+            Target::RemoteRest(key, chars) => self.around_remote(key, chars, 0, profile, rest).await,
+            Target::Memory(id) => self.memory(id).await,
+            Target::Output { handle, line } => self.output(caller, handle, line, (before, around.after)).await,
+            Target::Rest { handle, line } => self.output(caller, handle, Some(line), (0, rest.after)).await,
+            Target::Compression { handle, from } => {
+                self.compression(handle.to_owned(), from, wanted.size(DEFAULT_AFTER_FIRST)).await
+            }
+            Target::Node { handle, from } => self.node(handle, from, wanted.of_node()).await,
         }
-        let next = behind.map(|message| format!("{}+", Handle::Message(message.id)));
-        Ok(Expanded { next, ..messages(around) })
+    }
+
+    /// Returns the message of a node that fits the words best, or the part of one message that does.
+    async fn about(&self, caller: &Caller, target: Target<'_>, words: &str, wanted: &Wanted) -> Outcome<Expanded> {
+        let message = match target {
+            Target::Message(id) => Some(id),
+            Target::Node { handle, .. } => self.best_in_node(caller, handle, words).await?,
+            _ => None,
+        };
+        match (message, target) {
+            (Some(message), _) => {
+                let before = wanted.before.unwrap_or(DEFAULT_AROUND);
+                self.message(Start { message, chars: 0 }, before, wanted.about(), Some(words)).await
+            }
+            // Nothing in it fits, so it is opened from its beginning.
+            (None, Target::Node { handle, .. }) => self.node(handle, Start::default(), wanted.of_node()).await,
+            (None, _) => Ok(Expanded::default()),
+        }
+    }
+
+    /// Returns the id of the message of a node that fits the words best.
+    async fn best_in_node(&self, caller: &Caller, node: &str, words: &str) -> Outcome<Option<u64>> {
+        let places = self.places_in_node(caller, node, words).await?;
+        let ids = places.iter().filter_map(|place| match Target::parse(&place.handle) {
+            Some(Target::Message(id)) => Some(id),
+            _ => None,
+        });
+        Ok(ids.into_iter().next())
+    }
+
+    /// Returns a message with those around it. `about` decides which part of a long one comes.
+    async fn message(&self, from: Start, before: u64, size: PageSize, about: Option<&str>) -> Outcome<Expanded> {
+        // One message more than wanted shows whether there are more.
+        let around =
+            self.archive.around(from.message, to_usize(before), to_usize(size.after).saturating_add(1)).await?;
+        let named = around.iter().position(|message| message.id == from.message).unwrap_or(0);
+        let profile = around.first().map(|message| message.profile.clone());
+        let ids: Vec<u64> = around.iter().map(|message| message.id).collect();
+        let all: Vec<Archived> = around.into_iter().map(Archived::local).collect();
+        let start = about.zip(all.get(named)).map_or(from.chars, |(words, message)| {
+            start_for(&message.text, to_u64(snippet(&message.text, words, &[]).before), size.tokens)
+        });
+        let (items, rest) = answer(all, named, start, size);
+        let next = match rest {
+            Rest::InNamed(chars) => Some(format!("{}.{chars}+", Handle::Message(from.message))),
+            Rest::From(at) => ids.get(at).map(|id| format!("{}+", Handle::Message(*id))),
+        };
+        Ok(Expanded { items, next, profile })
     }
 
     /// Returns a message of another host, with the messages around it there.
     async fn around_remote(
         &self,
-        key: &MessageKey,
+        key: MessageKey,
+        from: u64,
+        before: u64,
         profile: Option<&str>,
-        (before, after): (u64, u64),
+        size: PageSize,
     ) -> Outcome<Expanded> {
         if !self.sharing.is_configured() {
             let words =
-                format!("{:?} names a message of the host {:?}, and nothing is shared here", handle_of(key), key.host);
+                format!("{:?} names a message of the host {:?}, and nothing is shared here", handle_of(&key), key.host);
             return Err(Error::NotFound(words));
         }
-        let (found, next) = self.sharing.around(key, profile, (to_usize(before), to_usize(after))).await?;
-        let next = next.map(|key| rest_of(&key));
-        let items = found.into_iter().map(|message| Item {
+        let (found, behind) = self.sharing.around(&key, profile, (to_usize(before), to_usize(size.after))).await?;
+        let named = found.iter().position(|message| message.key == key).unwrap_or(0);
+        let keys: Vec<MessageKey> = found.iter().map(|message| message.key.clone()).chain(behind).collect();
+        let all = found.into_iter().map(|message| Archived {
             handle: handle_of(&message.key),
             role: Some(message.role).filter(|role| !role.is_empty()),
             text: text_of(&message.body),
-            message: Some(message.body),
+            body: message.body,
         });
-        Ok(Expanded { items: items.collect(), next, profile: None })
+        let (items, rest) = answer(all.collect(), named, from, size);
+        let next = match rest {
+            Rest::InNamed(chars) => Some(rest_of(&key, chars)),
+            Rest::From(at) => keys.get(at).map(|key| rest_of(key, 0)),
+        };
+        Ok(Expanded { items, next, profile: None })
     }
 
-    async fn compression(&self, handle: String, from: u64, size: PageSize) -> Outcome<Expanded> {
+    async fn compression(&self, handle: String, from: Start, size: PageSize) -> Outcome<Expanded> {
         // One message more than wanted shows whether there are more.
-        let count = to_usize(size.messages).saturating_add(1);
-        let page = self.archive.removed_page(handle.clone(), to_usize(from), count).await?;
+        let count = to_usize(size.after).saturating_add(2);
+        let page = self.archive.removed_page(handle.clone(), to_usize(from.message), count).await?;
         Ok(paged(&handle, from, page, size))
     }
 
     /// Returns the messages of a leaf, or the children of any other node.
-    async fn node(&self, id: &str, from: u64, size: PageSize) -> Outcome<Expanded> {
+    async fn node(&self, id: &str, from: Start, size: PageSize) -> Outcome<Expanded> {
         let Some(KeptNode { row, profile, made_by, undone, .. }) = self.archive.node(id.to_owned()).await? else {
             return Ok(Expanded::default());
         };
@@ -251,9 +265,9 @@ impl RecallService {
             Stands::Nodes(children) => children,
         };
         let mut items = Vec::with_capacity(children.len());
-        for child in children.into_iter().skip(to_usize(from)) {
+        for child in children.into_iter().skip(to_usize(from.message)) {
             let Some(child) = self.archive.node(child).await? else { continue };
-            items.push(Item { handle: child.row.id.clone(), role: None, text: told(&child.row), message: None });
+            items.push(Item::of_text(child.row.id.clone(), told(&child.row)));
         }
         Ok(Expanded { items, next: None, profile })
     }
@@ -263,19 +277,18 @@ impl RecallService {
         &self,
         id: &str,
         (handle, positions): (String, Range<u64>),
-        from: u64,
+        from: Start,
         size: PageSize,
         profile: Option<String>,
     ) -> Outcome<Expanded> {
-        let count = to_usize(size.messages).saturating_add(1);
-        let page = self.archive.gone_range(handle, positions, to_usize(from), count).await?;
+        let count = to_usize(size.after).saturating_add(2);
+        let page = self.archive.gone_range(handle, positions, to_usize(from.message), count).await?;
         Ok(Expanded { profile, ..paged(id, from, page, size) })
     }
 
     async fn memory(&self, id: u64) -> Outcome<Expanded> {
         let Some(kept) = self.archive.memory_text(id).await? else { return Ok(Expanded::default()) };
-        let text = shown(&self.policy, &kept.text);
-        let item = Item { handle: format!("mem_{id}"), role: None, text, message: None };
+        let item = Item::of_text(format!("mem_{id}"), shown(&self.policy, &kept.text));
         Ok(Expanded { items: vec![item], next: None, profile: Some(kept.profile) })
     }
 
@@ -303,27 +316,86 @@ impl RecallService {
                 // The rest of a line that is longer than a page is available through output.read.
                 Some(Next::Offset(_)) | None => None,
             };
-            let item = Item { handle: format!("{handle}:{first}"), role: None, text, message: None };
+            let item = Item::of_text(format!("{handle}:{first}"), text);
             Ok(Expanded { items: vec![item], next, profile: None })
         })
         .await
     }
 }
 
-/// Returns as many messages of a page as are wanted. The page has one more if there are more.
-fn paged(handle: &str, from: u64, mut page: Vec<ArchivedMessage>, size: PageSize) -> Expanded {
-    let (mut bytes, mut tokens) = (0_usize, 0_u64);
-    let fitting = page.iter().take_while(|message| {
-        let is_first = bytes == 0;
-        bytes = bytes.saturating_add(message.body.len());
-        tokens = tokens.saturating_add(estimate_text(&message.body));
-        is_first || (bytes <= BYTES && tokens <= size.tokens)
+/// A message of this host or another one.
+struct Archived {
+    handle: String,
+    role: Option<String>,
+    body: String,
+    text: String,
+}
+
+/// Where an answer goes on.
+enum Rest {
+    /// Within the named message, after this number of chars.
+    InNamed(u64),
+    /// With the message of this index, if there is one.
+    From(usize),
+}
+
+impl Archived {
+    fn local(message: ArchivedMessage) -> Self {
+        Self {
+            handle: Handle::Message(message.id).to_string(),
+            text: text_of(&message.body),
+            role: message.role,
+            body: message.body,
+        }
+    }
+
+    /// Returns the whole message as an item.
+    fn whole(self, size: PageSize) -> Item {
+        let Self { handle, role, body, text } = self;
+        Item { handle, role, text, part: None, message: size.is_whole.then_some(body) }
+    }
+
+    fn part(self, range: Range<u64>) -> Item {
+        let Self { handle, role, text, .. } = self;
+        let of = to_u64(text.chars().count());
+        let text = text.chars().skip(to_usize(range.start)).take(to_usize(range.end - range.start)).collect();
+        Item { handle, role, text, part: Some(Excerpt { range, of }), message: None }
+    }
+}
+
+impl Item {
+    fn of_text(handle: String, text: String) -> Self {
+        Self { handle, role: None, text, part: None, message: None }
+    }
+}
+
+/// Returns the items of one answer: the named message from this char on, and those around it that fit.
+fn answer(all: Vec<Archived>, named: usize, from: u64, size: PageSize) -> (Vec<Item>, Rest) {
+    let candidates: Vec<Candidate<'_>> =
+        all.iter().map(|message| Candidate { body: &message.body, text: &message.text }).collect();
+    let Content { messages, part, goes_on } = choose(&candidates, named, from, size);
+    let rest = match (&part, goes_on) {
+        (Some(part), true) => Rest::InNamed(part.end),
+        _ => Rest::From(messages.end),
+    };
+    let chosen = all.into_iter().enumerate().take(messages.end).skip(messages.start);
+    let items = chosen.map(|(at, message)| match &part {
+        Some(part) if at == named => message.part(part.clone()),
+        _ => message.whole(size),
     });
-    let taken = fitting.count().min(to_usize(size.messages));
-    let has_more = page.len() > taken;
-    page.truncate(taken);
-    let next = has_more.then(|| format!("{handle}:{}", from.saturating_add(to_u64(taken))));
-    Expanded { next, ..messages(page) }
+    (items.collect(), rest)
+}
+
+/// Returns as many messages of a page as are wanted. The page has one more if there are more.
+fn paged(handle: &str, from: Start, page: Vec<ArchivedMessage>, size: PageSize) -> Expanded {
+    let profile = page.first().map(|message| message.profile.clone());
+    let count = page.len();
+    let (items, rest) = answer(page.into_iter().map(Archived::local).collect(), 0, from.chars, size);
+    let next = match rest {
+        Rest::InNamed(chars) => Some(format!("{handle}:{}.{chars}", from.message)),
+        Rest::From(at) => (at < count).then(|| format!("{handle}:{}", from.message.saturating_add(to_u64(at)))),
+    };
+    Expanded { items, next, profile }
 }
 
 /// Returns the whole text of a node.
@@ -337,50 +409,4 @@ fn told(node: &NodeRow) -> String {
     let parts = parts.map(|(heading, text)| format!("{heading}\n{text}").trim_start().to_owned());
     let range = format!("messages {} to {}", node.first.saturating_add(1), node.next);
     std::iter::once(range).chain(parts).collect::<Vec<_>>().join("\n\n")
-}
-
-fn messages(archived: Vec<ArchivedMessage>) -> Expanded {
-    let profile = archived.first().map(|message| message.profile.clone());
-    let items = archived.into_iter().map(|message| Item {
-        handle: Handle::Message(message.id).to_string(),
-        text: text_of(&message.body),
-        role: message.role,
-        message: Some(message.body),
-    });
-    Expanded { items: items.collect(), next: None, profile }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn handles_lead_to_their_kind() {
-        for (handle, place) in [
-            ("msg_12", Some(Target::Message(12))),
-            ("mem_3", Some(Target::Memory(3))),
-            ("out_ab", Some(Target::Output { handle: "out_ab", line: None })),
-            ("out_ab:120", Some(Target::Output { handle: "out_ab", line: Some(120) })),
-            ("out_ab:0", Some(Target::Output { handle: "out_ab", line: Some(1) })),
-            ("out_ab:7+", Some(Target::Rest { handle: "out_ab", line: 7 })),
-            ("msg_1:7+", None),
-            ("cmp_x_2", Some(Target::Compression { handle: "cmp_x_2", from: 0 })),
-            ("cmp_x_2:50", Some(Target::Compression { handle: "cmp_x_2", from: 50 })),
-            ("nod_x_2", Some(Target::Node { handle: "nod_x_2", from: 0 })),
-            ("nod_x_2:50", Some(Target::Node { handle: "nod_x_2", from: 50 })),
-            ("msg_x", None),
-            ("msg_x@y", None),
-            ("msg_0000000a-3@b", Some(Target::Remote(MessageKey { host: "b".into(), archive: 10, number: 3 }))),
-            ("msg_12+", Some(Target::RestOfSession(12))),
-            ("msg_0000000a-3+@b+", Some(Target::RemoteRest(MessageKey { host: "b+".into(), archive: 10, number: 3 }))),
-            ("msg_12++", None),
-            ("msg_+@b", None),
-            ("msg_1:2", None),
-            ("out_ab:x", None),
-            ("", None),
-            ("../etc", None),
-        ] {
-            assert_eq!(Target::parse(handle), place, "{handle}");
-        }
-    }
 }

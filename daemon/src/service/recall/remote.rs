@@ -141,9 +141,10 @@ pub(super) fn handle_of(key: &MessageKey) -> String {
     format!("msg_{:08x}-{}@{}", key.archive, key.number, key.host)
 }
 
-/// Returns the handle that continues with this message of another host.
-pub(super) fn rest_of(key: &MessageKey) -> String {
-    format!("msg_{:08x}-{}+@{}", key.archive, key.number, key.host)
+/// Returns the handle that continues with this message of another host, after this number of its chars.
+pub(super) fn rest_of(key: &MessageKey, chars: u64) -> String {
+    let from = if chars == 0 { String::new() } else { format!(".{chars}") };
+    format!("msg_{:08x}-{}{from}+@{}", key.archive, key.number, key.host)
 }
 
 /// Reads such a name, without the `msg_`.

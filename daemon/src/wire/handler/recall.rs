@@ -7,7 +7,8 @@ use herma_archive::search::Kinds;
 use herma_protocol::Json;
 use herma_protocol::recall::{
     AskParams, AskResult, Attribute, Compression, DescribeParams, DescribeResult, Entity, Evidence, ExpandParams,
-    ExpandResult, Hit, Item, Kind, Neighbour, Node, Scope, SearchParams, SearchResult, StateParams, StateResult,
+    ExpandResult, Hit, Item, ItemPart, Kind, Neighbour, Node, Scope, SearchParams, SearchResult, StateParams,
+    StateResult,
 };
 
 pub(super) use schema::schema;
@@ -18,7 +19,7 @@ use crate::data::numbers::{to_u64, to_usize};
 use crate::owners::archive::RecallQuery;
 use crate::service::caller::Caller;
 use crate::service::recall::{
-    Around, AskAnswer, NearbyMessage, Place, PlaceKind, Places, Question, SessionDescription, SessionTopics, StateQuery,
+    AskAnswer, NearbyMessage, Place, PlaceKind, Places, Question, SessionDescription, SessionTopics, StateQuery, Wanted,
 };
 use crate::wire::services::Services;
 
@@ -120,17 +121,24 @@ fn neighbour(message: NearbyMessage) -> Neighbour {
 }
 
 pub(super) async fn expand(services: &Services, caller: &Caller, params: ExpandParams) -> Outcome<ExpandResult> {
-    let around = Around { before: params.before, after: params.after, tokens: params.tokens };
+    let wanted = Wanted {
+        before: params.before,
+        after: params.after,
+        tokens: params.tokens,
+        about: params.about.map(|words| words.chars().take(QUERY).collect()),
+        is_text: params.messages == Some(false),
+    };
     let handle = match (params.handle, params.node) {
         (handle, None) => handle,
         (handle, Some(node)) if handle.is_empty() => node,
         _ => return Err(Error::param("node", "takes the place of handle; one of them is enough")),
     };
-    let found = services.recall.expand(caller, &handle, around).await?;
+    let found = services.recall.expand(caller, &handle, wanted).await?;
     let items = found.items.into_iter().map(|item| Item {
         handle: item.handle,
         role: item.role,
         text: item.text,
+        part: item.part.map(|part| ItemPart { start: part.range.start, end: part.range.end, chars: part.of }),
         message: item.message.and_then(|message| Json::parse(message).ok()),
     });
     Ok(ExpandResult { items: items.collect(), next: found.next, recalled: true })

@@ -56,12 +56,16 @@ pub(super) fn expand() -> (Request, Reply) {
         handle: "msg_0123456789ab_300".into(),
         before: Some(2),
         after: Some(100),
+        tokens: Some(2_000),
+        about: Some("the blue socket".into()),
+        messages: Some(true),
         ..recall::ExpandParams::default()
     };
     let item = recall::Item {
         handle: "msg_0123456789ab_300".into(),
         role: Some("user".into()),
         text: "the blue socket".into(),
+        part: Some(recall::ItemPart { start: 20, end: 35, chars: 90 }),
         message: Some(message()),
     };
     let result = recall::ExpandResult { items: vec![item], next: Some("msg_0123456789ab_401".into()), recalled: true };

@@ -10,12 +10,15 @@ from ..errors import HermaError
 
 METHODS = {
     "recall_search": ("recall.search", ("query", "session", "kinds", "limit", "scope")),
-    "recall_expand": ("recall.expand", ("handle", "before", "after")),
+    "recall_expand": ("recall.expand", ("handle", "about", "before", "after", "tokens")),
     "recall_describe": ("recall.describe", ("session",)),
     "recall_state": ("recall.state", ("session", "entity", "limit")),
     "recall_ask": ("recall.ask", ("question", "session", "node")),
 }
 """The method behind each tool, and the params that a model may reach."""
+
+PAGE = {"tokens": 2_000, "messages": False}
+"""What an expanded handle is limited to, if the model names nothing else: one page of texts."""
 
 OF_SESSION = ("recall_describe", "recall_state")
 """Those that are about one session, the model's own when it names none."""
@@ -51,6 +54,8 @@ def answer(call: Callable[..., Any], name: str, arguments: Any, *, session: str 
         arguments = arguments_of(name, arguments, params)
     except ValueError as error:
         return failed(str(error))
+    if name == "recall_expand":
+        arguments = PAGE | arguments
     if name in OF_SESSION and not arguments.get("session"):
         if session is None:
             return failed("nothing was compressed yet")

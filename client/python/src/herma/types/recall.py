@@ -206,8 +206,21 @@ class RecallItem(TypedDict):
     """The role of the message."""
     text: str
     """Its text."""
+    part: NotRequired[RecallItemPart]
+    """For a part of a message that is too long: where the part is."""
     message: Any
     """The whole message, byte for byte."""
+
+
+class RecallItemPart(TypedDict):
+    """The place of a part in the text of a message, in chars."""
+
+    start: int
+    """Where it begins."""
+    end: int
+    """Where it ends; exclusive."""
+    chars: int
+    """The length of the whole text."""
 
 
 class RecallNeighbour(TypedDict):

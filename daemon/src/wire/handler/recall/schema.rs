@@ -60,14 +60,16 @@ fn expand() -> Value {
         "name": RECALL_EXPAND,
         "description": "Get the exact text behind a handle, with what stood around it. Takes the handle of a hit of \
             recall_search, of a spilled output, the one that a handoff summary names for the messages it stands for, or \
-            the id of a part of its map. \
-            When the answer has `next`, expanding that goes on.",
+            the id of a part of its map. The answer is a page: `about` picks the page of a long text, and when the answer \
+            has `next`, expanding that goes on.",
         "parameters": {
             "type": "object",
             "properties": {
                 "handle": { "type": "string", "description": "The handle, exactly as it was given." },
+                "about": { "type": "string", "description": "What you look for in it, for a part of a map or a long message." },
                 "before": { "type": "integer", "minimum": 0, "maximum": 100, "description": "Messages or lines before it; 2 when left out." },
-                "after": { "type": "integer", "minimum": 0, "maximum": 100, "description": "Messages or lines after it; 2 when left out." }
+                "after": { "type": "integer", "minimum": 0, "maximum": 100, "description": "Messages or lines after it; 2 when left out." },
+                "tokens": { "type": "integer", "minimum": 1, "description": "The longest answer, in tokens; 2,000 when left out." }
             },
             "required": ["handle"]
         }

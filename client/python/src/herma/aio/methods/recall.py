@@ -62,6 +62,8 @@ class Recall:
         before: int | None = None,
         after: int | None = None,
         tokens: int | None = None,
+        about: str | None = None,
+        messages: bool | None = None,
         **options: Unpack[t.Options],
     ) -> t.RecallExpand:
         """Returns what a handle refers to, with 0 to 100 (2) messages or lines on each side."""
@@ -71,6 +73,8 @@ class Recall:
             "before": before,
             "after": after,
             "tokens": tokens,
+            "about": about,
+            "messages": messages,
         }
         result: t.RecallExpand = await self._call("recall.expand", params, options)
         return result
