@@ -6,7 +6,7 @@
 //! word can become Latin, or if the word also contains Latin letters. So ordinary words of other
 //! languages match nothing. ASCII never changes, so a pure ASCII text is its own folded view.
 
-use crate::view::{CANDIDATE, CANDIDATE_STROKE, FOREIGN, STROKE, WORD, is_word};
+use crate::view::{CANDIDATE, CANDIDATE_STROKE, FOREIGN, STROKE, WORD, is_space, is_word};
 
 mod alphabet;
 mod chars;
@@ -30,7 +30,9 @@ pub(crate) struct Folded {
 pub(crate) fn folded(text: &str) -> Folded {
     let mut traits = Traits::default();
     let mut view = view(text, |entry, view| {
-        traits = traits.and(entry.traits);
+        if !is_dropped_mark(&entry, view.last()) {
+            traits = traits.and(entry.traits);
+        }
         match *entry.folded {
             [one] => view.push(one),
             ref several => view.extend_from_slice(several),
@@ -38,6 +40,13 @@ pub(crate) fn folded(text: &str) -> Folded {
     });
     settle(&mut view);
     Folded { view, has_all: !traits.contains(Traits::CHANGED) }
+}
+
+/// Returns whether the character is dropped from the folded view without effect on any match: a mark, joiner or
+/// selector behind a visible character. A pattern that requires part of a word requires white space or
+/// another part of the word before it.
+fn is_dropped_mark(entry: &pages::Entry<'_>, before: Option<&u8>) -> bool {
+    entry.folded.is_empty() && is_word(entry.raw) && before.is_some_and(|byte| !is_space(*byte))
 }
 
 /// Returns the raw view of a text: one byte per character.

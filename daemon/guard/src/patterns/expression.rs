@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::pattern::{Pattern, Reach};
+use super::pattern::Pattern;
 use super::table::PATTERNS;
 
 /// The white space bytes of a view, as the inside of a character set.
@@ -17,10 +17,10 @@ const WORD: &str = r"0-9A-Za-z_\x80\x84\x85\xE0-\xFF";
 static EXPRESSIONS: [OnceLock<Regex>; PATTERNS.len()] = [const { OnceLock::new() }; PATTERNS.len()];
 
 /// Returns the expression of a row. It matches only at the start of the search, unless the row's
-/// reach is the whole text.
+/// reach is searched.
 pub(super) fn of_row(row: usize) -> &'static Regex {
     let Pattern { expression, reach, .. } = PATTERNS[row];
-    EXPRESSIONS[row].get_or_init(|| compile(expression, reach != Reach::Text))
+    EXPRESSIONS[row].get_or_init(|| compile(expression, !reach.is_searched()))
 }
 
 #[expect(clippy::expect_used, reason = "a test compiles every row of the table")]

@@ -18,7 +18,7 @@ pub(super) struct Pattern {
     ///
     /// The expression is tried once per stretch, at its first chance. So several steps must contain
     /// everything that the expression requires: a stretch with all the words has its match there or
-    /// nowhere. If that is not possible, the reach is [`Reach::Text`].
+    /// nowhere. If that is not possible, the reach is [`Reach::WholeLine`] or [`Reach::Text`].
     pub(super) steps: &'static [&'static str],
     /// The regular expression, with these additions:
     ///
@@ -39,10 +39,20 @@ pub(super) enum Reach {
     Words,
     /// The line.
     Line,
+    /// The line, which is searched once: from its first word to its end. A match may begin with any word of the first
+    /// step.
+    WholeLine,
     /// Everything up to the end of a tag.
     Tag,
     /// The whole text, which is searched once from its beginning.
     Text,
+}
+
+impl Reach {
+    /// Returns whether the expression may match anywhere in what is searched, and not only at its start.
+    pub(super) fn is_searched(self) -> bool {
+        matches!(self, Self::WholeLine | Self::Text)
+    }
 }
 
 impl Pattern {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use memchr::memchr;
+
 use super::expression;
 use super::pattern::{Pattern, Reach};
 use super::stops::StretchEnds;
@@ -64,7 +66,9 @@ impl Progress {
     pub(super) fn visit(&mut self, step: usize, word: &Found, view: &[u8], stops: &mut StretchEnds) {
         let Found { letters, before, behind } = word;
         let reach = self.pattern.reach;
-        let goes_on = self.found > 0 && !stops.ended(reach, self.end, letters.start, view);
+        // A word of two lines, as in `you⏎must`, begins the search of the second one.
+        let until = if reach == Reach::WholeLine { letters.end } else { letters.start };
+        let goes_on = self.found > 0 && !stops.ended(reach, self.end, until, view);
         // On a line, two words can't share the white space between them.
         let space = if reach == Reach::Line { self.space + before } else { 0 };
         let is_wanted = if step == 0 { !goes_on } else { goes_on && letters.start >= self.end + space };
@@ -93,6 +97,11 @@ impl Progress {
             _ if expression.starts_with(r"\<") => self.start.saturating_sub(1),
             _ => self.start,
         };
+        let end = match self.pattern.reach {
+            Reach::WholeLine => memchr(b'\n', &view[self.end..]).map_or(view.len(), |length| self.end + length),
+            _ => view.len(),
+        };
+        let view = &view[..end];
         let compiled = expression::of_row(self.row);
         let whole = compiled.find(&view[from..])?;
         if compiled.captures_len() > 1 {

@@ -1,7 +1,7 @@
 //! The threat patterns, in the order in which they are reported.
 
 use super::pattern::Pattern;
-use super::pattern::Reach::{Line, Tag, Text, Word, Words};
+use super::pattern::Reach::{Line, Tag, Text, WholeLine, Word, Words};
 use crate::Scope::{All, Context, Strict};
 
 /// All patterns; their order here is the order of the findings.
@@ -163,14 +163,14 @@ pub(super) const PATTERNS: &[Pattern] = &[
     Pattern::new(
         "exfil_file",
         All,
-        Text,
+        WholeLine,
         &["curl |wget |scp |sftp |rsync |nc |ncat |netcat ", SECRET_FILES],
         EXFIL_FILE,
     ),
     Pattern::new(
         "exfil_upload",
         Strict,
-        Text,
+        WholeLine,
         &["you must |you should |you have to |you need to |from now on", "curl |wget |scp |sftp |nc |ncat |netcat "],
         EXFIL_UPLOAD,
     ),
