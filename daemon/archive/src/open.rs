@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{ArchiveError, schema};
+use crate::{ArchiveError, schema, stems};
 
 /// How long a statement waits for another connection's lock.
 pub const BUSY: Duration = Duration::from_secs(5);
@@ -120,6 +120,7 @@ impl Archive {
     /// # Errors
     /// A failure of the database.
     pub fn shrink_memory(&self) -> Result<(), ArchiveError> {
+        stems::clear();
         self.reader.shrink_memory()
     }
 

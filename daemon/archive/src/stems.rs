@@ -17,6 +17,11 @@ thread_local! {
     static STEMS: RefCell<[Stems; Language::COUNT]> = RefCell::default();
 }
 
+/// Forgets the stems of this thread. Their small pieces would keep many pages of memory in use.
+pub(crate) fn clear() {
+    STEMS.take();
+}
+
 /// Calls `then` with the stem of a lowercase word.
 pub(crate) fn with<T>(language: Language, word: &str, then: impl FnOnce(&str) -> T) -> T {
     STEMS.with_borrow_mut(|languages| {

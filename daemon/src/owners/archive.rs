@@ -219,8 +219,9 @@ impl ArchiveHandle {
     }
 
     /// Releases memory that is only cached for later. The readers do so on the calling thread.
-    pub(crate) fn release_cached_memory(&self) {
-        self.post_if_in_use(|archive| archive.shrink_memory());
+    pub(crate) async fn release_cached_memory(&self) {
+        // On failure, the archive keeps its memory.
+        drop(self.write_if_in_use(|archive| archive.shrink_memory()).await);
         for (_, reader) in self.shared.readers().iter() {
             // On failure, the reader keeps its memory.
             drop(reader.shrink_memory());

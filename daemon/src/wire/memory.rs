@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use herma_disk::process::resident_bytes;
+use herma_disk::process::{cpu_time, resident_bytes};
 use tokio::time::sleep;
 
 use super::services::Services;
@@ -17,6 +17,9 @@ const LITTLE: u64 = 16 << 20;
 /// The largest difference between two measurements of an idle daemon, in bytes.
 const STEADY: u64 = 1 << 20;
 
+/// The largest processor time between two measurements of an idle daemon.
+const LITTLE_WORK: Duration = Duration::from_millis(100);
+
 /// The smallest growth since memory was last returned, in bytes.
 const GROWN: u64 = 4 << 20;
 
@@ -24,18 +27,22 @@ const GROWN: u64 = 4 << 20;
 pub(super) async fn keep_small(services: &Services) {
     let mut after = 0;
     let mut before = 0;
+    let mut used = cpu_time();
     loop {
         sleep(LOOK).await;
         let now = resident_bytes();
-        // During work, the size keeps changing.
-        let is_calm = now.abs_diff(before) < STEADY && services.connections.in_flight.is_empty();
+        // During work, also that of the index, the size keeps changing or the processor is busy.
+        let busy = cpu_time().saturating_sub(used);
+        let is_calm = now.abs_diff(before) < STEADY && busy < LITTLE_WORK && services.connections.in_flight.is_empty();
         before = now;
+        used += busy;
         after = after.min(now);
         if is_worth_it(now, after) && is_calm {
-            services.archive.release_cached_memory();
+            services.archive.release_cached_memory().await;
             let _: Option<()> = on_thread(trim).await;
             after = resident_bytes();
             before = after;
+            used = cpu_time();
             tracing::debug!(before = now, after, "memory was given back");
         }
     }
