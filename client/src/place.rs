@@ -36,7 +36,7 @@ impl Place {
     /// Neither names a home.
     pub fn find(home: Option<PathBuf>, socket: Option<PathBuf>) -> Result<Self, ClientError> {
         let env = |name: &str| std::env::var_os(name);
-        let home = rendezvous::home(home, env).ok_or(ClientError::NoHome)?;
+        let home = rendezvous::home(home, env, Path::is_dir).ok_or(ClientError::NoHome)?;
         let home = absolute(&home)?;
         let user = rustix::process::geteuid().as_raw();
         let socket = absolute(&rendezvous::socket(socket, env, &home, user))?;

@@ -33,10 +33,11 @@ const GOODBYE: Duration = Duration::from_secs(5);
 #[command(
     name = "hermad",
     version,
-    after_help = "Examples:\n  hermad                          serve ~/.hermes in the foreground\n  hermad --home /srv/agents       serve another home\n  HERMA_LOG=debug hermad          say more\n\nThe CLI starts a daemon by itself when it needs one; see `herma daemon --help`.\n\nExit codes: 0 stopped as asked, 1 could not serve, 2 wrong arguments, 3 the home is served already."
+    after_help = "Examples:\n  hermad                          serve the usual home in the foreground\n  hermad --home /srv/agents       serve another home\n  HERMA_LOG=debug hermad          say more\n\nThe CLI starts a daemon by itself when it needs one; see `herma daemon --help`.\n\nExit codes: 0 stopped as asked, 1 could not serve, 2 wrong arguments, 3 the home is served already."
 )]
 struct Arguments {
-    /// The home to serve [default: $HERMA_HOME, else $HERMES_HOME, else ~/.hermes]
+    /// The home to serve [default: $HERMA_HOME, else $HERMES_HOME, else the one with
+    /// herma's data, else ~/.hermes if it exists, else ~/.local/share/herma]
     #[arg(long, value_name = "FOLDER")]
     home: Option<PathBuf>,
     /// The socket to listen on [default: $HERMA_SOCKET, else herma/hermad.sock in the home]
@@ -102,7 +103,7 @@ fn words(error: &anyhow::Error) -> String {
 
 fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let env = |name: &str| std::env::var_os(name);
-    let home = rendezvous::home(arguments.home.clone(), env)
+    let home = rendezvous::home(arguments.home.clone(), env, Path::is_dir)
         .context("no home: set --home, HERMA_HOME or HERMES_HOME, or HOME")?;
     let home = absolute(&home)?;
     let socket = rendezvous::socket(arguments.socket.clone(), env, &home, herma_disk::process::user());

@@ -17,6 +17,7 @@ pub use yaml::yaml_holds;
 
 use clap::Subcommand;
 use herma_base::{CliContext, Failure, owner};
+use herma_client::Place;
 
 #[expect(missing_docs, reason = "clap would show it in the place of the command's description")]
 #[derive(Debug, Subcommand)]
@@ -30,17 +31,23 @@ pub enum Command {
     Uninstall(uninstall::Arguments),
 }
 
-/// Runs `herma hermes …`.
+/// The home of the agent, if nothing names another one.
+const HOME: &str = "~/.hermes";
+
+/// Runs `herma hermes …`. Without a named home it is about the agent's own, also if herma keeps its data elsewhere.
 ///
 /// # Errors
 /// A file can't be used, or the answer is negative.
 pub fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Failure> {
+    let common = context.common;
+    let home = if context.has_named_home() { context.place.home.clone() } else { HOME.into() };
+    let context = CliContext { common, place: Place::find(Some(home), common.socket.clone())? };
     if !matches!(command, Command::Check(_)) {
         owner::check(&context.place.home)?;
     }
     match command {
-        Command::Install(arguments) => install::run(context, arguments),
-        Command::Check(arguments) => check::run(context, arguments),
-        Command::Uninstall(arguments) => uninstall::run(context, arguments),
+        Command::Install(arguments) => install::run(&context, arguments),
+        Command::Check(arguments) => check::run(&context, arguments),
+        Command::Uninstall(arguments) => uninstall::run(&context, arguments),
     }
 }

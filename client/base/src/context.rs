@@ -15,7 +15,7 @@ const TIMEOUT_S: u64 = 120;
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Options of every command")]
 pub struct Common {
-    /// The home [default: $HERMA_HOME, else $HERMES_HOME, else ~/.hermes]
+    /// The home [default: $HERMA_HOME, else $HERMES_HOME, else the usual one]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub home: Option<PathBuf>,
     /// The socket [default: $HERMA_SOCKET, else herma/hermad.sock in the home]
@@ -56,6 +56,13 @@ pub struct CliContext<'a> {
 }
 
 impl CliContext<'_> {
+    /// Returns whether the command line or the environment names the home.
+    #[must_use]
+    pub fn has_named_home(&self) -> bool {
+        let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        self.common.home.is_some() || ["HERMA_HOME", "HERMES_HOME"].iter().any(is_set)
+    }
+
     /// Connects to the daemon, which is started if none runs and the options allow it.
     ///
     /// # Errors

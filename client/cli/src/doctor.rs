@@ -4,6 +4,7 @@ mod agents;
 mod config;
 mod daemon;
 mod disk;
+mod homes;
 mod locks;
 
 use std::path::Path;
@@ -61,6 +62,7 @@ struct Report {
 pub(super) fn run(context: &CliContext<'_>) -> Result<(), Failure> {
     let home = context.place.home.as_path();
     let mut findings = disk::folders(home, &context.place.socket);
+    homes::look(home, &mut findings);
     let configured = config::look(context, &mut findings);
     let running = daemon::look(context, &mut findings);
     locks::look(home, running.as_ref().map(|running| running.pid), &mut findings);

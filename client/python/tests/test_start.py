@@ -81,11 +81,33 @@ def test_a_daemon_that_says_nothing_is_given_up(home, monkeypatch):
         client.ping()
 
 
+@pytest.mark.parametrize(
+    ("folders", "home"),
+    [
+        ([], "data/herma"),
+        ([".hermes"], ".hermes"),
+        ([".hermes", "data/herma"], ".hermes"),
+        ([".hermes/herma"], ".hermes"),
+        ([".hermes/herma", "data/herma/herma"], "data/herma"),
+        (["data/herma/herma"], "data/herma"),
+    ],
+)
+def test_the_usual_home_is_the_one_with_data(monkeypatch, tmp_path, folders, home):
+    for name in ("HERMA_HOME", "HERMES_HOME", "HERMA_SOCKET"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    for folder in folders:
+        (tmp_path / folder).mkdir(parents=True)
+    assert Place.find().home == tmp_path / home
+
+
 def test_places(monkeypatch, tmp_path):
     for name in ("HERMA_HOME", "HERMES_HOME", "HERMA_SOCKET", "XDG_RUNTIME_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", "/h")
-    assert str(Place.find().socket) == "/h/.hermes/herma/hermad.sock"
+    monkeypatch.setenv("XDG_DATA_HOME", "/h/data")
+    assert str(Place.find().socket) == "/h/data/herma/herma/hermad.sock"
     monkeypatch.setenv("HERMES_HOME", "/b")
     assert str(Place.find().home) == "/b"
     monkeypatch.setenv("HERMA_HOME", "")

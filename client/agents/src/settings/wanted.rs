@@ -50,7 +50,7 @@ impl HermaEntries {
         let is_said = |said: bool, variables: &[&str]| said || variables.iter().any(|name| folder(name).is_some());
         let path = |path: &Path, is_said: bool| is_said.then(|| absolute(path).display().to_string());
         let (common, place) = (context.common, &context.place);
-        option("--home", path(&place.home, is_said(common.home.is_some(), &["HERMA_HOME", "HERMES_HOME"])));
+        option("--home", path(&place.home, context.has_named_home()));
         option("--socket", path(&place.socket, is_said(common.socket.is_some(), &["HERMA_SOCKET"])));
         option("--profile", context.common.profile.clone());
         let outputs = absolute(&place.home).join("herma/outputs");

@@ -55,7 +55,11 @@ static SOURCES: [Source; 4] = [
     Source {
         name: "hermes",
         title: "An agent of the Hermes family",
-        roots: |home| Ok(vec![home.join("state.db")]),
+        roots: |home| {
+            // herma's home may be another one than the agent's.
+            let agents = folder("HERMES_HOME", ".hermes").ok().filter(|agents| agents != home);
+            Ok(std::iter::once(home.to_owned()).chain(agents).map(|home| home.join("state.db")).collect())
+        },
         has_file: |name| name == "state.db",
         format: Format::Database,
     },

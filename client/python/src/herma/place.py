@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Union
@@ -27,9 +28,11 @@ class Place:
     def find(cls, home: PathLike | None = None, socket: PathLike | None = None) -> Place:
         """The place that the arguments name, or else the environment.
 
-        The home is ``HERMA_HOME``, ``HERMES_HOME`` or ``~/.hermes``; the socket
-        is ``HERMA_SOCKET`` or ``herma/hermad.sock`` in the home. Empty variables
-        count as absent.
+        The home is ``HERMA_HOME``, ``HERMES_HOME``, or else the one of two that
+        has herma's data: the platform's folder for data (``~/.local/share/herma``)
+        or ``~/.hermes``. If neither has, it is ``~/.hermes`` if that exists, else
+        the platform's. The socket is ``HERMA_SOCKET`` or ``herma/hermad.sock`` in
+        the home. Empty variables count as absent.
 
         Raises :class:`DaemonUnavailable` when nothing says which home is meant.
         """
@@ -55,9 +58,21 @@ class Place:
 
 
 def _home_of_environment() -> Path | None:
+    return _variable("HERMA_HOME") or _variable("HERMES_HOME") or _usual_home()
+
+
+def _usual_home() -> Path | None:
     user = _variable("HOME")
-    usual = user / ".hermes" if user is not None else None
-    return _variable("HERMA_HOME") or _variable("HERMES_HOME") or usual
+    if user is None:
+        return None
+    data = _variable("XDG_DATA_HOME")
+    if data is None or not data.is_absolute():
+        data = user / ("Library/Application Support" if sys.platform == "darwin" else ".local/share")
+    own, hermes = data / "herma", user / ".hermes"
+    for home in (own, hermes):
+        if (home / "herma").is_dir():
+            return home
+    return hermes if hermes.is_dir() else own
 
 
 def _expanded(path: Path) -> Path:

@@ -99,7 +99,7 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
                 handle: params.handle,
                 role: Some("user".into()),
                 text: "the heron".into(),
-                message: None,
+                ..Item::default()
             }],
             next: Some("msg_9".into()),
             recalled: true,
