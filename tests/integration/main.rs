@@ -62,6 +62,7 @@ mod rewriting;
 mod running;
 mod service;
 mod sessions;
+mod setup;
 mod severity;
 mod sharing;
 mod snapshots;

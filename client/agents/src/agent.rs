@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::event::EventName;
 use crate::settings::edit::Edit;
 use crate::settings::wanted::{HermaEntries, Scope};
+use crate::version::Version;
 
 /// A program that people work with. It calls herma's hooks at the events of its sessions.
 pub trait Agent: Debug + Send + Sync {
@@ -26,6 +27,25 @@ pub trait Agent: Debug + Send + Sync {
 
     /// Returns the provider of the agent's model and the form of its requests, as the ledger names them.
     fn provider(&self) -> (&'static str, &'static str);
+
+    // The program.
+
+    /// Returns the name of the agent's program.
+    fn program(&self) -> &'static str;
+
+    /// Returns the lowest version whose hooks were tried with herma.
+    fn lowest(&self) -> Version;
+
+    /// Returns the lowest version that takes herma's plugin; `None` if there is no plugin for it.
+    fn lowest_of_plugin(&self) -> Option<Version> {
+        None
+    }
+
+    /// Returns the folder with the user's own settings.
+    ///
+    /// # Errors
+    /// The user has no home directory.
+    fn folder(&self) -> Result<PathBuf, Failure>;
 
     // Settings.
 
@@ -89,8 +109,16 @@ pub trait Agent: Debug + Send + Sync {
 
     // Transcripts.
 
+    /// Returns after how many days the agent deletes its transcripts; `None` if it keeps them.
+    fn deletes_after_days(&self) -> Option<u64> {
+        None
+    }
+
     /// Returns a reader for the transcript of a session.
     fn reader(&self, id: &str) -> Box<dyn Transcript>;
+
+    /// Returns a transcript of a session with one message of the user.
+    fn test_transcript(&self, id: &str, message: &str) -> String;
 
     /// Returns whether a transcript contains the beginning of a conversation, which shows its origin.
     fn has_begun(&self, transcript: &Path) -> bool;

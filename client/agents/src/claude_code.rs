@@ -16,12 +16,16 @@ use crate::agent::{Agent, Check, CompactedRows, Compaction};
 use crate::event::{EventName, id_of, path_of};
 use crate::settings::edit::Edit;
 use crate::settings::wanted::{HermaEntries, Scope};
+use crate::version::Version;
 
 /// The environment variable with the context length of the model, in tokens.
 const WINDOW: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
 
 /// The chars that Claude Code adds to the name of a tool of herma's server in its prompt.
 const TOOL_NAME: usize = "mcp__herma__\n".len();
+
+/// After how many days Claude Code deletes a transcript, if its settings don't say.
+const DAYS: u64 = 30;
 
 /// The agent.
 #[derive(Debug)]
@@ -42,6 +46,22 @@ impl Agent for ClaudeCode {
 
     fn provider(&self) -> (&'static str, &'static str) {
         ("anthropic", "anthropic_messages")
+    }
+
+    fn program(&self) -> &'static str {
+        "claude"
+    }
+
+    fn lowest(&self) -> Version {
+        Version(2, 1, 197)
+    }
+
+    fn lowest_of_plugin(&self) -> Option<Version> {
+        Some(Version(2, 1, 330))
+    }
+
+    fn folder(&self) -> Result<PathBuf, Failure> {
+        settings::folder()
     }
 
     fn events(&self) -> &'static [(EventName, u32)] {
@@ -101,8 +121,20 @@ impl Agent for ClaudeCode {
         tool.name + TOOL_NAME
     }
 
+    fn deletes_after_days(&self) -> Option<u64> {
+        Some(settings::deletes_after_days().unwrap_or(DAYS))
+    }
+
     fn reader(&self, id: &str) -> Box<dyn Transcript> {
         Box::new(Reader::new(id))
+    }
+
+    fn test_transcript(&self, id: &str, message: &str) -> String {
+        let row = json!({
+            "type": "user", "uuid": id, "parentUuid": null, "sessionId": id, "cwd": "/",
+            "timestamp": "2026-01-01T00:00:00.000Z", "message": { "role": "user", "content": message },
+        });
+        format!("{row}\n")
     }
 
     fn has_begun(&self, transcript: &Path) -> bool {

@@ -5,7 +5,7 @@ mod settings;
 mod toml;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use herma_base::host::ToolSize;
 use herma_base::{Failure, own_file};
@@ -17,6 +17,7 @@ use crate::agent::{Agent, Check, Compaction, Trust};
 use crate::event::EventName;
 use crate::settings::edit::Edit;
 use crate::settings::wanted::{HermaEntries, Scope};
+use crate::version::Version;
 
 /// The bytes at the beginning of a transcript that are searched for the session's first record.
 const BEGINNING: u64 = 256 << 10;
@@ -40,6 +41,18 @@ impl Agent for Codex {
 
     fn provider(&self) -> (&'static str, &'static str) {
         ("openai", "codex_responses")
+    }
+
+    fn program(&self) -> &'static str {
+        "codex"
+    }
+
+    fn lowest(&self) -> Version {
+        Version(0, 169, 0)
+    }
+
+    fn folder(&self) -> Result<PathBuf, Failure> {
+        settings::own_folder()
     }
 
     fn events(&self) -> &'static [(EventName, u32)] {
@@ -86,6 +99,19 @@ impl Agent for Codex {
 
     fn reader(&self, id: &str) -> Box<dyn Transcript> {
         Box::new(Reader::new(id))
+    }
+
+    fn test_transcript(&self, id: &str, message: &str) -> String {
+        let time = "2026-01-01T00:00:00.000Z";
+        let meta = json!({
+            "timestamp": time, "type": "session_meta", "payload": { "id": id, "cwd": "/", "timestamp": time },
+        });
+        let content = json!([{ "type": "input_text", "text": message }]);
+        let item = json!({
+            "timestamp": time, "type": "response_item",
+            "payload": { "type": "message", "role": "user", "content": content },
+        });
+        format!("{meta}\n{item}\n")
     }
 
     fn has_begun(&self, transcript: &Path) -> bool {

@@ -5,6 +5,7 @@
 //! * [`hooks`] writes hooks into an agent's settings. [`hook`] answers the events that they report.
 //! * [`proxy`] forwards requests from an agent to its model. [`hosts`] answers the MCP server's questions about the agent that
 //!   started it.
+//! * [`installation`] finds an agent on this machine, installs herma for it, and sends it a test event.
 //! * [`programs`] finds the programs that settings start. [`settings`] edits the settings files.
 //! * [`hermes`] installs the plugin for agents of the Hermes family.
 
@@ -17,10 +18,12 @@ pub mod hermes;
 pub mod hook;
 pub mod hooks;
 pub mod hosts;
+pub mod installation;
 pub mod known;
 pub mod programs;
 pub mod proxy;
 pub mod settings;
+pub mod version;
 
 #[cfg(feature = "fuzzing")]
 pub use hermes::yaml_holds;

@@ -90,7 +90,7 @@ fn stop(context: &CliContext<'_>, drain: u64) -> Result<(), Failure> {
 }
 
 /// Stops the running daemon. Returns false if none runs.
-fn stop_serving(context: &CliContext<'_>, drain: u64) -> Result<bool, Failure> {
+pub(super) fn stop_serving(context: &CliContext<'_>, drain: u64) -> Result<bool, Failure> {
     let mut client = match context.connect_in_lines() {
         Err(ClientError::Unreachable { .. }) => return Ok(false),
         connected => connected?,

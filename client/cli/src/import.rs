@@ -16,11 +16,12 @@ use std::time::Instant;
 
 use herma_base::progress::Progress;
 use herma_base::{CliContext, Failure, out};
+use serde::Serialize;
 
 use self::find::Files;
 use self::follow::Follower;
 use self::record::{Record, Stamp};
-use self::report::Report;
+pub(super) use self::report::Report;
 use self::sink::Sink;
 use self::source::{Format, Source};
 
@@ -49,6 +50,42 @@ pub(super) struct Arguments {
     /// Show what would be imported, and import nothing
     #[arg(long)]
     dry_run: bool,
+}
+
+impl Arguments {
+    /// Returns the arguments that import all sessions of a program from its usual folders.
+    const fn of(program: &'static Source) -> Self {
+        Self { program, path: None, watch: false, redact: false, profile_for: Vec::new(), again: false, dry_run: false }
+    }
+}
+
+/// The files with a program's sessions.
+#[derive(Debug, Serialize)]
+pub(super) struct Stock {
+    /// The number of files.
+    pub(super) files: u64,
+    pub(super) bytes: u64,
+    /// The time of the oldest file's last change, in Unix seconds.
+    pub(super) oldest: Option<f64>,
+}
+
+/// Counts the files in a program's usual folders, without reading them; `None` if there are none.
+pub(super) fn stock(program: &str, home: &Path) -> Option<Stock> {
+    let source = Source::named(program)?;
+    let mut report = Report::new(source, true);
+    let files = Files::find(source, None, home).ok()?.all(&mut report).ok()?;
+    let oldest = files.iter().map(|(_, stamp)| stamp.seconds()).min_by(f64::total_cmp);
+    let bytes = files.iter().map(|(_, stamp)| stamp.bytes).sum();
+    Some(Stock { files: files.len() as u64, bytes, oldest })
+}
+
+/// Imports all sessions of a program from its usual folders.
+pub(super) fn all_of(context: &CliContext<'_>, program: &str) -> Result<Report, Failure> {
+    let Some(source) = Source::named(program) else { return Err(Failure::Usage(format!("there is no {program:?}"))) };
+    let arguments = Arguments::of(source);
+    let mut import = Import::begin(context, &arguments)?;
+    import.all()?;
+    Ok(import.sink.report)
 }
 
 /// A rule that puts the sessions of a folder into a profile.

@@ -22,6 +22,7 @@ mod program;
 mod recall;
 mod service;
 mod session;
+mod setup;
 mod several;
 mod shared;
 mod top;

@@ -16,7 +16,7 @@ use herma_client::protocol::daemon::PingParams;
 use crate::named::Access;
 use crate::{
     compress, config, constraint, context, daemon, doctor, files, guard, import, memory, named, output, profile,
-    recall, service, session, shared, top, trajectory, usage, watch,
+    recall, service, session, setup, shared, top, trajectory, usage, watch,
 };
 
 /// Memory, tool outputs and shorter conversations for several agents at once.
@@ -24,7 +24,7 @@ use crate::{
 #[command(
     name = "herma",
     version,
-    after_help = "Examples:\n  herma memory add user \"prefers short answers\"\n  herma memory list\n  herma memory log --limit 5\n  herma memory undo user\n  herma session open my-session --context-length 200000\n  herma output search \"connection refused\" -C 2\n  herma output read out_1f2e…:120\n  herma recall socket timeout --since 7d\n  herma usage --since 7d --by day\n  herma compress conversation.json --context-length 200000\n  herma trajectory compress runs.jsonl shorter.jsonl\n  herma status --json\n\nThe daemon is started when it is not running, unless --no-spawn is given.\n\nExit codes: 0 done, 1 the daemon said no, nothing was found, or a file can't be used,\n2 wrong arguments, 3 no daemon answers, 4 the memory refused the write."
+    after_help = "Examples:\n  herma setup\n  herma memory add user \"prefers short answers\"\n  herma memory list\n  herma memory log --limit 5\n  herma memory undo user\n  herma session open my-session --context-length 200000\n  herma output search \"connection refused\" -C 2\n  herma output read out_1f2e…:120\n  herma recall socket timeout --since 7d\n  herma usage --since 7d --by day\n  herma compress conversation.json --context-length 200000\n  herma trajectory compress runs.jsonl shorter.jsonl\n  herma status --json\n\nThe daemon is started when it is not running, unless --no-spawn is given.\n\nExit codes: 0 done, 1 the daemon said no, nothing was found, or a file can't be used,\n2 wrong arguments, 3 no daemon answers, 4 the memory refused the write."
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -36,6 +36,8 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
+    /// Set up herma for the agents of this machine, import their sessions, and show that it works
+    Setup(setup::Arguments),
     /// Check whether the daemon answers
     Ping,
     /// Show what the daemon is doing
@@ -129,6 +131,7 @@ impl Command {
         match self {
             Self::Daemon(daemon::Command::Stop { .. }) => Access::Stop,
             Self::Daemon(_)
+            | Self::Setup(_)
             | Self::Doctor
             | Self::Config(_)
             | Self::Hermes(_)
@@ -235,6 +238,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Hermes(command) => hermes::run(&context, command),
         Command::Hooks(command) => hooks::run(&context, command),
         Command::Service(command) => service::run(&context, command),
+        Command::Setup(arguments) => setup::run(&context, arguments),
         Command::Doctor => doctor::run(&context),
         Command::Config(command) => config::run(&context, command),
         Command::Hook(arguments) => {

@@ -79,7 +79,7 @@ impl Reader {
     fn meta(&mut self, meta: &Value) {
         let is_first = !std::mem::replace(&mut self.is_named, true);
         let Some(session) = self.sessions.first_mut().filter(|_| is_first) else { return };
-        if let Some(id) = string(meta, "id") {
+        if let Some(id) = string(meta, "id").or_else(|| string(meta, "session_id")) {
             session.id = id.to_owned();
         }
         session.cwd = string(meta, "cwd").map(str::to_owned);
@@ -123,6 +123,7 @@ impl Reader {
         let field = |name| string(item, name).unwrap_or_default();
         let message = match string(item, "type") {
             Some("message") => self.message(item),
+            None if item.get("role").is_some() => self.message(item),
             Some("function_call") => self.call(item, &self.tool(item), item.get("arguments")),
             Some("custom_tool_call") => self.call(item, &self.tool(item), item.get("input")),
             Some("local_shell_call") => self.call(item, "local_shell", item.get("action")),

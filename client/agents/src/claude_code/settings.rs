@@ -12,7 +12,7 @@ use crate::event::EventName;
 use crate::settings::SERVER;
 use crate::settings::edit::{Edit, Kind};
 use crate::settings::json::{self, READS_OUTPUTS};
-use crate::settings::wanted::{HermaEntries, Scope, folder, user_home};
+use crate::settings::wanted::{self, HermaEntries, Scope, user_home};
 
 /// The plugin's module, with a placeholder for the command that it starts.
 const MODULE: &str = include_str!("register.ts");
@@ -22,6 +22,23 @@ const DESCRIPTION: &str = "Compactions by herma: no request, no rule lost, and a
 
 /// The placeholder for the command in the module.
 const COMMAND: &str = "COMMAND";
+
+/// The variable with the folder of the settings.
+const FOLDER: &str = "CLAUDE_CONFIG_DIR";
+
+/// Returns the folder of the user's settings.
+pub(super) fn folder() -> Result<PathBuf, Failure> {
+    match wanted::folder(FOLDER) {
+        Some(own) => Ok(own),
+        None => Ok(user_home()?.join(".claude")),
+    }
+}
+
+/// Returns after how many days Claude Code deletes transcripts, if the user's settings say so.
+pub(super) fn deletes_after_days() -> Option<u64> {
+    let text = std::fs::read_to_string(Places::find(Scope::User).ok()?.settings).ok()?;
+    json::number(&text, "cleanupPeriodDays")
+}
 
 /// The paths of Claude Code's files that herma changes.
 pub(super) struct Places {
@@ -40,9 +57,10 @@ impl Places {
             let settings = own.join("settings.local.json");
             return Ok(Self { settings, servers: here.join(".mcp.json"), plugin: own.join("skills/herma") });
         }
-        let (own, servers) = match folder("CLAUDE_CONFIG_DIR") {
-            Some(own) => (own.clone(), own.join(".claude.json")),
-            None => (user_home()?.join(".claude"), user_home()?.join(".claude.json")),
+        let own = folder()?;
+        let servers = match wanted::folder(FOLDER) {
+            Some(own) => own.join(".claude.json"),
+            None => user_home()?.join(".claude.json"),
         };
         Ok(Self { settings: own.join("settings.json"), servers, plugin: own.join("skills/herma") })
     }

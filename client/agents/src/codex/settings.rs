@@ -21,10 +21,7 @@ pub(super) struct Places {
 
 impl Places {
     pub(super) fn find(scope: Scope) -> Result<Self, Failure> {
-        let own = match folder("CODEX_HOME") {
-            Some(own) => own,
-            None => user_home()?.join(".codex"),
-        };
+        let own = own_folder()?;
         let folder = match scope {
             Scope::Project => {
                 std::env::current_dir().map_err(|error| Failure::File(format!("this folder: {error}")))?.join(".codex")
@@ -32,6 +29,14 @@ impl Places {
             Scope::User => own.clone(),
         };
         Ok(Self { hooks: folder.join("hooks.json"), config: folder.join("config.toml"), own: own.join("config.toml") })
+    }
+}
+
+/// Returns the folder of the user's settings.
+pub(super) fn own_folder() -> Result<PathBuf, Failure> {
+    match folder("CODEX_HOME") {
+        Some(own) => Ok(own),
+        None => Ok(user_home()?.join(".codex")),
     }
 }
 

@@ -101,9 +101,9 @@ impl Edit {
         self
     }
 
-    /// Removes herma's own folders that are now empty.
+    /// Removes herma's own folders that are now empty, and the folder of all plugins if herma's was the only one.
     pub(crate) fn clear_folders(&self) {
-        let folders = self.file.path.ancestors().skip(1).take(2);
+        let folders = self.file.path.ancestors().skip(1).take(3);
         folders.filter(|_| self.kind == Kind::Own && self.after.is_none()).for_each(|folder| {
             // A folder with other files stays.
             drop(std::fs::remove_dir(folder));

@@ -58,6 +58,12 @@ pub(crate) fn are_off(text: &str) -> bool {
     value.and_then(|value| value.as_boolean_lit()).is_some_and(|value| value.value())
 }
 
+/// Returns a whole number of the settings.
+pub(crate) fn number(text: &str, name: &str) -> Option<u64> {
+    let (_, object) = parse(text.trim_start_matches('\u{feff}')).ok()?;
+    object.get(name)?.value()?.as_number_lit()?.to_string().trim().parse().ok()
+}
+
 /// Adds the hooks of herma in the settings `settings` to another text.
 ///
 /// # Errors

@@ -51,6 +51,12 @@ impl Stamp {
         let changed = i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec());
         Self { bytes: metadata.len(), changed }
     }
+
+    /// Returns the time of the last change, in Unix seconds.
+    #[expect(clippy::cast_precision_loss, reason = "a time for people")]
+    pub(super) fn seconds(&self) -> f64 {
+        self.changed as f64 / 1e9
+    }
 }
 
 /// The imported part of a session.
@@ -139,18 +145,18 @@ mod tests {
     fn what_was_seen_is_known_again_and_damage_is_as_nothing() {
         let home = tempfile::tempdir().unwrap();
         let stamp = Stamp { bytes: 7, changed: 9 };
-        let mut record = Record::open(home.path(), Source::named("codex"), false, false);
+        let mut record = Record::open(home.path(), Source::named("codex").unwrap(), false, false);
         assert!(!record.has_seen(Path::new("/f"), &stamp));
         record.saw(Path::new("/f"), stamp.clone());
         record.know("s", ImportedSession { messages: 3, ..ImportedSession::default() });
         record.save().unwrap();
-        let again = Record::open(home.path(), Source::named("codex"), false, false);
+        let again = Record::open(home.path(), Source::named("codex").unwrap(), false, false);
         assert!(again.has_seen(Path::new("/f"), &stamp));
         assert!(!again.has_seen(Path::new("/f"), &Stamp { bytes: 8, ..stamp }));
         assert_eq!(again.session("s").map(|known| known.messages), Some(3));
-        assert_eq!(Record::open(home.path(), Source::named("claude-code"), false, false).session("s"), None);
-        assert_eq!(Record::open(home.path(), Source::named("codex"), true, false).session("s"), None);
+        assert_eq!(Record::open(home.path(), Source::named("claude-code").unwrap(), false, false).session("s"), None);
+        assert_eq!(Record::open(home.path(), Source::named("codex").unwrap(), true, false).session("s"), None);
         herma_base::user_file::write(&record.path, "{\"sessions\": 7").unwrap();
-        assert_eq!(Record::open(home.path(), Source::named("codex"), false, false).session("s"), None);
+        assert_eq!(Record::open(home.path(), Source::named("codex").unwrap(), false, false).session("s"), None);
     }
 }

@@ -14,7 +14,7 @@ const TOLD: usize = 20;
 
 /// The result of a run.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Report {
+pub(in super::super) struct Report {
     program: &'static str,
     dry_run: bool,
     files: Files,
@@ -88,7 +88,12 @@ impl Report {
         self.sessions.live.insert(id.to_owned());
     }
 
-    pub(super) const fn messages(&self) -> u64 {
+    /// Returns the number of sessions that were added or have new messages.
+    pub(in super::super) fn sessions(&self) -> u64 {
+        (self.sessions.new.len() + self.sessions.grown.len()) as u64
+    }
+
+    pub(in super::super) const fn messages(&self) -> u64 {
         self.messages
     }
 
@@ -107,7 +112,7 @@ impl Report {
         }
     }
 
-    pub(super) const fn has_problems(&self) -> bool {
+    pub(in super::super) const fn has_problems(&self) -> bool {
         self.failed > 0
     }
 

@@ -79,14 +79,12 @@ impl Source {
     /// Returns the parser of a name on the command line.
     pub(super) fn parser() -> impl TypedValueParser<Value = &'static Self> {
         let values = SOURCES.iter().map(|source| PossibleValue::new(source.name).help(source.title));
-        PossibleValuesParser::new(values)
-            .try_map(|name| SOURCES.iter().find(|source| source.name == name).ok_or("there is no such program"))
+        PossibleValuesParser::new(values).try_map(|name| Self::named(&name).ok_or("there is no such program"))
     }
 
     /// Returns the source with a name.
-    #[cfg(test)]
-    pub(super) fn named(name: &str) -> &'static Self {
-        SOURCES.iter().find(|source| source.name == name).unwrap()
+    pub(super) fn named(name: &str) -> Option<&'static Self> {
+        SOURCES.iter().find(|source| source.name == name)
     }
 }
 

@@ -1,0 +1,109 @@
+//! The version of an agent's program.
+
+use std::fmt;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde::{Serialize, Serializer};
+
+/// How long a program may take to print its version.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The pause between two looks at the program.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The most bytes of its answer that are read.
+const ANSWER: u64 = 4 << 10;
+
+/// The version of a program: three numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pub u32, pub u32, pub u32);
+
+impl fmt::Display for Version {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(major, minor, patch) = self;
+        write!(formatter, "{major}.{minor}.{patch}")
+    }
+}
+
+impl Serialize for Version {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Returns the path of a program, as a shell finds it.
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// Asks a program for its version. A program that does not answer in time is ended.
+pub(crate) fn of(program: &Path) -> Option<Version> {
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let is_done = wait(&mut child);
+    if !is_done {
+        // It may have ended by itself meanwhile.
+        drop(child.kill());
+        drop(child.wait());
+        return None;
+    }
+    let mut answer = Vec::new();
+    child.stdout.take()?.take(ANSWER).read_to_end(&mut answer).ok()?;
+    parse(&String::from_utf8_lossy(&answer))
+}
+
+fn wait(child: &mut Child) -> bool {
+    let until = Instant::now() + PATIENCE;
+    while Instant::now() < until {
+        match child.try_wait() {
+            Ok(None) => std::thread::sleep(PAUSE),
+            Ok(Some(_)) => return true,
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+/// Returns the first three numbers with dots between them: `2.1.330 (Claude Code)`, `codex-cli 0.169.0`.
+fn parse(answer: &str) -> Option<Version> {
+    let words = answer.split(|c: char| !(c.is_ascii_digit() || c == '.'));
+    let mut versions = words.filter_map(|word| {
+        let mut numbers = word.trim_matches('.').split('.').map(str::parse::<u32>);
+        Some(Version(numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?))
+    });
+    versions.next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_in_answers_and_compared_as_numbers() {
+        for (answer, expected) in [
+            ("2.1.330 (Claude Code)\n", Some(Version(2, 1, 330))),
+            ("codex-cli 0.169.0\n", Some(Version(0, 169, 0))),
+            ("v1.2.3-beta.4", Some(Version(1, 2, 3))),
+            ("Hermes Agent v0.19.0 (2026.10.1)", Some(Version(0, 19, 0))),
+            ("1.2", None),
+            ("99999999999.1.1", None),
+            ("", None),
+        ] {
+            assert_eq!(parse(answer), expected, "{answer}");
+        }
+        assert!(Version(2, 1, 330) > Version(2, 1, 99) && Version(2, 1, 0) < Version(10, 0, 0));
+    }
+
+    #[test]
+    fn a_program_says_its_version_or_nothing() {
+        assert_eq!(program("no-such-program-of-herma"), None);
+        let shell = program("sh").unwrap();
+        assert_eq!(of(&shell).map(|version| version.0 > 1_000), of(&shell).map(|_| false));
+        assert_eq!(of(Path::new("/dev/null")), None);
+    }
+}

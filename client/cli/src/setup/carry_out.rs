@@ -1,0 +1,144 @@
+//! Carries out the plan: installs, imports, and shows that it works.
+
+use std::time::Duration;
+
+use herma_base::{CliContext, Failure, out};
+use serde_json::{Value, json};
+
+use super::finds::{self, Finding};
+use super::plan::{AgentPlan, HermesPlan, Plan};
+use super::record::SetupRecord;
+use super::{Arguments, HERMES};
+use crate::import;
+
+/// How much less often the processor goes to an import than to other programs.
+const NICE: i32 = 10;
+
+/// A running setup.
+struct Run<'a> {
+    context: &'a CliContext<'a>,
+    record: SetupRecord,
+    /// What was done, for programs.
+    done: Vec<Value>,
+    /// What failed. The rest goes on.
+    problems: Vec<String>,
+}
+
+/// Carries out a plan that the user agreed to.
+pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, plan: Plan) -> Result<(), Failure> {
+    let record = SetupRecord::read(&context.place.home);
+    let mut run = Run { context, record, done: Vec::new(), problems: plan.problems.clone() };
+    for agent in &plan.agents {
+        run.install(agent)?;
+    }
+    if let Some(HermesPlan { hermes, .. }) = &plan.hermes {
+        let installed = hermes.install();
+        run.note(HERMES, "installed", installed.map(|done| (format!("written: {}", hermes.plugin().display()), done)))?;
+        run.record.agents.insert(HERMES.to_owned());
+        run.record.write(&context.place.home)?;
+    }
+    if !arguments.no_import {
+        // Without the permission, the import is as nice as any other program.
+        let _ = rustix::process::nice(NICE);
+        let hermes = plan.hermes.iter().filter(|plan| plan.stock.is_some()).map(|_| HERMES);
+        let agents = plan.agents.iter().filter(|agent| agent.stock.is_some()).map(|agent| agent.found.agent.name());
+        for name in agents.chain(hermes).collect::<Vec<_>>() {
+            run.import(name)?;
+        }
+    }
+    for agent in &plan.agents {
+        let proved = agent.found.prove(context).map(|took| {
+            let words = format!("a test event of {} arrived after {:.1} s", agent.found.agent.title(), seconds(took));
+            (words, json!({ "seconds": seconds(took) }))
+        });
+        run.note(agent.found.agent.name(), "capture", proved)?;
+    }
+    let findings = finds::of(context).unwrap_or_default();
+    run.end(&plan, &findings)
+}
+
+fn seconds(time: Duration) -> f64 {
+    time.as_secs_f64()
+}
+
+impl Run<'_> {
+    /// Notes and prints the result of a step. A file that can't be used is a problem of that step alone.
+    fn note(&mut self, agent: &str, step: &str, result: Result<(String, Value), Failure>) -> Result<(), Failure> {
+        match result {
+            Ok((words, done)) => {
+                self.done.push(json!({ "agent": agent, "step": step, "result": done }));
+                if self.context.common.json { Ok(()) } else { out::line(&words) }
+            }
+            Err(Failure::File(words)) => {
+                out::error(&format!("herma: {words}"));
+                self.problems.push(words);
+                Ok(())
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Writes the settings of an agent.
+    fn install(&mut self, plan: &AgentPlan) -> Result<(), Failure> {
+        let home = &self.context.place.home;
+        let (name, title) = (plan.found.agent.name(), plan.found.agent.title());
+        let mut written = plan.installation.carry_out(home);
+        if let Ok(files) = &mut written {
+            match plan.installation.trust() {
+                Ok(trusted) => files.extend(trusted),
+                Err(words) => self.problems.push(words),
+            }
+            self.record.agents.insert(name.to_owned());
+            self.record.backups.extend(files.iter().filter_map(|file| file.backup.clone()));
+            self.record.write(home)?;
+        }
+        let result = written.map(|files| {
+            let words = match files.len() {
+                0 => format!("{title} was set up already"),
+                count => format!("{title} is set up: {} written", out::count_noun(count, "file", "files")),
+            };
+            (words, json!(files))
+        });
+        self.note(name, "installed", result)
+    }
+
+    /// Imports the sessions of a program.
+    fn import(&mut self, name: &str) -> Result<(), Failure> {
+        let imported = import::all_of(self.context, name).map(|report| {
+            let (sessions, messages) = (report.sessions(), report.messages());
+            let words = match messages {
+                0 => format!("{name}: nothing new to import"),
+                _ => format!("{name}: imported {} from {}", plural(messages, "message"), plural(sessions, "session")),
+            };
+            (words, json!(report))
+        });
+        self.note(name, "imported", imported)
+    }
+
+    /// Prints the findings and the end.
+    fn end(self, plan: &Plan, findings: &[Finding]) -> Result<(), Failure> {
+        let has_failed = !self.problems.is_empty();
+        let mut shown = plan.shown(false);
+        shown["done"] = json!(self.done);
+        shown["findings"] = json!(findings);
+        shown["problems"] = json!(self.problems);
+        out::show(self.context.common, &shown, |_| {
+            let mut text = finds::text(findings);
+            for problem in &self.problems {
+                text.push_str(&format!("\nfailed: {problem}"));
+            }
+            if !plan.agents.is_empty() {
+                text.push_str(
+                    "\nSessions that begin from now on have the hooks. `herma doctor` says when an event came.",
+                );
+            }
+            text.push_str("\nUndo all of it: herma setup --undo");
+            text.trim_start().to_owned()
+        })?;
+        if has_failed { Err(Failure::No) } else { Ok(()) }
+    }
+}
+
+fn plural(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", out::thousands(count), if count == 1 { "" } else { "s" })
+}

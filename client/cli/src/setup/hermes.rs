@@ -1,0 +1,53 @@
+//! An agent of the Hermes family. herma's own command installs its plugin and removes it.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use herma_base::{CliContext, Failure};
+use serde_json::Value;
+
+/// An agent that was found.
+#[derive(Debug)]
+pub(super) struct Hermes {
+    pub(super) program: Option<PathBuf>,
+    /// The agent's own home.
+    pub(super) home: PathBuf,
+}
+
+impl Hermes {
+    pub(super) const TITLE: &str = "An agent of the Hermes family";
+
+    /// Looks for the agent's home, which has its `config.yaml`.
+    pub(super) fn find(context: &CliContext<'_>) -> Option<Self> {
+        let user = std::env::var_os("HOME").map(PathBuf::from)?;
+        let home = if context.has_named_home() { context.place.home.clone() } else { user.join(".hermes") };
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let program = std::env::split_paths(&folders).map(|folder| folder.join("hermes")).find(|path| path.is_file());
+        home.join("config.yaml").is_file().then_some(Self { program, home })
+    }
+
+    /// Returns the folder of the plugin.
+    pub(super) fn plugin(&self) -> PathBuf {
+        self.home.join("plugins/herma")
+    }
+
+    pub(super) fn install(&self) -> Result<Value, Failure> {
+        self.run("install")
+    }
+
+    pub(super) fn uninstall(&self) -> Result<Value, Failure> {
+        self.run("uninstall")
+    }
+
+    /// Runs `herma hermes …`, which changes `config.yaml` too, and returns what it did.
+    fn run(&self, action: &str) -> Result<Value, Failure> {
+        let failed = |words: String| Failure::File(format!("{}: {words}", self.home.display()));
+        let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
+        let mut command = Command::new(program);
+        command.arg("--home").arg(&self.home).args(["hermes", action, "--write-config", "--json"]).stdin(Stdio::null());
+        let done = command.output().map_err(|error| failed(error.to_string()))?;
+        let words = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+        let result = serde_json::from_slice(&done.stdout).ok().filter(|_| done.status.success());
+        result.ok_or_else(|| failed(if words.is_empty() { format!("`herma hermes {action}` failed") } else { words }))
+    }
+}

@@ -1,0 +1,219 @@
+//! `herma setup` on fixture homes: a plan that changes nothing, an installation that works, and an exact undo.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use herma_tests::{Cli, CommandOutput, Daemon, Home};
+use serde_json::{Value, json};
+
+/// The settings of a user, with a comment and odd blanks.
+const SETTINGS: &str = "{\n  // mine\n  \"model\": \"opus\",\n  \"x\": [1,2]\n}";
+
+/// A user with agents, settings and sessions.
+struct User {
+    home: Home,
+    folder: PathBuf,
+}
+
+impl User {
+    fn new() -> Self {
+        let home = Home::new();
+        let folder = home.path().join("user");
+        fs::create_dir_all(folder.join("bin")).unwrap();
+        Self { home, folder }
+    }
+
+    /// Puts a program onto the path that prints its version, and fails otherwise.
+    fn has_program(&self, name: &str, version: &str) {
+        let path = self.folder.join("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n[ \"$1\" = --version ] && exec echo '{version}'\nexit 1\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn writes(&self, path: &str, text: &str) {
+        let path = self.folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Gives Claude Code settings and a session of two messages.
+    fn has_claude_code(&self, version: &str) {
+        self.has_program("claude", &format!("{version} (Claude Code)"));
+        self.writes(".claude/settings.json", SETTINGS);
+        let row = |uuid: &str, parent: Option<&str>, role: &str, text: &str| {
+            json!({
+                "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": "s-1", "cwd": "/work/shop",
+                "timestamp": "2026-11-20T10:00:00.000Z", "message": { "role": role, "content": text },
+            })
+        };
+        let asked = row("u-1", None, "user", "Why does the herons socket close under load?");
+        let told = row("u-2", Some("u-1"), "assistant", "The herons socket closes because the timeout is 30 ms.");
+        self.writes(".claude/projects/-work-shop/s-1.jsonl", &format!("{asked}\n{told}\n"));
+    }
+
+    fn has_codex(&self) {
+        self.has_program("codex", "codex-cli 0.169.0");
+        let meta = json!({ "timestamp": "2026-11-21T10:00:00Z", "type": "session_meta", "payload": { "id": "c-1", "cwd": "/w" } });
+        let content = json!([{ "type": "input_text", "text": "inspect the rollout of the gulls" }]);
+        let item = json!({
+            "timestamp": "2026-11-21T10:00:01Z", "type": "response_item",
+            "payload": { "type": "message", "role": "user", "content": content },
+        });
+        self.writes(".codex/sessions/2026/11/21/rollout-c-1.jsonl", &format!("{meta}\n{item}\n"));
+    }
+
+    fn run(&self, arguments: &[&str]) -> CommandOutput {
+        let path = format!("{}/bin:/usr/bin:/bin", self.folder.display());
+        let cli = Cli::new(&self.home).with("HOME", self.folder.to_str().unwrap()).with("PATH", &path);
+        cli.with("CLAUDE_CONFIG_DIR", "").with("CODEX_HOME", "").with("XDG_DATA_HOME", "").run(arguments)
+    }
+
+    fn json(&self, arguments: &[&str]) -> (i32, Value) {
+        let output = self.run(&[arguments, &["--json"]].concat());
+        (output.code, serde_json::from_str(&output.out).unwrap_or_else(|_| panic!("{output:?}")))
+    }
+
+    /// Returns all files and folders of the user with their contents.
+    fn files(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        let mut found = BTreeMap::new();
+        look(&self.folder, &mut found);
+        found
+    }
+}
+
+fn look(folder: &Path, found: &mut BTreeMap<PathBuf, Option<Vec<u8>>>) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        let content = path.is_file().then(|| fs::read(&path).unwrap());
+        if path.is_dir() {
+            look(&path, found);
+        }
+        found.insert(path, content);
+    }
+}
+
+/// Returns the result of a step of an agent.
+fn step<'a>(shown: &'a Value, agent: &str, step: &str) -> &'a Value {
+    let steps = shown["done"].as_array().unwrap();
+    let found = steps.iter().find(|done| done["agent"] == agent && done["step"] == step);
+    &found.unwrap_or_else(|| panic!("no step {step} of {agent} in {shown}"))["result"]
+}
+
+#[test]
+fn a_setup_is_planned_carried_out_repeated_and_undone_to_the_byte() {
+    let user = User::new();
+    user.has_claude_code("2.1.332");
+    let before = user.files();
+    let daemon = Daemon::start(&user.home);
+
+    let plan = user.run(&["setup", "--dry-run"]).done();
+    for words in
+        ["Claude Code 2.1.332", "~/.claude/settings.json", "1 file with sessions", "nothing leaves this machine"]
+    {
+        assert!(plan.contains(words), "{words}: {plan}");
+    }
+    assert!(plan.lines().count() <= 12 && plan.lines().all(|line| line.chars().count() <= 80), "{plan}");
+    assert!(plan.split_whitespace().collect::<Vec<_>>().join(" ").contains("deletes them after 30 days"), "{plan}");
+    let refused = user.run(&["setup"]);
+    assert!(refused.code == 1 && refused.err.contains("--yes") && refused.out.contains("settings.json"), "{refused:?}");
+    assert_eq!(user.files(), before, "a plan changes nothing");
+
+    let (code, done) = user.json(&["setup", "--yes"]);
+    assert_eq!((code, &done["problems"]), (0, &json!([])), "{done}");
+    assert_eq!(step(&done, "claude-code", "imported")["messages"], 2);
+    assert!(step(&done, "claude-code", "capture")["seconds"].as_f64().unwrap() < 10.0);
+    let finding = &done["findings"][0];
+    assert_eq!((&finding["session"], &finding["folder"]), (&json!("claude-code:s-1"), &json!("/work/shop")));
+    assert!(finding["passage"].as_str().unwrap().contains("timeout is 30 ms"), "{finding}");
+    let found = user.run(&["recall", finding["question"].as_str().unwrap()]).done();
+    assert!(found.contains("timeout is"), "{found}");
+    let settings = fs::read_to_string(user.folder.join(".claude/settings.json")).unwrap();
+    assert!(settings.contains("// mine") && settings.contains("session-start"), "{settings}");
+    // Nothing of the test event stays.
+    let sessions = user.run(&["session", "list", "--raw"]).done();
+    assert!(!sessions.contains("herma-setup"), "{sessions}");
+    let notes = fs::read_dir(user.home.path().join("herma/clients/claude-code")).unwrap().flatten();
+    assert!(notes.map(|note| note.file_name()).all(|name| !name.to_string_lossy().contains("herma-setup")));
+
+    let again = user.run(&["setup", "--yes"]).done();
+    assert!(again.contains("was set up already") && again.contains("nothing new to import"), "{again}");
+    assert!(again.contains("a test event of Anthropic's Claude Code arrived after"), "{again}");
+
+    let open = user.run(&["setup", "--undo", "--dry-run"]).done();
+    assert!(open.contains("~/.claude/settings.json"), "{open}");
+    let undone = user.run(&["setup", "--undo", "--yes"]).done();
+    assert!(undone.contains("the daemon is stopped") && undone.contains("stay in"), "{undone}");
+    assert_eq!(user.files(), before, "every byte is as it was, and no copy is left");
+    assert_eq!(user.run(&["ping"]).code, 3, "no daemon is left");
+    assert!(!user.home.path().join("herma/setup.json").exists());
+    drop(daemon);
+    let nothing = user.run(&["setup", "--undo", "--yes"]).done();
+    assert!(nothing.contains("no settings had anything of herma"), "{nothing}");
+}
+
+#[test]
+fn settings_that_changed_after_the_setup_keep_the_change() {
+    let user = User::new();
+    user.has_claude_code("2.1.332");
+    let _daemon = Daemon::start(&user.home);
+    let path = user.folder.join(".claude/settings.json");
+    fs::write(&path, SETTINGS.replace("[1,2]", "1, \"cleanupPeriodDays\": 7")).unwrap();
+    let plan = user.run(&["setup", "--dry-run"]).done();
+    assert!(plan.split_whitespace().collect::<Vec<_>>().join(" ").contains("deletes them after 7 days"), "{plan}");
+    assert_eq!(user.json(&["setup", "--yes", "--no-import"]).0, 0);
+    let changed = fs::read_to_string(&path).unwrap().replace("opus", "sonnet");
+    fs::write(&path, &changed).unwrap();
+    drop(user.run(&["setup", "--undo", "--yes"]).done());
+    let after = fs::read_to_string(&path).unwrap();
+    assert!(after.contains("sonnet") && after.contains("// mine") && !after.contains("session-start"), "{after}");
+    assert!(!user.folder.join(".claude/settings.json.bak").exists());
+}
+
+#[test]
+fn the_problem_of_one_agent_is_named_and_the_others_are_set_up() {
+    let user = User::new();
+    user.has_claude_code("2.1.332");
+    user.has_codex();
+    user.writes(".claude/settings.json", "{ \"hooks\": 7");
+    let _daemon = Daemon::start(&user.home);
+    let (code, done) = user.json(&["setup", "--yes"]);
+    let problems = done["problems"].to_string();
+    assert!(code == 1 && problems.contains("settings.json"), "{problems}");
+    // Codex answers nothing here, so its user has to trust the hooks.
+    assert!(problems.contains("/hooks"), "{problems}");
+    assert_eq!(fs::read_to_string(user.folder.join(".claude/settings.json")).unwrap(), "{ \"hooks\": 7");
+    assert_eq!(step(&done, "codex", "imported")["messages"], 1);
+    assert!(step(&done, "codex", "capture")["seconds"].is_number());
+    assert!(user.folder.join(".codex/hooks.json").exists());
+    let (_, only) = user.json(&["setup", "--dry-run", "--agent", "codex"]);
+    assert_eq!((only["agents"].as_array().unwrap().len(), &only["problems"]), (1, &json!([])), "{only}");
+}
+
+#[test]
+fn versions_decide_what_is_installed() {
+    let user = User::new();
+    user.has_claude_code("2.1.197");
+    let _daemon = Daemon::start(&user.home);
+    let plan = user.run(&["setup", "--dry-run"]).done();
+    assert!(plan.contains("compactions stay its own") && !plan.contains("skills/herma"), "{plan}");
+    user.has_program("claude", "1.0.3 (Claude Code)");
+    let (code, old) = user.json(&["setup", "--dry-run"]);
+    assert_eq!((code, &old["agents"]), (1, &json!([])), "{old}");
+    assert!(old["problems"][0].as_str().unwrap().contains("1.0.3 is too old"), "{old}");
+    // A program that says nothing is not refused for it.
+    user.has_program("claude", "");
+    let unknown = user.run(&["setup", "--dry-run"]).done();
+    assert!(unknown.contains("version unknown"), "{unknown}");
+}
+
+#[test]
+fn without_an_agent_nothing_happens() {
+    let user = User::new();
+    let nothing = user.run(&["setup", "--yes"]);
+    assert!(nothing.code == 1 && nothing.err.contains("no agent was found"), "{nothing:?}");
+    assert!(!user.home.path().join("herma/setup.json").exists());
+    let odd = user.run(&["setup", "--agent", "emacs"]);
+    assert!(odd.code == 2 && odd.err.contains("claude-code"), "{odd:?}");
+}
