@@ -570,6 +570,36 @@ def pages_are_true(folder: Path) -> None:
             assert home.complaints() == []
 
 
+def set_up_with_one_command(folder: Path) -> None:
+    """What was said before the setup is found, what is said after it is kept, and the undo takes all of it back."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        with claude(home, endpoint) as client:
+            client.say(script("the gulls nest in Ostrava"))
+            before = client.session
+        other = codex(home, endpoint)
+        settings = home.client / ".claude" / "settings.json"
+        known = settings.read_text() if settings.exists() else None
+        done = home.ask("setup", "--yes")
+        assert done["problems"] == [], done["problems"]
+        assert {agent["name"] for agent in done["agents"]} == {"claude-code", "codex"}, done["agents"]
+        steps = {(step["agent"], step["step"]): step["result"] for step in done["done"]}
+        assert steps["claude-code", "imported"]["messages"] == 2, steps
+        assert all(steps[agent, "capture"]["seconds"] < 5 for agent in ("claude-code", "codex")), steps
+        found = home.ask("recall", "where do the gulls nest")["hits"]
+        assert found[0]["session"] == f"claude-code:{before}", found
+        with claude(home, endpoint) as client:
+            client.say(script("noted"))
+            after = client.session
+        other.say(script("seen"))
+        for session in (f"claude-code:{after}", f"codex:{other.session}"):
+            assert home.ask("session", "show", session)["messages"] == 2, session
+        assert home.complaints() == []
+        undone = home.run("setup", "--undo", "--yes")
+        assert undone.returncode == 0, undone.stderr
+        assert (settings.read_text() if settings.exists() else None) == known
+        assert not list(home.client.glob("**/*.bak*")) and home.daemon() is None
+
+
 def uninstalled_as_if_never_there(folder: Path) -> None:
     """Files are byte for byte what they were."""
     with Home(folder) as home:
@@ -593,6 +623,7 @@ def uninstalled_as_if_never_there(folder: Path) -> None:
 
 SCENES = [
     uninstalled_as_if_never_there,
+    set_up_with_one_command,
     claude_code_works,
     claude_code_compacts_sessions_of_every_kind,
     claude_code_reads_what_is_kept_with_default_permissions,

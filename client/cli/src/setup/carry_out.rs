@@ -48,7 +48,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, plan: Plan) -
     }
     for agent in &plan.agents {
         let proved = agent.found.prove(context).map(|took| {
-            let words = format!("a test event of {} arrived after {:.1} s", agent.found.agent.title(), seconds(took));
+            let words = format!("a test event of {} arrived after {:.2} s", agent.found.agent.title(), seconds(took));
             (words, json!({ "seconds": seconds(took) }))
         });
         run.note(agent.found.agent.name(), "capture", proved)?;
