@@ -186,7 +186,7 @@ fn what_can_not_be_read_is_told_and_the_rest_is_there() {
 }
 
 #[test]
-fn secrets_are_masked_when_told_so_and_a_folder_has_its_profile() {
+fn secrets_are_masked_and_a_folder_has_its_profile() {
     let home = Home::new();
     let daemon = Daemon::start(&home);
     let file = folder(&home).join("s1.jsonl");
@@ -199,9 +199,9 @@ fn secrets_are_masked_when_told_so_and_a_folder_has_its_profile() {
     // A refused session is tried again.
     let ran = import(&home, "claude-code", &file, &["--profile-for", "/work=no profile"]);
     assert!(ran.code == 1 && ran.err.contains("session s1"), "{ran:?}");
-    let ran =
-        import(&home, "claude-code", &file, &["--redact", "--profile-for", "/work=work", "--profile-for", "/=other"]);
+    let ran = import(&home, "claude-code", &file, &["--profile-for", "/work=work", "--profile-for", "/=other"]);
     assert_eq!((ran.code, added(&ran)), (0, (2, 1, 0)), "{ran:?}");
+    assert!(ran.out.contains("\"masked\": 2"), "{ran:?}");
     let row = daemon.client().session_show(ShowParams { session: "claude-code:s1".into() }).unwrap();
     assert_eq!((row.profile.as_str(), row.messages), ("work", 2));
     daemon.kill();
@@ -210,6 +210,28 @@ fn secrets_are_masked_when_told_so_and_a_folder_has_its_profile() {
     let has =
         |needle: &str| archive.iter().any(|bytes| bytes.windows(needle.len()).any(|part| part == needle.as_bytes()));
     assert!(!has(secret) && has("claude-code:s1"));
+}
+
+#[test]
+fn secrets_stay_where_a_flag_or_the_configuration_says_so() {
+    let secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
+    for (config, flags, is_kept) in [
+        ("", &[][..], false),
+        ("", &["--no-redact"], true),
+        ("[archive]\nredact = false\n", &[], true),
+        ("[archive]\nredact = false\n", &["--redact"], false),
+    ] {
+        let home = Home::new();
+        fs::create_dir_all(home.path().join("herma")).unwrap();
+        fs::write(home.path().join("herma/config.toml"), config).unwrap();
+        let daemon = Daemon::start(&home);
+        let file = folder(&home).join("s1.jsonl");
+        fs::write(&file, record("user", &json!(format!("use {secret} for the herons")), 0)).unwrap();
+        assert_eq!(import(&home, "claude-code", &file, flags).code, 0);
+        let hits = daemon.raw().result("recall.search", &json!({ "query": "herons" }));
+        let text = daemon.raw().result("recall.expand", &json!({ "handle": hits["hits"][0]["handle"] }));
+        assert_eq!(text.to_string().contains(secret), is_kept, "{config:?} {flags:?}: {text}");
+    }
 }
 
 #[test]

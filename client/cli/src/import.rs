@@ -27,7 +27,7 @@ use self::source::{Format, Source};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "What is read, where PATH is left out:\n  claude-code  the *.jsonl below $CLAUDE_CONFIG_DIR/projects, else ~/.claude/projects\n  codex        the *.jsonl below sessions and archived_sessions of $CODEX_HOME, else ~/.codex\n  hermes       state.db of the home, and of $HERMES_HOME, else ~/.hermes\n  chatgpt      PATH must be said: conversations.json of an export, a folder with it, or - for standard input\n\nEach conversation becomes a closed session: claude-code:ID, codex:ID, hermes:ID, chatgpt:ID. The files are only\nread, with their times, titles, models and folders. Giving the command again adds what is new\nand nothing twice, also after it was stopped in whatever way. A session that was removed from herma stays so,\nunless --again is given; a file that was rewritten becomes another session, ID~2.\n\nExit codes: 0 done; 1 something could not be read (each is listed; the rest was imported); 2 wrong arguments;\n3 the daemon went away (give the command again to go on).\n\nExamples:\n  herma import claude-code\n  herma import codex ~/.codex/sessions/2026 --redact\n  herma import claude-code --profile-for ~/work=work --watch\n  unzip -p export.zip conversations.json | herma import chatgpt -\n  herma recall \"which port did we choose\" --kind message"
+    after_help = "What is read, where PATH is left out:\n  claude-code  the *.jsonl below $CLAUDE_CONFIG_DIR/projects, else ~/.claude/projects\n  codex        the *.jsonl below sessions and archived_sessions of $CODEX_HOME, else ~/.codex\n  hermes       state.db of the home, and of $HERMES_HOME, else ~/.hermes\n  chatgpt      PATH must be said: conversations.json of an export, a folder with it, or - for standard input\n\nEach conversation becomes a closed session: claude-code:ID, codex:ID, hermes:ID, chatgpt:ID. The files are only\nread, with their times, titles, models and folders. Secrets are masked in what is kept, unless --no-redact is given. Giving the command again adds what is new\nand nothing twice, also after it was stopped in whatever way. A session that was removed from herma stays so,\nunless --again is given; a file that was rewritten becomes another session, ID~2.\n\nExit codes: 0 done; 1 something could not be read (each is listed; the rest was imported); 2 wrong arguments;\n3 the daemon went away (give the command again to go on).\n\nExamples:\n  herma import claude-code\n  herma import codex ~/.codex/sessions/2026\n  herma import claude-code --profile-for ~/work=work --watch\n  unzip -p export.zip conversations.json | herma import chatgpt -\n  herma recall \"which port did we choose\" --kind message"
 )]
 pub(super) struct Arguments {
     /// The program whose conversations are read
@@ -38,9 +38,12 @@ pub(super) struct Arguments {
     /// Keep running, and import new messages as they are written
     #[arg(long, conflicts_with = "dry_run")]
     watch: bool,
-    /// Mask secrets in the imported messages
+    /// Mask secrets in the imported messages [default: as archive.redact says, which is true]
     #[arg(long)]
     redact: bool,
+    /// Keep secrets as they are
+    #[arg(long, conflicts_with = "redact")]
+    no_redact: bool,
     /// Import sessions of a folder, and of those below it, into another profile; the longest folder counts
     #[arg(long, value_name = "FOLDER=PROFILE", value_parser = rule)]
     profile_for: Vec<Rule>,
@@ -55,7 +58,27 @@ pub(super) struct Arguments {
 impl Arguments {
     /// Returns the arguments that import all sessions of a program from its usual folders.
     const fn of(program: &'static Source) -> Self {
-        Self { program, path: None, watch: false, redact: false, profile_for: Vec::new(), again: false, dry_run: false }
+        Self {
+            program,
+            path: None,
+            watch: false,
+            redact: false,
+            no_redact: false,
+            profile_for: Vec::new(),
+            again: false,
+            dry_run: false,
+        }
+    }
+}
+
+impl Arguments {
+    /// Returns whether secrets are masked; `None` means as the configuration says.
+    fn redacts(&self) -> Option<bool> {
+        match (self.redact, self.no_redact) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        }
     }
 }
 

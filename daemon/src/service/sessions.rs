@@ -39,6 +39,8 @@ const CLOSED: &str = "closed";
 /// The sessions of a home.
 #[derive(Debug)]
 pub(crate) struct SessionService {
+    /// Whether secrets in imported messages are masked if the import does not say.
+    pub masks_imports: bool,
     pub table: Arc<SessionTable>,
     pub archive: Arc<ArchiveHandle>,
     pub stores: Arc<Stores>,

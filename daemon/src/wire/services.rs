@@ -125,6 +125,7 @@ impl Services {
             events: events.clone(),
             sharing: Arc::clone(&sharing),
             turns: Turns::default(),
+            masks_imports: config.archive.redact,
         });
         let indexer = Arc::new(RecallIndexer {
             notes: Arc::clone(&notes),

@@ -30,7 +30,7 @@ pub struct ImportParams {
     pub messages: Vec<Json>,
     /// The time of each message, in Unix seconds. Where it is null or absent, the previous message's time, else now.
     pub times: Option<Vec<Option<f64>>>,
-    /// Whether to mask secrets in the messages; false when absent.
+    /// Whether to mask secrets in the messages; when absent, as `archive.redact` in the configuration says.
     pub redact: Option<bool>,
 }
 
@@ -40,4 +40,7 @@ pub struct ImportParams {
 pub struct ImportResult {
     /// Position of the next message.
     pub position: u64,
+    /// Number of messages in which a secret was masked.
+    #[serde(default)]
+    pub masked: u64,
 }

@@ -21,6 +21,8 @@ pub(in super::super) struct Report {
     sessions: Sessions,
     /// The number of added messages.
     messages: u64,
+    /// The number of messages in which a secret was masked.
+    pub(in super::super) masked: u64,
     /// The number of skipped records, by kind.
     left_out: BTreeMap<String, u64>,
     /// The first problems.
@@ -80,6 +82,11 @@ impl Report {
         }
     }
 
+    /// Counts messages in which a secret was masked.
+    pub(super) fn masked(&mut self, messages: u64) {
+        self.masked += messages;
+    }
+
     pub(super) fn removed(&mut self, id: &str) {
         self.sessions.removed.insert(id.to_owned());
     }
@@ -134,6 +141,10 @@ impl Report {
             ("sessions", format!("{} new, {} grown", out::thousands(new), out::thousands(grown))),
             (if self.dry_run { "would be added" } else { "added" }, count(self.messages, "message")),
         ];
+        if self.masked > 0 {
+            let words = format!("secrets in {}; they stay in the program's own files", count(self.masked, "message"));
+            rows.push(("masked", words));
+        }
         if live > 0 {
             rows.push(("kept live", format!("{}, which hooks or the agent itself keep", count(live, "session"))));
         }

@@ -258,7 +258,7 @@ impl<'a> Sink<'a> {
             position: known.messages,
             messages: part.iter().filter_map(message).collect(),
             times: Some(part.iter().map(|said| said.time).collect()),
-            redact: Some(self.arguments.redact),
+            redact: self.arguments.redacts(),
         }
     }
 
@@ -271,10 +271,12 @@ impl<'a> Sink<'a> {
                 Err(ClientError::Rpc(error)) if matches!(error.kind, ErrorKind::Busy | ErrorKind::Unavailable) => {
                     std::thread::sleep(PAUSE);
                 }
-                answer => return answer.map(drop),
+                answer => return answer.map(|done| self.report.masked(done.masked)),
             }
         }
-        self.client(profile.as_ref())?.session_import(params).map(drop)
+        let done = self.client(profile.as_ref())?.session_import(params)?;
+        self.report.masked(done.masked);
+        Ok(())
     }
 
     /// Handles a refusal of the daemon.

@@ -106,9 +106,17 @@ impl Run<'_> {
     fn import(&mut self, name: &str) -> Result<(), Failure> {
         let imported = import::all_of(self.context, name).map(|report| {
             let (sessions, messages) = (report.sessions(), report.messages());
+            let masked = match report.masked {
+                0 => String::new(),
+                count => format!("; masked secrets in {}", plural(count, "message")),
+            };
             let words = match messages {
                 0 => format!("{name}: nothing new to import"),
-                _ => format!("{name}: imported {} from {}", plural(messages, "message"), plural(sessions, "session")),
+                _ => format!(
+                    "{name}: imported {} from {}{masked}",
+                    plural(messages, "message"),
+                    plural(sessions, "session")
+                ),
             };
             (words, json!(report))
         });

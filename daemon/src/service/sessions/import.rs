@@ -29,8 +29,17 @@ pub(crate) struct Importing {
     pub title: Option<String>,
     /// The model of the conversation.
     pub model: Option<String>,
-    /// Whether secrets are masked.
-    pub redact: bool,
+    /// Whether secrets are masked; `None` means as the configuration says.
+    pub redact: Option<bool>,
+}
+
+/// The result of an import.
+#[derive(Debug)]
+pub(crate) struct ImportedMessages {
+    /// The position of the next message.
+    pub position: u64,
+    /// The number of messages in which a secret was masked.
+    pub masked: u64,
 }
 
 impl Importing {
@@ -71,7 +80,7 @@ impl Importing {
 }
 
 impl SessionService {
-    /// Stores messages of another program's session, given as JSON texts. Returns the position of the next message.
+    /// Stores messages of another program's session, given as JSON texts.
     pub(crate) async fn import(
         &self,
         caller: &Caller,
@@ -79,7 +88,7 @@ impl SessionService {
         position: u64,
         messages: Vec<String>,
         times: Vec<Option<f64>>,
-    ) -> Outcome<u64> {
+    ) -> Outcome<ImportedMessages> {
         of.check()?;
         if !times.is_empty() && times.len() != messages.len() {
             let words = format!("{} for {} messages; there must be one for each", times.len(), messages.len());
@@ -90,14 +99,17 @@ impl SessionService {
         }
         self.profiles.existing(caller.profile())?;
         let now = unix_now();
-        let messages =
-            if of.redact { blocking("session.import", move || Ok(masked(messages))).await? } else { messages };
+        let (messages, masked) = if of.redact.unwrap_or(self.masks_imports) {
+            blocking("session.import", move || Ok(masked(messages))).await?
+        } else {
+            (messages, 0)
+        };
         let messages: Vec<(f64, String)> = at_times(&times, now, messages.len()).into_iter().zip(messages).collect();
         let started_at = messages.first().map_or(now, |(time, _)| *time);
         let id = of.session.clone();
         let row = of.row(caller.profile(), started_at, now);
         match self.archive.import(row, position, messages).await? {
-            Imported::Next(position) => Ok(position),
+            Imported::Next(position) => Ok(ImportedMessages { position, masked }),
             Imported::Gap(next) => {
                 let words = format!("session {id:?} goes on at position {next}");
                 Err(Error::StalePosition { words, generation: 0, position: next })
@@ -112,8 +124,15 @@ impl SessionService {
     }
 }
 
-fn masked(messages: Vec<String>) -> Vec<String> {
-    messages.into_iter().map(|text| Redaction::On.json(text)).collect()
+/// Masks the secrets in messages. Returns how many messages had one, too.
+fn masked(messages: Vec<String>) -> (Vec<String>, u64) {
+    let mut count = 0;
+    let masked = messages.into_iter().map(|text| {
+        let masked = Redaction::On.json(text.clone());
+        count += u64::from(masked != text);
+        masked
+    });
+    (masked.collect(), count)
 }
 
 /// Returns a time for each message: its own, else that of its predecessor, else the first known one, else `now`.

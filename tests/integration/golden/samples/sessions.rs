@@ -116,7 +116,7 @@ pub(super) fn import() -> (Request, Reply) {
         times: Some(vec![Some(1_790_000_000.25), Some(1_790_000_001.5)]),
         redact: Some(true),
     };
-    (Request::SessionImport(params), Reply::SessionImport(import::ImportResult { position: 302 }))
+    (Request::SessionImport(params), Reply::SessionImport(import::ImportResult { position: 302, masked: 4 }))
 }
 
 pub(super) fn list() -> (Request, Reply) {

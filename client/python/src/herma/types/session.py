@@ -42,6 +42,8 @@ class SessionImport(TypedDict):
 
     position: int
     """Position of the next message."""
+    masked: int
+    """Number of messages in which a secret was masked."""
 
 
 class SessionList(TypedDict):

@@ -27,10 +27,10 @@ pub(in crate::wire::handler) async fn import(
     params: ImportParams,
 ) -> Outcome<ImportResult> {
     let ImportParams { session, agent, source, cwd, parent, title, model, position, messages, times, redact } = params;
-    let of = Importing { session, agent, source, cwd, parent, title, model, redact: redact.unwrap_or(false) };
+    let of = Importing { session, agent, source, cwd, parent, title, model, redact };
     let messages = messages.into_iter().map(Json::into_text).collect();
-    let position = services.sessions.import(caller, of, position, messages, times.unwrap_or_default()).await?;
-    Ok(ImportResult { position })
+    let imported = services.sessions.import(caller, of, position, messages, times.unwrap_or_default()).await?;
+    Ok(ImportResult { position: imported.position, masked: imported.masked })
 }
 
 pub(in crate::wire::handler) async fn remove(

@@ -84,7 +84,7 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
         }
         Request::SessionImport(params) => {
             let count = u64::try_from(params.messages.len()).unwrap();
-            Reply::SessionImport(ImportResult { position: params.position + count })
+            Reply::SessionImport(ImportResult { position: params.position + count, masked: 0 })
         }
         Request::SessionLock(params) => Reply::SessionLock(LockResult { ok: params.holder == "me" }),
         Request::SessionUnlock(params) => Reply::SessionUnlock(LockResult { ok: params.holder == "me" }),
