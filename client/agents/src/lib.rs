@@ -6,6 +6,7 @@
 //! * [`proxy`] forwards requests from an agent to its model. [`hosts`] answers the MCP server's questions about the agent that
 //!   started it.
 //! * [`installation`] finds an agent on this machine, installs herma for it, and sends it a test event.
+//! * [`lasting`] copies the program out of a cache, so that settings may name it.
 //! * [`programs`] finds the programs that settings start. [`settings`] edits the settings files.
 //! * [`hermes`] installs the plugin for agents of the Hermes family.
 
@@ -20,6 +21,7 @@ pub mod hooks;
 pub mod hosts;
 pub mod installation;
 pub mod known;
+pub mod lasting;
 pub mod programs;
 pub mod proxy;
 pub mod settings;

@@ -6,6 +6,7 @@ use herma_base::{CliContext, Failure, out};
 
 use super::Target;
 use crate::agent::Trust;
+use crate::lasting;
 use crate::settings::edit::{Edit, EditResult};
 use crate::settings::wanted::{HermaEntries, Scope};
 
@@ -46,6 +47,9 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     if let Some(trust) = wanted_trust {
         // Only the agent knows the hashes of the hooks, so nothing is written if it doesn't answer.
         trust.ask().map_err(|words| Failure::File(format!("{words}; nothing was written")))?;
+    }
+    if !arguments.confirm.dry_run {
+        lasting::keep(&context.place.home)?;
     }
     let mut done = carry_out(context, &edits, arguments.confirm)?;
     if let Some(trust) = wanted_trust {

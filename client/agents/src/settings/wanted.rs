@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::answer;
 use crate::event::EventName;
+use crate::lasting;
 
 /// The scope of an agent's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,7 @@ impl HermaEntries {
     /// or the environment names.
     pub(crate) fn of(context: &CliContext<'_>, has_plugin: bool) -> Result<Self, Failure> {
         let program = called_by().map_err(|error| Failure::File(format!("this program: {error}")))?;
+        let program = lasting::place_for(&absolute(&context.place.home), &program).unwrap_or(program);
         let program =
             program.to_str().ok_or_else(|| Failure::File("this program's path is not UTF-8".into()))?.to_owned();
         let mut options = Vec::new();

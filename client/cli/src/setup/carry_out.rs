@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use herma_agents::lasting;
 use herma_base::{CliContext, Failure, out};
 use serde_json::{Value, json};
 
@@ -26,6 +27,7 @@ struct Run<'a> {
 
 /// Carries out a plan that the user agreed to.
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, plan: Plan) -> Result<(), Failure> {
+    lasting::keep(&context.place.home)?;
     let record = SetupRecord::read(&context.place.home);
     let mut run = Run { context, record, done: Vec::new(), problems: plan.problems.clone() };
     for agent in &plan.agents {
