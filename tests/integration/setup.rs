@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use herma_tests::{Cli, CommandOutput, Daemon, Home};
 use serde_json::{Value, json};
@@ -216,4 +217,28 @@ fn without_an_agent_nothing_happens() {
     assert!(!user.home.path().join("herma/setup.json").exists());
     let odd = user.run(&["setup", "--agent", "emacs"]);
     assert!(odd.code == 2 && odd.err.contains("claude-code"), "{odd:?}");
+}
+
+#[test]
+fn doctor_tells_what_was_kept_and_a_capture_that_is_dead() {
+    let user = User::new();
+    user.has_claude_code("2.1.332");
+    let _daemon = Daemon::start(&user.home);
+    assert_eq!(user.json(&["setup", "--yes"]).0, 0);
+    let finding = |user: &User| {
+        let (_, report) = user.json(&["doctor"]);
+        let findings = report["findings"].as_array().unwrap();
+        findings.iter().find(|finding| finding["check"] == "claude-code").unwrap().clone()
+    };
+    let well = finding(&user);
+    assert_eq!(well["state"], "ok", "{well}");
+    for words in ["the last event came", "the last message kept is of 2026-11-20"] {
+        assert!(well["words"].as_str().unwrap().contains(words), "{words}: {well}");
+    }
+    let transcript = fs::File::options().append(true).open(user.folder.join(".claude/projects/-work-shop/s-1.jsonl"));
+    transcript.unwrap().set_modified(SystemTime::now() + Duration::from_hours(2)).unwrap();
+    let dead = finding(&user);
+    assert_eq!(dead["state"], "warning", "{dead}");
+    assert!(dead["words"].as_str().unwrap().contains("its sessions go on without them"), "{dead}");
+    assert!(dead["remedy"].as_str().unwrap().contains("herma import claude-code"), "{dead}");
 }

@@ -71,7 +71,7 @@ pub(super) fn run(context: &CliContext<'_>) -> Result<(), Failure> {
         config::summarizers(configured, &mut findings);
         config::is_newer(home, running.as_ref(), &mut findings);
     }
-    agents::look(home, &mut findings);
+    agents::look(context, &mut findings);
     disk::space(home, running.as_ref().and_then(daemon::Running::room_needed), &mut findings);
     let state = findings.iter().map(|finding| finding.state).max().unwrap_or(Health::Ok);
     let report = Report { state, findings };

@@ -90,6 +90,8 @@ pub(super) struct Stock {
     pub(super) bytes: u64,
     /// The time of the oldest file's last change, in Unix seconds.
     pub(super) oldest: Option<f64>,
+    /// The same of the newest file.
+    pub(super) newest: Option<f64>,
 }
 
 /// Counts the files in a program's usual folders, without reading them; `None` if there are none.
@@ -98,8 +100,9 @@ pub(super) fn stock(program: &str, home: &Path) -> Option<Stock> {
     let mut report = Report::new(source, true);
     let files = Files::find(source, None, home).ok()?.all(&mut report).ok()?;
     let oldest = files.iter().map(|(_, stamp)| stamp.seconds()).min_by(f64::total_cmp);
+    let newest = files.iter().map(|(_, stamp)| stamp.seconds()).max_by(f64::total_cmp);
     let bytes = files.iter().map(|(_, stamp)| stamp.bytes).sum();
-    Some(Stock { files: files.len() as u64, bytes, oldest })
+    Some(Stock { files: files.len() as u64, bytes, oldest, newest })
 }
 
 /// Imports all sessions of a program from its usual folders.

@@ -212,6 +212,19 @@ impl Notes {
     }
 }
 
+/// Returns what hooks left out of the sessions in use, by kind.
+#[must_use]
+pub fn left_out(home: &Path, agent: &dyn Agent) -> BTreeMap<String, u64> {
+    let mut sums = BTreeMap::new();
+    let notes = std::fs::read_dir(folder(home, agent)).into_iter().flatten().flatten().map(|entry| entry.path());
+    for path in notes.filter(|path| path.extension().is_some_and(|ending| ending == "json")) {
+        let text = own_file::read(&path, LARGEST).unwrap_or_default();
+        let state: State = serde_json::from_slice(&text).unwrap_or_default();
+        state.left_out.into_iter().for_each(|(kind, count)| *sums.entry(kind).or_default() += count);
+    }
+    sums
+}
+
 /// Returns the ids of sessions whose transcripts are not read to the end, the most recently changed first.
 pub(super) fn unread(home: &Path, agent: &dyn Agent) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder(home, agent)) else { return Vec::new() };

@@ -176,7 +176,7 @@ impl AgentPlan {
 
 /// Describes the files with sessions. `deletes` says what becomes of them without herma.
 fn described(stock: Option<&Stock>, deletes: &str) -> String {
-    let Some(Stock { files, bytes, oldest }) = stock else { return "nothing".to_owned() };
+    let Some(Stock { files, bytes, oldest, .. }) = stock else { return "nothing".to_owned() };
     let age = oldest.map(|oldest| format!(", the oldest of {}", day(oldest))).unwrap_or_default();
     let noun = if *files == 1 { "file" } else { "files" };
     format!("{} {noun} with sessions, {}{age}{deletes}", out::thousands(*files), out::size(*bytes))
