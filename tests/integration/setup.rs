@@ -71,6 +71,15 @@ impl User {
         cli.with("CLAUDE_CONFIG_DIR", "").with("CODEX_HOME", "").with("XDG_DATA_HOME", "").run(arguments)
     }
 
+    /// Sends an event through the hook, as the agent does.
+    fn run_with_event(&self) -> CommandOutput {
+        let path = self.folder.join(".claude/projects/-work-shop/s-1.jsonl");
+        let event =
+            json!({ "session_id": "s-1", "transcript_path": path, "hook_event_name": "Stop", "cwd": "/work/shop" });
+        let cli = Cli::new(&self.home).with("HOME", self.folder.to_str().unwrap());
+        cli.run_with(&["hook", "claude-code", "stop"], &event.to_string())
+    }
+
     fn json(&self, arguments: &[&str]) -> (i32, Value) {
         let output = self.run(&[arguments, &["--json"]].concat());
         (output.code, serde_json::from_str(&output.out).unwrap_or_else(|_| panic!("{output:?}")))
@@ -115,7 +124,7 @@ fn a_setup_is_planned_carried_out_repeated_and_undone_to_the_byte() {
     {
         assert!(plan.contains(words), "{words}: {plan}");
     }
-    assert!(plan.lines().count() <= 12 && plan.lines().all(|line| line.chars().count() <= 80), "{plan}");
+    assert!(plan.lines().count() <= 16 && plan.lines().all(|line| line.chars().count() <= 80), "{plan}");
     assert!(plan.split_whitespace().collect::<Vec<_>>().join(" ").contains("deletes them after 30 days"), "{plan}");
     let refused = user.run(&["setup"]);
     assert!(refused.code == 1 && refused.err.contains("--yes") && refused.out.contains("settings.json"), "{refused:?}");
@@ -139,13 +148,18 @@ fn a_setup_is_planned_carried_out_repeated_and_undone_to_the_byte() {
     assert!(notes.map(|note| note.file_name()).all(|name| !name.to_string_lossy().contains("herma-setup")));
 
     let again = user.run(&["setup", "--yes"]).done();
-    assert!(again.contains("was set up already") && again.contains("nothing new to import"), "{again}");
+    let words = again.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("was set up already") && words.contains("1 of them imported already"), "{again}");
+    // What is done needs no answer.
+    assert_eq!(user.run(&["setup"]).code, 0);
     assert!(again.contains("a test event of Anthropic's Claude Code arrived after"), "{again}");
 
     let open = user.run(&["setup", "--undo", "--dry-run"]).done();
     assert!(open.contains("~/.claude/settings.json"), "{open}");
     let undone = user.run(&["setup", "--undo", "--yes"]).done();
-    assert!(undone.contains("the daemon is stopped") && undone.contains("stay in"), "{undone}");
+    for words in ["restores  ~/.claude/settings.json", "removes   ~/.claude.json", "the daemon is stopped", "stay in"] {
+        assert!(undone.contains(words), "{words}: {undone}");
+    }
     assert_eq!(user.files(), before, "every byte is as it was, and no copy is left");
     assert_eq!(user.run(&["ping"]).code, 3, "no daemon is left");
     assert!(!user.home.path().join("herma/setup.json").exists());
@@ -170,6 +184,27 @@ fn settings_that_changed_after_the_setup_keep_the_change() {
     let after = fs::read_to_string(&path).unwrap();
     assert!(after.contains("sonnet") && after.contains("// mine") && !after.contains("session-start"), "{after}");
     assert!(!user.folder.join(".claude/settings.json.bak").exists());
+}
+
+#[test]
+fn an_undo_goes_on_behind_settings_that_it_can_not_read() {
+    let user = User::new();
+    user.has_claude_code("2.1.332");
+    user.has_codex();
+    let _daemon = Daemon::start(&user.home);
+    user.json(&["setup", "--yes", "--no-import"]);
+    let path = user.folder.join(".claude/settings.json");
+    let installed = fs::read_to_string(&path).unwrap();
+    fs::write(&path, "{ broken").unwrap();
+    let undone = user.run(&["setup", "--undo", "--yes"]);
+    assert!(undone.code == 1 && undone.out.contains("settings.json.bak"), "{undone:?}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{ broken");
+    assert_eq!(fs::read_to_string(user.folder.join(".claude/settings.json.bak")).unwrap(), SETTINGS);
+    assert!(!user.folder.join(".codex/hooks.json").exists(), "the other agent is undone");
+    fs::write(&path, installed).unwrap();
+    drop(user.run(&["setup", "--undo", "--yes"]).done());
+    assert_eq!(fs::read_to_string(&path).unwrap(), SETTINGS);
+    assert!(!user.folder.join(".claude/settings.json.bak").exists() && !user.folder.join(".claude/skills").exists());
 }
 
 #[test]
@@ -202,6 +237,11 @@ fn versions_decide_what_is_installed() {
     user.has_program("claude", "1.0.3 (Claude Code)");
     let (code, old) = user.json(&["setup", "--dry-run"]);
     assert_eq!((code, &old["agents"]), (1, &json!([])), "{old}");
+    let refused = user.run(&["setup", "--yes"]);
+    assert!(
+        refused.code == 1 && refused.err.contains("no agent can be set up") && !refused.out.contains("Undo"),
+        "{refused:?}"
+    );
     assert!(old["problems"][0].as_str().unwrap().contains("1.0.3 is too old"), "{old}");
     // A program that says nothing is not refused for it.
     user.has_program("claude", "");
@@ -213,7 +253,7 @@ fn versions_decide_what_is_installed() {
 fn without_an_agent_nothing_happens() {
     let user = User::new();
     let nothing = user.run(&["setup", "--yes"]);
-    assert!(nothing.code == 1 && nothing.err.contains("no agent was found"), "{nothing:?}");
+    assert!(nothing.code == 1 && nothing.err.contains("no agent was found; looked for"), "{nothing:?}");
     assert!(!user.home.path().join("herma/setup.json").exists());
     let odd = user.run(&["setup", "--agent", "emacs"]);
     assert!(odd.code == 2 && odd.err.contains("claude-code"), "{odd:?}");
@@ -232,9 +272,11 @@ fn doctor_tells_what_was_kept_and_a_capture_that_is_dead() {
     };
     let well = finding(&user);
     assert_eq!(well["state"], "ok", "{well}");
-    for words in ["the last event came", "the last message kept is of 2026-11-20"] {
+    // The test event is none of the agent's.
+    for words in ["no event came yet", "the last message kept is of 2026-11-20"] {
         assert!(well["words"].as_str().unwrap().contains(words), "{words}: {well}");
     }
+    drop(user.run_with_event());
     let transcript = fs::File::options().append(true).open(user.folder.join(".claude/projects/-work-shop/s-1.jsonl"));
     transcript.unwrap().set_modified(SystemTime::now() + Duration::from_hours(2)).unwrap();
     let dead = finding(&user);

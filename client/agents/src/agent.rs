@@ -49,6 +49,9 @@ pub trait Agent: Debug + Send + Sync {
 
     // Settings.
 
+    /// Returns what herma adds to the settings, for people.
+    fn additions(&self) -> &'static str;
+
     /// Returns the events in the agent's settings, each with its timeout in seconds. herma gives up earlier.
     fn events(&self) -> &'static [(EventName, u32)];
 

@@ -64,6 +64,10 @@ impl Agent for ClaudeCode {
         settings::folder()
     }
 
+    fn additions(&self) -> &'static str {
+        "hooks for seven events, an MCP server, permission to read large outputs"
+    }
+
     fn events(&self) -> &'static [(EventName, u32)] {
         use EventName::{PostToolUse, PreCompact, SessionEnd, SessionStart, Stop, SubagentStop, UserPromptSubmit};
         &[

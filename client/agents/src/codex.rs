@@ -55,6 +55,10 @@ impl Agent for Codex {
         settings::own_folder()
     }
 
+    fn additions(&self) -> &'static str {
+        "hooks for six events, which Codex is told to trust, and an MCP server"
+    }
+
     fn events(&self) -> &'static [(EventName, u32)] {
         use EventName::{PostToolUse, PreCompact, SessionEnd, SessionStart, Stop, UserPromptSubmit};
         &[

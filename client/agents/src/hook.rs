@@ -39,7 +39,7 @@ use crate::{answer, event, known};
 
 pub(crate) use definitions::note as note_definitions;
 pub(crate) use session::{of_id, of_process};
-pub(crate) use state::{events, forget_runs, is_in_use, unix_now};
+pub(crate) use state::{events, forget_runs, is_in_use, put_back_run, unix_now};
 pub use state::{last_event, last_run, left_out};
 
 use process::{Kind, ProcessSession};

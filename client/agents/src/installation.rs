@@ -34,6 +34,8 @@ pub struct PlannedFile {
     pub path: PathBuf,
     /// Whether it doesn't exist yet.
     pub is_new: bool,
+    /// Whether it is removed.
+    pub is_removed: bool,
     /// The difference from its present content.
     pub diff: String,
 }
@@ -108,7 +110,13 @@ impl Installation {
     #[must_use]
     pub fn files(&self) -> Vec<PlannedFile> {
         let open = self.edits.iter().filter(|edit| !edit.is_done()).map(Edit::shown);
-        open.map(|shown| PlannedFile { is_new: !shown.path.exists(), path: shown.path, diff: shown.diff }).collect()
+        open.map(|shown| PlannedFile {
+            is_new: !shown.path.exists(),
+            is_removed: shown.removed,
+            path: shown.path,
+            diff: shown.diff,
+        })
+        .collect()
     }
 
     /// Saves that the user trusts the hooks, for an agent that asks for it. The hooks must be written.

@@ -88,6 +88,9 @@ pub(super) struct Stock {
     /// The number of files.
     pub(super) files: u64,
     pub(super) bytes: u64,
+    /// The number and the bytes of those that are new or changed since they were imported.
+    pub(super) new_files: u64,
+    pub(super) new_bytes: u64,
     /// The time of the oldest file's last change, in Unix seconds.
     pub(super) oldest: Option<f64>,
     /// The same of the newest file.
@@ -98,11 +101,15 @@ pub(super) struct Stock {
 pub(super) fn stock(program: &str, home: &Path) -> Option<Stock> {
     let source = Source::named(program)?;
     let mut report = Report::new(source, true);
+    let record = Record::open(home, source, false, true);
     let files = Files::find(source, None, home).ok()?.all(&mut report).ok()?;
     let oldest = files.iter().map(|(_, stamp)| stamp.seconds()).min_by(f64::total_cmp);
     let newest = files.iter().map(|(_, stamp)| stamp.seconds()).max_by(f64::total_cmp);
     let bytes = files.iter().map(|(_, stamp)| stamp.bytes).sum();
-    Some(Stock { files: files.len() as u64, bytes, oldest, newest })
+    let new: Vec<u64> =
+        files.iter().filter(|(path, stamp)| !record.has_seen(path, stamp)).map(|(_, stamp)| stamp.bytes).collect();
+    let (new_files, new_bytes) = (new.len() as u64, new.iter().sum());
+    Some(Stock { files: files.len() as u64, bytes, new_files, new_bytes, oldest, newest })
 }
 
 /// Imports all sessions of a program from its usual folders.

@@ -22,7 +22,7 @@ const HERMES: &str = "hermes";
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Shows a plan first, and asks on a terminal. The plan has the files that change, with --diff how, and what would be read.\nRunning it again adds what is new, also after it was stopped in whatever way. Nothing leaves this machine.\n\nIt changes the settings of Claude Code and Codex, and writes the plugin of Hermes. CLAUDE.md and AGENTS.md stay as they\nare. It imports the sessions that are on the disk. Then it sends a test event through the hooks, and shows three findings\nof your own past.\n\nExit codes: 0 done; 1 something failed, or no agent was found (each problem is listed; the rest was done); 2 wrong\narguments; 3 no daemon answers.\n\nExamples:\n  herma setup --dry-run --diff\n  herma setup\n  herma setup --yes --agent claude-code\n  herma setup --undo"
+    after_help = "Shows a plan first, and asks on a terminal. The plan has the files that change, with --diff how, and what would be read.\nRunning it again adds what is new, also after it was stopped in whatever way. Nothing leaves this machine.\n\nIt changes the settings of Claude Code and Codex, and writes the plugin of Hermes. CLAUDE.md and AGENTS.md stay as\nthey are. It imports the sessions that are on the disk. Then it sends a test event through the hooks, and shows three findings\nof your own past.\n\nExit codes: 0 done; 1 something failed, the answer was no, or no agent was found (each problem is\nlisted; the rest was done); 2 wrong\narguments; 3 no daemon answers.\n\nExamples:\n  herma setup --dry-run --diff\n  herma setup\n  herma setup --yes --agent claude-code\n  herma setup --undo"
 )]
 pub(super) struct Arguments {
     /// Show the plan, and change nothing
@@ -79,8 +79,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     }
     let plan = Plan::make(context, arguments)?;
     if plan.is_empty() {
-        let known = AGENTS.map(Agent::title).join(", ");
-        return Err(Failure::File(format!("no agent was found; herma knows {known} and agents of the Hermes family")));
+        return Err(Failure::File(plan::none_found(arguments)));
     }
     if arguments.dry_run {
         out::show(context.common, &plan.shown(true), |_| plan.text(arguments.diff))?;
@@ -89,7 +88,12 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     if !context.common.json {
         out::line(&plan.text(arguments.diff))?;
     }
-    arguments.confirm(context, "Set this up? [y/N] ", "nothing was changed")?;
+    if plan.agents.is_empty() && plan.hermes.is_none() {
+        return Err(Failure::File("no agent can be set up, so nothing was changed".into()));
+    }
+    if !plan.is_done() {
+        arguments.confirm(context, "Set this up? --diff shows every line. [y/N] ", "nothing was changed")?;
+    }
     let _lock = lock(context)?;
     carry_out::run(context, arguments, plan)
 }

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::InstalledAgent;
 use crate::event::EventName;
+use crate::hook;
 use crate::settings::wanted::HermaEntries;
 
 /// The message of the test event.
@@ -30,6 +31,7 @@ impl InstalledAgent {
         let transcript = folder.join(format!("{id}.jsonl"));
         own_file::put(&transcript, agent.test_transcript(&id, MESSAGE).as_bytes())
             .map_err(|error| Failure::File(format!("{}: {error}", transcript.display())))?;
+        let ran = hook::last_run(&context.place.home, agent, EventName::Stop);
         let began = Instant::now();
         let sent = self.send(context, &id, &transcript);
         let session = format!("{}:{id}", agent.name());
@@ -39,6 +41,7 @@ impl InstalledAgent {
             Ok((shown.messages > 0).then(|| began.elapsed()))
         });
         // Whatever happened, nothing of the test stays.
+        hook::put_back_run(&context.place.home, agent, EventName::Stop, ran);
         drop(client.session_remove(RemoveParams { session }));
         for ending in ["jsonl", "json", "lock"] {
             own_file::remove(&folder.join(format!("{id}.{ending}")));

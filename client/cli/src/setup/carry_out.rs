@@ -39,7 +39,10 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, plan: Plan) -
         run.record.agents.insert(HERMES.to_owned());
         run.record.write(&context.place.home)?;
     }
-    if !arguments.no_import {
+    if !arguments.no_import && plan.has_imports() {
+        if !context.common.json {
+            out::line("Importing. If you stop it, `herma setup` goes on where it was.")?;
+        }
         // Without the permission, the import is as nice as any other program.
         let _ = rustix::process::nice(NICE);
         let hermes = plan.hermes.iter().filter(|plan| plan.stock.is_some()).map(|_| HERMES);

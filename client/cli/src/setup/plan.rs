@@ -77,6 +77,19 @@ impl Plan {
         self.agents.is_empty() && self.hermes.is_none() && self.problems.is_empty()
     }
 
+    /// Returns whether sessions are to be imported.
+    pub(super) fn has_imports(&self) -> bool {
+        self.stocks().any(|stock| stock.new_files > 0)
+    }
+
+    /// Returns whether there is nothing to change and nothing to import.
+    pub(super) fn is_done(&self) -> bool {
+        let is_open = self.agents.iter().any(|agent| !agent.files.is_empty());
+        !is_open
+            && self.hermes.iter().all(|plan| plan.hermes.plugin().exists())
+            && self.stocks().all(|stock| stock.new_files == 0)
+    }
+
     /// Returns the plan for programs.
     pub(super) fn shown(&self, is_dry: bool) -> Value {
         let agents = self.agents.iter().map(|agent| {
@@ -117,7 +130,7 @@ impl Plan {
             text.push_str(&format!("left out: {problem}\n"));
         }
         text.push('\n');
-        let bytes = self.stocks().map(|stock| stock.bytes).sum();
+        let bytes = self.stocks().map(|stock| stock.new_bytes).sum();
         let imported = if bytes > 0 { format!(", about {} for the import", out::size(bytes)) } else { String::new() };
         text.push_str(&rows(&[
             ("home", format!("{}{imported}", short(&self.home))),
@@ -142,15 +155,16 @@ impl AgentPlan {
         let mut text = format!("{} {version}  {program}\n", agent.title());
         let deletes = agent.deletes_after_days().filter(|_| self.stock.is_some());
         let deletes = deletes.map(|days| format!("; the agent deletes them after {days} days")).unwrap_or_default();
-        let compactions = match (has_plugin, agent.lowest_of_plugin()) {
-            (true, Some(_)) => " and what a compaction takes out".to_owned(),
-            (false, Some(low)) => format!("; compactions stay its own, because herma's plugin needs {low}"),
-            (_, None) => String::new(),
+        let (plugin, compactions) = match (has_plugin, agent.lowest_of_plugin()) {
+            (true, Some(_)) => ("; a plugin that compacts without a request", String::new()),
+            (false, Some(low)) => ("", format!("; compactions stay its own, because herma's plugin needs {low}")),
+            (_, None) => ("", String::new()),
         };
         text.push_str(&rows(&[
             ("changes", self.changes()),
             ("reads", described(self.stock.as_ref(), &deletes)),
-            ("keeps", format!("from now on every message, long outputs{compactions}")),
+            ("adds", format!("{}{plugin}", agent.additions())),
+            ("keeps", format!("from now on every message and long outputs{compactions}")),
         ]));
         for file in self.files.iter().filter(|_| has_diffs) {
             text.push_str(&format!("\n{}\n{}\n", file.path.display(), file.diff));
@@ -174,12 +188,28 @@ impl AgentPlan {
     }
 }
 
+/// Says that no agent was found, and where they were looked for.
+pub(super) fn none_found(arguments: &Arguments) -> String {
+    let wanted = AGENTS.into_iter().filter(|agent| arguments.has(agent.name()));
+    let places = wanted.map(|agent| {
+        let folder = agent.folder().map(|folder| format!(", {}", short(&folder))).unwrap_or_default();
+        format!("{} (`{}` on the PATH{folder})", agent.title(), agent.program())
+    });
+    let hermes = arguments.has(HERMES).then(|| format!("{} (~/.hermes/config.yaml)", Hermes::TITLE));
+    let places: Vec<String> = places.chain(hermes).collect();
+    format!("no agent was found; looked for {}", places.join("; "))
+}
+
 /// Describes the files with sessions. `deletes` says what becomes of them without herma.
 fn described(stock: Option<&Stock>, deletes: &str) -> String {
-    let Some(Stock { files, bytes, oldest, .. }) = stock else { return "nothing".to_owned() };
+    let Some(Stock { files, bytes, oldest, new_files, .. }) = stock else { return "nothing".to_owned() };
+    let imported = match files - new_files {
+        0 => String::new(),
+        known => format!("; {} of them imported already", out::thousands(known)),
+    };
     let age = oldest.map(|oldest| format!(", the oldest of {}", day(oldest))).unwrap_or_default();
     let noun = if *files == 1 { "file" } else { "files" };
-    format!("{} {noun} with sessions, {}{age}{deletes}", out::thousands(*files), out::size(*bytes))
+    format!("{} {noun} with sessions, {}{age}{imported}{deletes}", out::thousands(*files), out::size(*bytes))
 }
 
 /// Returns the day of a time: its date in the local time zone.
@@ -188,7 +218,7 @@ pub(super) fn day(seconds: f64) -> String {
 }
 
 /// Returns indented rows with a name each. Long ones take several lines.
-fn rows(rows: &[(&str, String)]) -> String {
+pub(super) fn rows(rows: &[(&str, String)]) -> String {
     let indent = 2 + rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0) + 2;
     let wrapped = |text: &str| {
         let (mut lines, mut line) = (Vec::new(), String::new());

@@ -1,69 +1,155 @@
 //! `herma setup --undo`: removes what setups made, except the home with its data.
 
-use herma_agents::installation::{ChangedFile, Installation};
+use std::path::{Path, PathBuf};
+
+use herma_agents::agent::Agent;
+use herma_agents::installation::{ChangedFile, Installation, PlannedFile};
 use herma_agents::known::AGENTS;
 use herma_agents::programs::installed;
 use herma_base::{CliContext, Failure, out, own_file};
 use serde_json::json;
 
 use super::hermes::Hermes;
-use super::plan::short;
+use super::plan::{rows, short};
 use super::record::SetupRecord;
 use super::{Arguments, HERMES};
 use crate::daemon;
 
+/// What an undo would do, and what stands in its way.
+struct Undo {
+    record: SetupRecord,
+    removals: Vec<(&'static dyn Agent, Installation)>,
+    hermes: Option<Hermes>,
+    /// Agents whose settings can't be changed back, each with the reason.
+    problems: Vec<String>,
+}
+
+impl Undo {
+    fn plan(context: &CliContext<'_>, arguments: &Arguments) -> Result<Self, Failure> {
+        let record = SetupRecord::read(&context.place.home);
+        let (mut removals, mut problems) = (Vec::new(), Vec::new());
+        for agent in AGENTS.into_iter().filter(|agent| arguments.has(agent.name())) {
+            if !record.agents.contains(agent.name()) && installed(agent).is_empty() {
+                continue;
+            }
+            match Installation::removal(agent) {
+                Ok(removal) => removals.push((agent, removal)),
+                Err(Failure::File(words)) => problems.push(words),
+                Err(failure) => return Err(failure),
+            }
+        }
+        let hermes = Hermes::find(context).filter(|hermes| arguments.has(HERMES) && hermes.plugin().exists());
+        Ok(Self { record, removals, hermes, problems })
+    }
+
+    /// Returns the files that get their old content, and those that go.
+    fn files(&self) -> (Vec<String>, Vec<String>) {
+        let files = self.removals.iter().flat_map(|(_, removal)| removal.files());
+        let (gone, back): (Vec<_>, Vec<_>) = files.partition(|file| file.is_removed);
+        let named = |files: Vec<PlannedFile>, more: Option<PathBuf>| {
+            let paths = files.iter().map(PlannedFile::own_folder).chain(more);
+            let mut names: Vec<String> = paths.map(|path| short(&path)).collect();
+            names.dedup();
+            names
+        };
+        let config = self.hermes.as_ref().map(|hermes| hermes.home.join("config.yaml"));
+        (named(back, config), named(gone, self.hermes.as_ref().map(Hermes::plugin)))
+    }
+
+    fn text(&self, context: &CliContext<'_>) -> String {
+        let (back, gone) = self.files();
+        let mut lines = vec![];
+        if !back.is_empty() {
+            lines.push(("restores", back.join(", ")));
+        }
+        if !gone.is_empty() {
+            lines.push(("removes", gone.join(", ")));
+        }
+        lines.push(("stops", "the daemon".to_owned()));
+        lines.push(("stays", format!("{}, with your memories and conversations", short(&context.place.home))));
+        let mut text = rows(&lines);
+        self.problems.iter().for_each(|words| text.push_str(&format!("left out: {words}\n")));
+        text.truncate(text.trim_end().len());
+        text
+    }
+}
+
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let home = &context.place.home;
-    let record = SetupRecord::read(home);
-    let wanted = AGENTS.into_iter().filter(|agent| arguments.has(agent.name()));
-    let removals: Vec<Installation> = wanted
-        .filter(|agent| record.agents.contains(agent.name()) || !installed(*agent).is_empty())
-        .map(Installation::removal)
-        .collect::<Result<_, _>>()?;
-    let hermes = Hermes::find(context).filter(|hermes| arguments.has(HERMES) && hermes.plugin().exists());
-    let open: Vec<String> = removals.iter().flat_map(Installation::files).map(|file| short(&file.path)).collect();
-    let hermes_files = hermes.iter().map(|hermes| format!("{} and config.yaml", short(&hermes.plugin())));
-    let open: Vec<String> = open.into_iter().chain(hermes_files).collect();
+    let undo = Undo::plan(context, arguments)?;
+    let (back, gone) = undo.files();
     if arguments.dry_run {
-        return out::show(context.common, &json!({ "dry_run": true, "files": open }), |_| described(&open));
+        let shown = json!({ "dry_run": true, "restores": back, "removes": gone, "problems": undo.problems });
+        return out::show(context.common, &shown, |_| undo.text(context));
     }
-    if !open.is_empty() && !context.common.json {
-        out::line(&described(&open))?;
+    if !context.common.json {
+        out::line(&undo.text(context))?;
     }
     arguments.confirm(context, "Undo this? [y/N] ", "nothing was changed")?;
-    let mut changed: Vec<ChangedFile> = Vec::new();
-    for removal in &removals {
-        changed.extend(removal.carry_out(home)?);
+    let (mut changed, mut problems): (Vec<ChangedFile>, _) = (Vec::new(), undo.problems.clone());
+    let mut record = undo.record;
+    for (agent, removal) in &undo.removals {
+        match removal.carry_out(home) {
+            Ok(files) => {
+                record.agents.remove(agent.name());
+                changed.extend(files);
+            }
+            Err(Failure::File(words)) => problems.push(words),
+            Err(failure) => return Err(failure),
+        }
     }
-    let hermes = hermes.map(|hermes| hermes.uninstall()).transpose()?;
-    // What was there before is in its place again, so its copies are of no use.
-    let backups = record.backups.iter().chain(changed.iter().filter_map(|file| file.backup.as_ref()));
-    backups.for_each(|backup| own_file::remove(backup));
+    let mut hermes = None;
+    if let Some(found) = &undo.hermes {
+        match found.uninstall() {
+            Ok(done) => hermes = Some(done),
+            Err(Failure::File(words)) => problems.push(words),
+            Err(failure) => return Err(failure),
+        }
+    }
+    // What was there before is in its place again, so its copies are of no use. Those of a file that could not be changed
+    // back are what its owner may need.
+    let made = changed.iter().filter_map(|file| file.backup.clone());
+    let is_back = |backup: &PathBuf| changed.iter().any(|file| is_copy_of(backup, &file.path));
+    let backups: Vec<PathBuf> = record.backups.iter().filter(|backup| is_back(backup)).cloned().chain(made).collect();
+    for backup in &backups {
+        own_file::remove(backup);
+        record.backups.remove(backup);
+    }
     let is_all = arguments.agents.is_empty();
     let stopped = if is_all { daemon::stop_serving(context, 10)? } else { false };
-    if is_all {
+    if is_all && problems.is_empty() {
         SetupRecord::remove(home);
         own_file::remove(&home.join("herma/setup.lock"));
+    } else if home.join("herma").is_dir() {
+        record.write(home)?;
     }
     let result = json!({
         "dry_run": false, "files": changed, "hermes": hermes, "daemon_stopped": stopped, "home": home,
+        "problems": problems,
     });
     out::show(context.common, &result, |_| {
         let mut text = match changed.len() {
             0 => "no settings had anything of herma\n".to_owned(),
-            count => format!("{} changed back\n", out::count_noun(count, "file", "files")),
+            count => format!("undone: {}\n", out::count_noun(count, "file", "files")),
         };
         if stopped {
             text.push_str("the daemon is stopped\n");
         }
-        text.push_str(&format!(
-            "Your memories and conversations stay in {}; remove that folder to forget them.",
-            short(home)
-        ));
+        for words in &problems {
+            text.push_str(&format!("failed: {words}\n"));
+        }
+        for backup in &record.backups {
+            text.push_str(&format!("as it was before the setup: {}\n", short(backup)));
+        }
+        let home = short(home);
+        text.push_str(&format!("Your memories and conversations stay in {home}; remove that folder to forget them."));
         text
-    })
+    })?;
+    if problems.is_empty() { Ok(()) } else { Err(Failure::No) }
 }
 
-fn described(files: &[String]) -> String {
-    if files.is_empty() { "nothing to undo".to_owned() } else { format!("changes back: {}", files.join(", ")) }
+/// Returns whether a path is that of a copy of this file: `FILE.bak` or `FILE.bak.1`.
+fn is_copy_of(backup: &Path, file: &Path) -> bool {
+    let rest = backup.to_str().zip(file.to_str()).and_then(|(backup, file)| backup.strip_prefix(file));
+    rest.is_some_and(|rest| rest.starts_with(".bak"))
 }
