@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use herma_tests::{Cli, CommandOutput, Daemon, Home};
 use serde_json::{Value, json};
@@ -205,6 +205,68 @@ fn an_undo_goes_on_behind_settings_that_it_can_not_read() {
     drop(user.run(&["setup", "--undo", "--yes"]).done());
     assert_eq!(fs::read_to_string(&path).unwrap(), SETTINGS);
     assert!(!user.folder.join(".claude/settings.json.bak").exists() && !user.folder.join(".claude/skills").exists());
+}
+
+#[test]
+fn an_undo_of_two_installations_brings_neither_back() {
+    let user = User::new();
+    user.has_claude_code("2.1.332");
+    let _daemon = Daemon::start(&user.home);
+    let path = user.folder.join(".claude/settings.json");
+    assert_eq!(user.json(&["setup", "--yes", "--no-import"]).0, 0);
+    // The hooks of another version, and an edit of the user between two setups.
+    let edited = fs::read_to_string(&path).unwrap().replace("opus", "sonnet").replace("user-prompt-submit", "stop");
+    fs::write(&path, &edited).unwrap();
+    assert_eq!(user.json(&["setup", "--yes", "--no-import"]).0, 0);
+    // A copy that is the user's own now stays.
+    fs::write(user.folder.join(".claude/settings.json.bak"), "mine").unwrap();
+    drop(user.run(&["setup", "--undo", "--yes"]).done());
+    let after = fs::read_to_string(&path).unwrap();
+    assert!(after.contains("sonnet") && after.contains("// mine") && !after.contains("hook claude-code"), "{after}");
+    assert_eq!(fs::read_to_string(user.folder.join(".claude/settings.json.bak")).unwrap(), "mine");
+    assert!(!user.folder.join(".claude/settings.json.bak.1").exists());
+}
+
+#[test]
+fn what_a_stopped_test_left_is_removed_by_the_next_one() {
+    let user = User::new();
+    user.has_claude_code("2.1.332");
+    let daemon = Daemon::start(&user.home);
+    let messages = json!([{ "role": "user", "content": "A test event of herma setup." }]);
+    let stale = json!({ "session": "claude-code:herma-setup-1", "generation": 0, "position": 0, "messages": messages });
+    daemon.raw().result("session.append", &stale);
+    let notes = user.home.path().join("herma/clients/claude-code");
+    fs::create_dir_all(&notes).unwrap();
+    fs::write(notes.join("herma-setup-1.jsonl"), "").unwrap();
+    assert_eq!(user.json(&["setup", "--yes"]).0, 0);
+    assert!(!user.run(&["session", "list", "--raw"]).done().contains("herma-setup"));
+    assert!(!notes.join("herma-setup-1.jsonl").exists());
+}
+
+#[test]
+fn a_title_is_masked_like_what_it_is_about() {
+    let user = User::new();
+    user.has_claude_code("2.1.332");
+    let token = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    let path = user.folder.join(".claude/projects/-work-shop/s-1.jsonl");
+    let title =
+        json!({ "type": "ai-title", "aiTitle": format!("Rotate {token} of the herons socket"), "sessionId": "s-1" });
+    fs::write(&path, format!("{}{title}\n", fs::read_to_string(&path).unwrap())).unwrap();
+    let _daemon = Daemon::start(&user.home);
+    let done = user.run(&["setup", "--yes"]).done();
+    let listed = user.run(&["session", "list"]).done();
+    assert!(listed.contains("Rotate") && !listed.contains(token) && !done.contains(token), "{listed} {done}");
+}
+
+#[test]
+fn an_agent_whose_version_leaves_a_process_behind_does_not_hold_up_the_plan() {
+    let user = User::new();
+    user.has_claude_code("2.1.332");
+    let script = "#!/bin/sh\nsleep 60 &\necho '2.1.332 (Claude Code)'\n";
+    fs::write(user.folder.join("bin/claude"), script).unwrap();
+    let began = Instant::now();
+    assert!(user.run(&["setup", "--dry-run"]).done().contains("2.1.332"));
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 }
 
 #[test]

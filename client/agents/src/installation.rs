@@ -134,18 +134,19 @@ impl Installation {
         Ok(written.map(|done| ChangedFile { path: done.path, backup: done.backup }))
     }
 
-    /// Makes the changes that are still open. An error names the file; what was written before stays.
-    ///
-    /// # Errors
-    /// A file can't be written.
-    pub fn carry_out(&self, home: &Path) -> Result<Vec<ChangedFile>, Failure> {
-        let open = self.edits.iter().filter(|edit| !edit.is_done());
-        let written: Result<Vec<_>, _> = open.map(Edit::write).collect();
-        let written = written?.into_iter().map(|done| ChangedFile { path: done.path, backup: done.backup });
+    /// Makes the changes that are still open. Returns the files that were changed, also if a later one failed.
+    pub fn carry_out(&self, home: &Path) -> (Vec<ChangedFile>, Result<(), Failure>) {
+        let mut changed = Vec::new();
+        for edit in self.edits.iter().filter(|edit| !edit.is_done()) {
+            match edit.write() {
+                Ok(done) => changed.push(ChangedFile { path: done.path, backup: done.backup }),
+                Err(failure) => return (changed, Err(failure)),
+            }
+        }
         if self.is_removal {
             self.edits.iter().for_each(Edit::clear_folders);
             hook::forget_runs(home, self.agent);
         }
-        Ok(written.collect())
+        (changed, Ok(()))
     }
 }

@@ -1,18 +1,16 @@
 //! The version of an agent's program.
 
 use std::fmt;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
 /// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The pause between two looks at the program.
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// The most bytes of its answer that are read.
 const ANSWER: u64 = 4 << 10;
@@ -45,28 +43,20 @@ pub(crate) fn of(program: &Path) -> Option<Version> {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
-    let is_done = wait(&mut child);
-    if !is_done {
-        // It may have ended by itself meanwhile.
-        drop(child.kill());
-        drop(child.wait());
-        return None;
-    }
-    let mut answer = Vec::new();
-    child.stdout.take()?.take(ANSWER).read_to_end(&mut answer).ok()?;
-    parse(&String::from_utf8_lossy(&answer))
-}
-
-fn wait(child: &mut Child) -> bool {
-    let until = Instant::now() + PATIENCE;
-    while Instant::now() < until {
-        match child.try_wait() {
-            Ok(None) => std::thread::sleep(PAUSE),
-            Ok(Some(_)) => return true,
-            Err(_) => return false,
-        }
-    }
-    false
+    let output = child.stdout.take()?;
+    let (sender, answer) = channel();
+    // A child of the program may keep its output open for longer than it runs, so only the first line is waited for.
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let read = BufReader::new(output.take(ANSWER)).read_line(&mut line);
+        // Nobody waits any more after the time is up.
+        drop(sender.send(read.ok().map(|_| line)));
+    });
+    let answer = answer.recv_timeout(PATIENCE).ok().flatten();
+    // It may have ended by itself meanwhile.
+    drop(child.kill());
+    drop(child.wait());
+    parse(&answer?)
 }
 
 /// Returns the first three numbers with dots between them: `2.1.330 (Claude Code)`, `codex-cli 0.169.0`.

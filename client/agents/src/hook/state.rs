@@ -273,16 +273,6 @@ pub fn last_run(home: &Path, agent: &dyn Agent, name: EventName) -> Option<Syste
     std::fs::metadata(folder(home, agent).join("ran").join(name.name())).ok()?.modified().ok()
 }
 
-/// Puts back the time of a hook's last run, as if it had not run since.
-pub(crate) fn put_back_run(home: &Path, agent: &dyn Agent, name: EventName, before: Option<SystemTime>) {
-    let path = folder(home, agent).join("ran").join(name.name());
-    match before {
-        // The time is only for people, so errors are ignored.
-        Some(time) => drop(own_file::open(&path).and_then(|file| file.set_modified(time))),
-        None => remove(&path),
-    }
-}
-
 /// Returns the events that an agent and its plugin report.
 pub(crate) fn events(agent: &dyn Agent) -> impl Iterator<Item = EventName> {
     agent.events().iter().map(|(event, _)| *event).chain(agent.plugin_events().iter().copied())

@@ -1,22 +1,26 @@
 //! Sends a test event through the hooks as the agent's settings have them, and looks for its message in the archive.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use herma_base::{CliContext, Failure, own_file};
-use herma_client::protocol::session::chain::ShowParams;
+use herma_client::Client;
+use herma_client::protocol::session::chain::{ListParams, ShowParams};
 use herma_client::protocol::session::transcript::RemoveParams;
 use serde_json::json;
 
 use super::InstalledAgent;
 use crate::event::EventName;
-use crate::hook;
+use crate::hook::TEST_SESSION;
 use crate::settings::wanted::HermaEntries;
 
+/// The newest sessions, among which those of tests are.
+const SESSIONS: u64 = 1_000;
+
 /// The message of the test event.
-pub(super) const MESSAGE: &str = "A test event of herma setup.";
+const MESSAGE: &str = "A test event of herma setup.";
 
 impl InstalledAgent {
     /// Returns how long a test event took from the agent's hook to the archive. The session of the event is removed
@@ -25,29 +29,48 @@ impl InstalledAgent {
     /// # Errors
     /// The hook can't be started, or its message did not arrive. The error is for people.
     pub fn prove(&self, context: &CliContext<'_>) -> Result<Duration, Failure> {
-        let agent = self.agent;
-        let id = format!("herma-setup-{}", std::process::id());
-        let folder = context.place.home.join("herma/clients").join(agent.name());
-        let transcript = folder.join(format!("{id}.jsonl"));
-        own_file::put(&transcript, agent.test_transcript(&id, MESSAGE).as_bytes())
-            .map_err(|error| Failure::File(format!("{}: {error}", transcript.display())))?;
-        let ran = hook::last_run(&context.place.home, agent, EventName::Stop);
-        let began = Instant::now();
-        let sent = self.send(context, &id, &transcript);
-        let session = format!("{}:{id}", agent.name());
         let mut client = context.connect()?;
-        let arrived = sent.and_then(|()| {
-            let shown = client.session_show(ShowParams { session: session.clone() })?;
-            Ok((shown.messages > 0).then(|| began.elapsed()))
-        });
-        // Whatever happened, nothing of the test stays.
-        hook::put_back_run(&context.place.home, agent, EventName::Stop, ran);
-        drop(client.session_remove(RemoveParams { session }));
-        for ending in ["jsonl", "json", "lock"] {
-            own_file::remove(&folder.join(format!("{id}.{ending}")));
+        let id = format!("{TEST_SESSION}{}", std::process::id());
+        let transcript = self.notes(context).join(format!("{id}.jsonl"));
+        let proved = self.attempt(context, &mut client, (&id, &transcript));
+        // Whatever happened, nothing of the test stays, also of one that was stopped before.
+        self.forget_tests(context, &mut client);
+        proved
+    }
+
+    /// Returns the folder of the hooks' notes.
+    fn notes(&self, context: &CliContext<'_>) -> PathBuf {
+        context.place.home.join("herma/clients").join(self.agent.name())
+    }
+
+    fn attempt(
+        &self,
+        context: &CliContext<'_>,
+        client: &mut Client,
+        (id, transcript): (&str, &Path),
+    ) -> Result<Duration, Failure> {
+        own_file::put(transcript, self.agent.test_transcript(id, MESSAGE).as_bytes())
+            .map_err(|error| Failure::File(format!("{}: {error}", transcript.display())))?;
+        let began = Instant::now();
+        self.send(context, id, transcript)?;
+        let shown = client.session_show(ShowParams { session: format!("{}:{id}", self.agent.name()) })?;
+        let arrived = (shown.messages > 0).then(|| began.elapsed());
+        arrived.ok_or_else(|| Failure::File(format!("a test event of {} did not arrive", self.agent.title())))
+    }
+
+    /// Removes the sessions and notes of all tests. What can't be removed now is removed by the next one.
+    fn forget_tests(&self, context: &CliContext<'_>, client: &mut Client) {
+        let newest = ListParams { limit: Some(SESSIONS), before: None, raw: Some(true) };
+        let listed = client.session_list(newest).map(|listed| listed.sessions).unwrap_or_default();
+        let prefix = format!("{}:{TEST_SESSION}", self.agent.name());
+        for row in listed.into_iter().filter(|row| row.session.starts_with(&prefix)) {
+            drop(client.session_remove(RemoveParams { session: row.session }));
         }
-        let silent = || Failure::File(format!("a test event of {} did not arrive", agent.title()));
-        arrived?.ok_or_else(silent)
+        for entry in std::fs::read_dir(self.notes(context)).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(TEST_SESSION) {
+                own_file::remove(&entry.path());
+            }
+        }
     }
 
     /// Calls the hook of the event after which the agent's transcript is read.

@@ -92,13 +92,22 @@ impl Edit {
             |copy: &str| after_mark(copy, |copy| (self.reinstall)(unmarked(now), copy)).as_deref() == Ok(now);
         let is_like_after = |copy: &str| without_blanks(copy).eq(without_blanks(&after));
         let copies: Vec<PathBuf> = backups(&self.file.path).take_while(|path| path.exists()).collect();
-        let texts: Vec<String> = copies.iter().filter_map(|path| std::fs::read_to_string(path).ok()).collect();
+        let texts = copies.iter().filter_map(|path| std::fs::read_to_string(path).ok());
+        // A copy from between two installations has the entries of the first one.
+        let texts: Vec<String> = texts.filter(|copy| self.is_without_herma(copy)).collect();
         let before =
             texts.iter().find(|copy| gives_now(copy)).or_else(|| texts.iter().find(|copy| is_like_after(copy)));
         let is_empty = after.trim().is_empty() || self.kind == Kind::Json && super::json::is_empty(unmarked(&after));
         let was_made = before.is_none() && is_empty && (copies.is_empty() || gives_now(""));
         self.after = before.cloned().or(Some(after)).filter(|_| !was_made);
         self
+    }
+
+    /// Returns whether nothing in a copy starts herma. A permission alone may be the user's own.
+    fn is_without_herma(&self, copy: &str) -> bool {
+        // What herma has in the copy, and nothing else.
+        let entries = (self.reinstall)(unmarked(copy), "");
+        self.kind == Kind::Own || entries.is_ok_and(|entries| !entries.contains("command"))
     }
 
     /// Removes herma's own folders that are now empty, and the folder of all plugins if herma's was the only one.
@@ -166,6 +175,31 @@ fn unmarked(text: &str) -> &str {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
+/// Returns the chars of a text without the blanks outside of its strings.
 fn without_blanks(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|char| !char.is_whitespace())
+    let (mut quote, mut is_escaped) = (None, false);
+    text.chars().filter(move |char| {
+        let is_inside = quote.is_some();
+        match (quote, *char) {
+            (Some(_), _) if is_escaped => is_escaped = false,
+            (Some(_), '\\') => is_escaped = true,
+            (Some(open), char) if char == open => quote = None,
+            (None, '"' | '\'') => quote = Some(*char),
+            _ => {}
+        }
+        is_inside || !char.is_whitespace()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_in_strings_count() {
+        let same = |one: &str, other: &str| without_blanks(one).eq(without_blanks(other));
+        assert!(same("{ \"a\" : [1, 2] }", "{\"a\":[1,2]}"));
+        assert!(!same("{\"a\": \"git log\"}", "{\"a\": \"gitlog\"}"));
+        assert!(!same("{\"a\": \"\\\" b\"}", "{\"a\": \"\\\"b\"}"));
+    }
 }

@@ -7,6 +7,7 @@ use herma_base::{CliContext, Failure, out};
 use serde_json::{Value, json};
 
 use super::finds::{self, Finding};
+use super::hermes::Hermes;
 use super::plan::{AgentPlan, HermesPlan, Plan};
 use super::record::SetupRecord;
 use super::{Arguments, HERMES};
@@ -35,6 +36,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, plan: Plan) -
     }
     if let Some(HermesPlan { hermes, .. }) = &plan.hermes {
         let installed = hermes.install();
+        run.record.add_backups(installed.iter().filter_map(Hermes::backup));
         run.note(HERMES, "installed", installed.map(|done| (format!("written: {}", hermes.plugin().display()), done)))?;
         run.record.agents.insert(HERMES.to_owned());
         run.record.write(&context.place.home)?;
@@ -43,6 +45,8 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, plan: Plan) -
         if !context.common.json {
             out::line("Importing. If you stop it, `herma setup` goes on where it was.")?;
         }
+        // The daemon is started first, so that it is not as nice as the import.
+        drop(context.connect()?);
         // Without the permission, the import is as nice as any other program.
         let _ = rustix::process::nice(NICE);
         let hermes = plan.hermes.iter().filter(|plan| plan.stock.is_some()).map(|_| HERMES);
@@ -87,17 +91,17 @@ impl Run<'_> {
     fn install(&mut self, plan: &AgentPlan) -> Result<(), Failure> {
         let home = &self.context.place.home;
         let (name, title) = (plan.found.agent.name(), plan.found.agent.title());
-        let mut written = plan.installation.carry_out(home);
-        if let Ok(files) = &mut written {
+        let (mut files, written) = plan.installation.carry_out(home);
+        if written.is_ok() {
             match plan.installation.trust() {
                 Ok(trusted) => files.extend(trusted),
                 Err(words) => self.problems.push(words),
             }
-            self.record.agents.insert(name.to_owned());
-            self.record.backups.extend(files.iter().filter_map(|file| file.backup.clone()));
-            self.record.write(home)?;
         }
-        let result = written.map(|files| {
+        self.record.agents.insert(name.to_owned());
+        self.record.add_backups(files.iter().filter_map(|file| file.backup.clone()));
+        self.record.write(home)?;
+        let result = written.map(|()| {
             let words = match files.len() {
                 0 => format!("{title} was set up already"),
                 count => format!("{title} is set up: {} written", out::count_noun(count, "file", "files")),
@@ -110,6 +114,10 @@ impl Run<'_> {
     /// Imports the sessions of a program.
     fn import(&mut self, name: &str) -> Result<(), Failure> {
         let imported = import::all_of(self.context, name).map(|report| {
+            if report.has_problems() {
+                let words = format!("{name}: not everything could be read; `herma import {name}` names it");
+                self.problems.push(words);
+            }
             let (sessions, messages) = (report.sessions(), report.messages());
             let masked = match report.masked {
                 0 => String::new(),

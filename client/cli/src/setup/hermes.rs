@@ -39,6 +39,11 @@ impl Hermes {
         self.run("uninstall")
     }
 
+    /// Returns the copy of `config.yaml` that an action made.
+    pub(super) fn backup(done: &Value) -> Option<PathBuf> {
+        done.pointer("/config/backup")?.as_str().map(PathBuf::from)
+    }
+
     /// Runs `herma hermes …`, which changes `config.yaml` too, and returns what it did.
     fn run(&self, action: &str) -> Result<Value, Failure> {
         let failed = |words: String| Failure::File(format!("{}: {words}", self.home.display()));

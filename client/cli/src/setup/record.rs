@@ -1,8 +1,9 @@
 //! What setups of this home did, so that it can be undone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use herma_base::kept::hash;
 use herma_base::{Failure, own_file};
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +16,15 @@ const LARGEST: u64 = 1 << 20;
 pub(super) struct SetupRecord {
     /// The agents that were set up.
     pub(super) agents: BTreeSet<String>,
-    /// The copies of old settings that were made.
-    pub(super) backups: BTreeSet<PathBuf>,
+    /// The copies of old settings that were made, each with the hash of its content.
+    pub(super) backups: BTreeMap<PathBuf, String>,
+}
+
+/// The most bytes of a copy.
+const COPY: u64 = 64 << 20;
+
+fn hash_of(path: &Path) -> Option<String> {
+    own_file::read(path, COPY).ok().map(|content| hash(&content))
 }
 
 impl SetupRecord {
@@ -28,6 +36,18 @@ impl SetupRecord {
     pub(super) fn read(home: &Path) -> Self {
         let text = own_file::read(&Self::path(home), LARGEST).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
+    }
+
+    /// Adds the copies of files that were changed.
+    pub(super) fn add_backups(&mut self, paths: impl Iterator<Item = PathBuf>) {
+        self.backups.extend(paths.filter_map(|path| hash_of(&path).map(|hash| (path, hash))));
+    }
+
+    /// Removes a copy, unless its content is no longer what a setup wrote.
+    pub(super) fn remove_backup(&mut self, path: &Path) {
+        if self.backups.remove(path).is_some_and(|hash| hash_of(path) == Some(hash)) {
+            own_file::remove(path);
+        }
     }
 
     pub(super) fn write(&self, home: &Path) -> Result<(), Failure> {

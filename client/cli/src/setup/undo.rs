@@ -12,7 +12,7 @@ use serde_json::json;
 use super::hermes::Hermes;
 use super::plan::{rows, short};
 use super::record::SetupRecord;
-use super::{Arguments, HERMES};
+use super::{Arguments, HERMES, lock};
 use crate::daemon;
 
 /// What an undo would do, and what stands in its way.
@@ -86,14 +86,16 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         out::line(&undo.text(context))?;
     }
     arguments.confirm(context, "Undo this? [y/N] ", "nothing was changed")?;
+    // A home that nothing was set up in is not made for this.
+    let _lock = home.join("herma").is_dir().then(|| lock(context)).transpose()?;
+    let undo = Undo::plan(context, arguments)?;
     let (mut changed, mut problems): (Vec<ChangedFile>, _) = (Vec::new(), undo.problems.clone());
     let mut record = undo.record;
     for (agent, removal) in &undo.removals {
-        match removal.carry_out(home) {
-            Ok(files) => {
-                record.agents.remove(agent.name());
-                changed.extend(files);
-            }
+        let (files, undone) = removal.carry_out(home);
+        changed.extend(files);
+        match undone {
+            Ok(()) => drop(record.agents.remove(agent.name())),
             Err(Failure::File(words)) => problems.push(words),
             Err(failure) => return Err(failure),
         }
@@ -101,25 +103,25 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     let mut hermes = None;
     if let Some(found) = &undo.hermes {
         match found.uninstall() {
-            Ok(done) => hermes = Some(done),
+            Ok(done) => {
+                let config = found.home.join("config.yaml");
+                changed.push(ChangedFile { path: config, backup: Hermes::backup(&done) });
+                hermes = Some(done);
+            }
             Err(Failure::File(words)) => problems.push(words),
             Err(failure) => return Err(failure),
         }
     }
     // What was there before is in its place again, so its copies are of no use. Those of a file that could not be changed
     // back are what its owner may need.
-    let made = changed.iter().filter_map(|file| file.backup.clone());
+    changed.iter().filter_map(|file| file.backup.as_deref()).for_each(own_file::remove);
     let is_back = |backup: &PathBuf| changed.iter().any(|file| is_copy_of(backup, &file.path));
-    let backups: Vec<PathBuf> = record.backups.iter().filter(|backup| is_back(backup)).cloned().chain(made).collect();
-    for backup in &backups {
-        own_file::remove(backup);
-        record.backups.remove(backup);
-    }
+    let backups: Vec<PathBuf> = record.backups.keys().filter(|backup| is_back(backup)).cloned().collect();
+    backups.iter().for_each(|backup| record.remove_backup(backup));
     let is_all = arguments.agents.is_empty();
     let stopped = if is_all { daemon::stop_serving(context, 10)? } else { false };
     if is_all && problems.is_empty() {
         SetupRecord::remove(home);
-        own_file::remove(&home.join("herma/setup.lock"));
     } else if home.join("herma").is_dir() {
         record.write(home)?;
     }
@@ -138,7 +140,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         for words in &problems {
             text.push_str(&format!("failed: {words}\n"));
         }
-        for backup in &record.backups {
+        for backup in record.backups.keys() {
             text.push_str(&format!("as it was before the setup: {}\n", short(backup)));
         }
         let home = short(home);

@@ -70,9 +70,10 @@ def _usual_home() -> Path | None:
         data = user / ("Library/Application Support" if sys.platform == "darwin" else ".local/share")
     own, hermes = data / "herma", user / ".hermes"
     for home in (own, hermes):
-        if (home / "herma").is_dir():
+        # Unlike `Path.is_dir`, it takes a folder that can't be read for none.
+        if os.path.isdir(home / "herma"):
             return home
-    return hermes if hermes.is_dir() else own
+    return hermes if os.path.isdir(hermes) else own
 
 
 def _expanded(path: Path) -> Path:

@@ -99,11 +99,11 @@ impl SessionService {
         }
         self.profiles.existing(caller.profile())?;
         let now = unix_now();
-        let (messages, masked) = if of.redact.unwrap_or(self.masks_imports) {
-            blocking("session.import", move || Ok(masked(messages))).await?
-        } else {
-            (messages, 0)
-        };
+        let masks = of.redact.unwrap_or(self.masks_imports);
+        let title = of.title.map(|title| if masks { Redaction::On.apply(&title).into_owned() } else { title });
+        let of = Importing { title, ..of };
+        let (messages, masked) =
+            if masks { blocking("session.import", move || Ok(masked(messages))).await? } else { (messages, 0) };
         let messages: Vec<(f64, String)> = at_times(&times, now, messages.len()).into_iter().zip(messages).collect();
         let started_at = messages.first().map_or(now, |(time, _)| *time);
         let id = of.session.clone();
