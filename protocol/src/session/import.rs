@@ -40,7 +40,11 @@ pub struct ImportParams {
 pub struct ImportResult {
     /// Position of the next message.
     pub position: u64,
-    /// Number of messages in which a secret was masked.
-    #[serde(default)]
+    /// Number of messages in which a secret was masked; absent if there was none.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub masked: u64,
+}
+
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -42,8 +42,8 @@ class SessionImport(TypedDict):
 
     position: int
     """Position of the next message."""
-    masked: int
-    """Number of messages in which a secret was masked."""
+    masked: NotRequired[int]
+    """Number of messages in which a secret was masked; absent if there was none."""
 
 
 class SessionList(TypedDict):
