@@ -31,17 +31,13 @@ pub enum Command {
     Uninstall(uninstall::Arguments),
 }
 
-/// The home of the agent, if nothing names another one.
-const HOME: &str = "~/.hermes";
-
 /// Runs `herma hermes …`. Without a named home it is about the agent's own, also if herma keeps its data elsewhere.
 ///
 /// # Errors
 /// A file can't be used, or the answer is negative.
 pub fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Failure> {
     let common = context.common;
-    let home = if context.has_named_home() { context.place.home.clone() } else { HOME.into() };
-    let context = CliContext { common, place: Place::find(Some(home), common.socket.clone())? };
+    let context = CliContext { common, place: Place::find(Some(context.hermes_home()), common.socket.clone())? };
     if !matches!(command, Command::Check(_)) {
         owner::check(&context.place.home)?;
     }

@@ -4,7 +4,7 @@ mod prove;
 
 use std::path::{Path, PathBuf};
 
-use herma_base::{CliContext, Failure};
+use herma_base::{CliContext, Failure, search_path};
 use serde::Serialize;
 
 use crate::agent::Agent;
@@ -71,7 +71,7 @@ impl InstalledAgent {
     /// Looks for an agent: its program on the path, or its folder.
     #[must_use]
     pub fn find(agent: &'static dyn Agent) -> Option<Self> {
-        let program = version::program(agent.program());
+        let program = search_path::find(agent.program());
         let is_known = program.is_some() || agent.folder().is_ok_and(|folder| folder.is_dir());
         let version = program.as_deref().and_then(version::of);
         let has_plugin =

@@ -7,7 +7,6 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use herma_base::{Failure, user_file};
-use herma_client::find_daemon;
 
 /// The folders of caches, each as the last parts of its path: of npx, pnpm, uv, pipx and bun.
 const CACHES: [&[&str]; 5] =
@@ -28,7 +27,8 @@ pub fn keep(home: &Path) -> Result<(), Failure> {
     if !is_in_cache(&itself) {
         return Ok(());
     }
-    for program in [itself, find_daemon()] {
+    let daemon = itself.with_file_name("hermad");
+    for program in [itself, daemon] {
         let Some(copy) = place_for(home, &program) else { continue };
         // A running program can't be written, so the copy takes the place of the old one.
         let new = copy.with_extension("new");

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -30,12 +30,6 @@ impl Serialize for Version {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
-}
-
-/// Returns the path of a program, as a shell finds it.
-pub(crate) fn program(name: &str) -> Option<PathBuf> {
-    let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
 /// Asks a program for its version. A program that does not answer in time is ended.
@@ -71,6 +65,8 @@ fn parse(answer: &str) -> Option<Version> {
 
 #[cfg(test)]
 mod tests {
+    use herma_base::search_path;
+
     use super::*;
 
     #[test]
@@ -91,8 +87,7 @@ mod tests {
 
     #[test]
     fn a_program_says_its_version_or_nothing() {
-        assert_eq!(program("no-such-program-of-herma"), None);
-        let shell = program("sh").unwrap();
+        let shell = search_path::find("sh").unwrap();
         assert_eq!(of(&shell).map(|version| version.0 > 1_000), of(&shell).map(|_| false));
         assert_eq!(of(Path::new("/dev/null")), None);
     }

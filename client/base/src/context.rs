@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use herma_client::protocol::rendezvous::usual_homes;
 use herma_client::protocol::session::chain::ShowParams;
 use herma_client::{Client, ClientError, Codec, Place, connect, connect_or_spawn};
 
@@ -61,6 +62,14 @@ impl CliContext<'_> {
     pub fn has_named_home(&self) -> bool {
         let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         self.common.home.is_some() || ["HERMA_HOME", "HERMES_HOME"].iter().any(is_set)
+    }
+
+    /// Returns the home of an agent of the Hermes family: the named one, else `~/.hermes`, also if herma keeps its data
+    /// elsewhere.
+    #[must_use]
+    pub fn hermes_home(&self) -> PathBuf {
+        let usual = usual_homes(|name| std::env::var_os(name)).filter(|_| !self.has_named_home());
+        usual.map_or_else(|| self.place.home.clone(), |[_, hermes]| hermes)
     }
 
     /// Connects to the daemon, which is started if none runs and the options allow it.

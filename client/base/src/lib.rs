@@ -6,6 +6,7 @@
 //!   work.
 //! * [`own_file`], [`user_file`], [`settings_file`]: files of herma in the home, files of the user, settings of other
 //!   programs. All are written through `herma-disk`.
+//! * [`search_path`]: programs as a shell finds them.
 //! * [`owner`]: whether the home belongs to this user.
 //! * [`diff`]: the difference between two lists.
 //! * [`host`]: the MCP server's questions about its agent.
@@ -20,6 +21,7 @@ pub mod out;
 pub mod own_file;
 pub mod owner;
 pub mod progress;
+pub mod search_path;
 pub mod settings_file;
 pub mod user_file;
 

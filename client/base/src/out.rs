@@ -134,6 +134,11 @@ pub fn count_noun(count: usize, one: &str, many: &str) -> String {
     format!("{} {name}", thousands(u64::try_from(count).unwrap_or(u64::MAX)))
 }
 
+/// Returns a large count with its noun: `1 message`, `1,200 messages`.
+pub fn count_of(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })
+}
+
 /// Returns a text as one line of at most `chars` chars.
 pub fn cut(text: &str, chars: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

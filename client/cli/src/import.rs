@@ -69,9 +69,7 @@ impl Arguments {
             dry_run: false,
         }
     }
-}
 
-impl Arguments {
     /// Returns whether secrets are masked; `None` means as the configuration says.
     fn redacts(&self) -> Option<bool> {
         match (self.redact, self.no_redact) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 
 use clap::Subcommand;
-use herma_base::{CliContext, Failure, out, owner, user_file};
+use herma_base::{CliContext, Failure, out, owner, search_path, user_file};
 use herma_client::find_daemon;
 use serde_json::json;
 
@@ -113,9 +113,7 @@ fn folder() -> Result<PathBuf, Failure> {
 /// Returns the absolute path of the program, which the service manager needs.
 fn absolute(program: &Path) -> Result<PathBuf, Failure> {
     let found = match program.components().count() {
-        1 => std::env::var_os("PATH").and_then(|folders| {
-            std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
-        }),
+        1 => search_path::find(program),
         _ => Some(program.to_owned()),
     };
     let words = || Failure::File(format!("{}: there is no such program; HERMAD can name it", program.display()));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use herma_base::{CliContext, Failure};
+use herma_base::{CliContext, Failure, search_path};
 use serde_json::{Value, json};
 
 use crate::answer;
@@ -100,21 +100,12 @@ fn called_by() -> std::io::Result<PathBuf> {
     let Some(name) = std::env::args_os().next().map(PathBuf::from) else { return Ok(itself) };
     let named = match name.components().count() {
         0 => None,
-        1 => found(&name, &std::env::var_os("PATH").unwrap_or_default()),
+        1 => search_path::find(&name).map(|path| absolute(&path)),
         _ => Some(absolute(&name)),
     };
     // The caller chooses the name, which may be that of another program.
     let is_same = |path: &PathBuf| std::fs::canonicalize(path).is_ok_and(|path| path == itself);
     Ok(named.filter(is_same).unwrap_or(itself))
-}
-
-/// Returns the program that a shell starts for a name.
-fn found(name: &Path, folders: &std::ffi::OsStr) -> Option<PathBuf> {
-    let is_program = |path: &PathBuf| {
-        use std::os::unix::fs::PermissionsExt;
-        std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-    };
-    std::env::split_paths(folders).map(|folder| absolute(&folder.join(name))).find(is_program)
 }
 
 /// Returns the message for the user if the program of the hooks is missing.

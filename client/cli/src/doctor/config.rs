@@ -4,7 +4,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use herma_base::CliContext;
+use herma_base::{CliContext, search_path};
 use serde_json::Value;
 
 use super::daemon::Running;
@@ -106,13 +106,7 @@ fn host_and_port(url: &str) -> Option<String> {
 }
 
 fn program(name: &str) -> Finding {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = if name.contains('/') {
-        Path::new(name).is_file()
-    } else {
-        std::env::split_paths(&folders).any(|folder| folder.join(name).is_file())
-    };
-    if is_there {
+    if search_path::has(name) {
         Finding::ok("summarizer", format!("command: {name} is there"))
     } else {
         Finding::warning("summarizer", format!("command: there is no {name:?}"), "install it, or give its whole path")

@@ -129,8 +129,6 @@ impl Report {
 
     /// Returns the report for people.
     pub(super) fn text(&self) -> String {
-        let count =
-            |count: u64, noun: &str| format!("{} {noun}{}", out::thousands(count), if count == 1 { "" } else { "s" });
         let [new, grown, removed, live] = {
             let Sessions { new, grown, removed, live } = &self.sessions;
             [new, grown, removed, live].map(|ids| ids.len() as u64)
@@ -139,17 +137,22 @@ impl Report {
         let mut rows = vec![
             ("files", format!("{}, {} of them unchanged", out::thousands(seen), out::thousands(unchanged))),
             ("sessions", format!("{} new, {} grown", out::thousands(new), out::thousands(grown))),
-            (if self.dry_run { "would be added" } else { "added" }, count(self.messages, "message")),
+            (if self.dry_run { "would be added" } else { "added" }, out::count_of(self.messages, "message")),
         ];
         if self.masked > 0 {
-            let words = format!("secrets in {}; they stay in the program's own files", count(self.masked, "message"));
+            let words =
+                format!("secrets in {}; they stay in the program's own files", out::count_of(self.masked, "message"));
             rows.push(("masked", words));
         }
         if live > 0 {
-            rows.push(("kept live", format!("{}, which hooks or the agent itself keep", count(live, "session"))));
+            rows.push((
+                "kept live",
+                format!("{}, which hooks or the agent itself keep", out::count_of(live, "session")),
+            ));
         }
         if removed > 0 {
-            let words = format!("{} since an earlier import; --again brings them back", count(removed, "session"));
+            let words =
+                format!("{} since an earlier import; --again brings them back", out::count_of(removed, "session"));
             rows.push(("removed", words));
         }
         if !self.left_out.is_empty() {
@@ -157,7 +160,7 @@ impl Report {
             rows.push(("left out", kinds.collect::<Vec<_>>().join(", ")));
         }
         if self.failed > 0 {
-            rows.push(("failed", count(self.failed, "problem")));
+            rows.push(("failed", out::count_of(self.failed, "problem")));
         }
         out::columns(&rows)
     }

@@ -121,14 +121,14 @@ impl Run<'_> {
             let (sessions, messages) = (report.sessions(), report.messages());
             let masked = match report.masked {
                 0 => String::new(),
-                count => format!("; masked secrets in {}", plural(count, "message")),
+                count => format!("; masked secrets in {}", out::count_of(count, "message")),
             };
             let words = match messages {
                 0 => format!("{name}: nothing new to import"),
                 _ => format!(
                     "{name}: imported {} from {}{masked}",
-                    plural(messages, "message"),
-                    plural(sessions, "session")
+                    out::count_of(messages, "message"),
+                    out::count_of(sessions, "session")
                 ),
             };
             (words, json!(report))
@@ -158,8 +158,4 @@ impl Run<'_> {
         })?;
         if has_failed { Err(Failure::No) } else { Ok(()) }
     }
-}
-
-fn plural(count: u64, noun: &str) -> String {
-    format!("{} {noun}{}", out::thousands(count), if count == 1 { "" } else { "s" })
 }

@@ -80,9 +80,9 @@ fn finding(client: &mut Client, row: &Row) -> Result<Option<Finding>, Failure> {
         session: row.session.clone(),
         time: row.last_active,
         folder: row.cwd.clone(),
-        title: one_line(title, TITLE),
+        title: out::cut(title, TITLE),
         question,
-        passage: one_line(&hit.snippet, PASSAGE),
+        passage: out::cut(&hit.snippet, PASSAGE),
         handle: hit.handle.clone(),
     }))
 }
@@ -103,10 +103,6 @@ fn question(title: &str) -> Option<String> {
         .take(WORDS)
         .collect();
     (words.len() >= 2).then(|| words.join(" "))
-}
-
-fn one_line(text: &str, chars: usize) -> String {
-    out::cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), chars)
 }
 
 /// Returns the findings for people.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use herma_base::{CliContext, Failure};
+use herma_base::{CliContext, Failure, search_path};
 use serde_json::Value;
 
 /// An agent that was found.
@@ -19,11 +19,8 @@ impl Hermes {
 
     /// Looks for the agent's home, which has its `config.yaml`.
     pub(super) fn find(context: &CliContext<'_>) -> Option<Self> {
-        let user = std::env::var_os("HOME").map(PathBuf::from)?;
-        let home = if context.has_named_home() { context.place.home.clone() } else { user.join(".hermes") };
-        let folders = std::env::var_os("PATH").unwrap_or_default();
-        let program = std::env::split_paths(&folders).map(|folder| folder.join("hermes")).find(|path| path.is_file());
-        home.join("config.yaml").is_file().then_some(Self { program, home })
+        let home = context.hermes_home();
+        home.join("config.yaml").is_file().then(|| Self { program: search_path::find("hermes"), home })
     }
 
     /// Returns the folder of the plugin.

@@ -208,8 +208,7 @@ fn described(stock: Option<&Stock>, deletes: &str) -> String {
         known => format!("; {} of them imported already", out::thousands(known)),
     };
     let age = oldest.map(|oldest| format!(", the oldest of {}", day(oldest))).unwrap_or_default();
-    let noun = if *files == 1 { "file" } else { "files" };
-    format!("{} {noun} with sessions, {}{age}{imported}{deletes}", out::thousands(*files), out::size(*bytes))
+    format!("{} with sessions, {}{age}{imported}{deletes}", out::count_of(*files, "file"), out::size(*bytes))
 }
 
 /// Returns the day of a time: its date in the local time zone.
