@@ -321,6 +321,19 @@ fn without_an_agent_nothing_happens() {
     assert!(odd.code == 2 && odd.err.contains("claude-code"), "{odd:?}");
 }
 
+/// A home that is named has its own agent; that of the user's folder belongs to somebody else's work.
+#[test]
+fn a_named_home_takes_nothing_from_the_usual_one() {
+    let user = User::new();
+    user.writes(".hermes/config.yaml", "model: x\n");
+    user.writes(".hermes/state.db", "not read");
+    let _daemon = Daemon::start(&user.home);
+    let none = user.run(&["import", "hermes"]);
+    assert!(none.code == 1 && none.err.contains("there is nothing") && !none.err.contains(".hermes"), "{none:?}");
+    let plan = user.run(&["setup", "--dry-run"]);
+    assert!(plan.code == 1 && plan.err.contains("no agent was found"), "{plan:?}");
+}
+
 #[test]
 fn doctor_tells_what_was_kept_and_a_capture_that_is_dead() {
     let user = User::new();

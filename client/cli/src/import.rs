@@ -27,7 +27,7 @@ use self::source::{Format, Source};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "What is read, where PATH is left out:\n  claude-code  the *.jsonl below $CLAUDE_CONFIG_DIR/projects, else ~/.claude/projects\n  codex        the *.jsonl below sessions and archived_sessions of $CODEX_HOME, else ~/.codex\n  hermes       state.db of the home, and of $HERMES_HOME, else ~/.hermes\n  chatgpt      PATH must be said: conversations.json of an export, a folder with it, or - for standard input\n\nEach conversation becomes a closed session: claude-code:ID, codex:ID, hermes:ID, chatgpt:ID. The files are only\nread, with their times, titles, models and folders. Secrets are masked in what is kept, unless --no-redact is given. Giving the command again adds what is new\nand nothing twice, also after it was stopped in whatever way. A session that was removed from herma stays so,\nunless --again is given; a file that was rewritten becomes another session, ID~2.\n\nExit codes: 0 done; 1 something could not be read (each is listed; the rest was imported); 2 wrong arguments;\n3 the daemon went away (give the command again to go on).\n\nExamples:\n  herma import claude-code\n  herma import codex ~/.codex/sessions/2026\n  herma import claude-code --profile-for ~/work=work --watch\n  unzip -p export.zip conversations.json | herma import chatgpt -\n  herma recall \"which port did we choose\" --kind message"
+    after_help = "What is read, where PATH is left out:\n  claude-code  the *.jsonl below $CLAUDE_CONFIG_DIR/projects, else ~/.claude/projects\n  codex        the *.jsonl below sessions and archived_sessions of $CODEX_HOME, else ~/.codex\n  hermes       state.db of the named home, else of ~/.hermes\n  chatgpt      PATH must be said: conversations.json of an export, a folder with it, or - for standard input\n\nEach conversation becomes a closed session: claude-code:ID, codex:ID, hermes:ID, chatgpt:ID. The files are only\nread, with their times, titles, models and folders. Secrets are masked in what is kept, unless --no-redact is given. Giving the command again adds what is new\nand nothing twice, also after it was stopped in whatever way. A session that was removed from herma stays so,\nunless --again is given; a file that was rewritten becomes another session, ID~2.\n\nExit codes: 0 done; 1 something could not be read (each is listed; the rest was imported); 2 wrong arguments;\n3 the daemon went away (give the command again to go on).\n\nExamples:\n  herma import claude-code\n  herma import codex ~/.codex/sessions/2026\n  herma import claude-code --profile-for ~/work=work --watch\n  unzip -p export.zip conversations.json | herma import chatgpt -\n  herma recall \"which port did we choose\" --kind message"
 )]
 pub(super) struct Arguments {
     /// The program whose conversations are read
@@ -96,11 +96,11 @@ pub(super) struct Stock {
 }
 
 /// Counts the files in a program's usual folders, without reading them; `None` if there are none.
-pub(super) fn stock(program: &str, home: &Path) -> Option<Stock> {
+pub(super) fn stock(context: &CliContext<'_>, program: &str) -> Option<Stock> {
     let source = Source::named(program)?;
     let mut report = Report::new(source, true);
-    let record = Record::open(home, source, false, true);
-    let files = Files::find(source, None, home).ok()?.all(&mut report).ok()?;
+    let record = Record::open(&context.place.home, source, false, true);
+    let files = Files::find(source, None, &context.hermes_home()).ok()?.all(&mut report).ok()?;
     let oldest = files.iter().map(|(_, stamp)| stamp.seconds()).min_by(f64::total_cmp);
     let newest = files.iter().map(|(_, stamp)| stamp.seconds()).max_by(f64::total_cmp);
     let bytes = files.iter().map(|(_, stamp)| stamp.bytes).sum();
@@ -160,7 +160,7 @@ struct Import<'a> {
 
 impl<'a> Import<'a> {
     fn begin(context: &'a CliContext<'a>, arguments: &'a Arguments) -> Result<Self, Failure> {
-        let files = Files::find(arguments.program, arguments.path.as_deref(), &context.place.home)?;
+        let files = Files::find(arguments.program, arguments.path.as_deref(), &context.hermes_home())?;
         if arguments.watch && files.is_input() {
             return Err(Failure::Usage("--watch needs files; standard input ends".into()));
         }

@@ -65,7 +65,7 @@ impl Capture {
         Self {
             last_event: hook::last_event(home, agent).and_then(since),
             last_message: last_message(context, agent.name()),
-            newest_transcript: import::stock(agent.name(), home).and_then(|stock| stock.newest),
+            newest_transcript: import::stock(context, agent.name()).and_then(|stock| stock.newest),
             left_out: hook::left_out(home, agent).into_iter().collect(),
         }
     }

@@ -13,7 +13,8 @@ pub(super) struct Source {
     pub(super) name: &'static str,
     /// Its name for people.
     title: &'static str,
-    /// Returns the files or folders that are read if no path is given. The argument is herma's home.
+    /// Returns the files or folders that are read if no path is given. The argument is the home of an agent of the Hermes
+    /// family.
     pub(super) roots: fn(&Path) -> Result<Vec<PathBuf>, Failure>,
     /// Returns whether a file with this name in such a folder belongs to the program.
     pub(super) has_file: fn(&str) -> bool,
@@ -55,11 +56,7 @@ static SOURCES: [Source; 4] = [
     Source {
         name: "hermes",
         title: "An agent of the Hermes family",
-        roots: |home| {
-            // herma's home may be another one than the agent's.
-            let agents = folder("HERMES_HOME", ".hermes").ok().filter(|agents| agents != home);
-            Ok(std::iter::once(home.to_owned()).chain(agents).map(|home| home.join("state.db")).collect())
-        },
+        roots: |home| Ok(vec![home.join("state.db")]),
         has_file: |name| name == "state.db",
         format: Format::Database,
     },

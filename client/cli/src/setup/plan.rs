@@ -49,7 +49,7 @@ impl Plan {
             let looks: Vec<_> = wanted.map(|agent| scope.spawn(move || InstalledAgent::find(agent))).collect();
             looks.into_iter().map(|look| look.join().ok().flatten()).collect()
         });
-        let stock = |name: &str| if arguments.no_import { None } else { import::stock(name, &home) };
+        let stock = |name: &str| if arguments.no_import { None } else { import::stock(context, name) };
         let (mut agents, mut problems) = (Vec::new(), Vec::new());
         for found in found.into_iter().flatten() {
             let (title, lowest) = (found.agent.title(), found.agent.lowest());

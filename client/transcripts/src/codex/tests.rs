@@ -17,6 +17,23 @@ fn item(payload: &Value) -> Value {
     json!({ "timestamp": "2026-02-03T04:05:06.500Z", "type": "response_item", "payload": payload })
 }
 
+/// As other programs write rollouts: no type of a message, and the session's id under another name.
+#[test]
+fn messages_need_no_type() {
+    let said =
+        |role: &str, text: &str| item(&json!({ "role": role, "content": [{ "type": "input_text", "text": text }] }));
+    let (session, messages, tally) = read(&[
+        json!({ "type": "session_meta", "payload": { "session_id": "c1", "cwd": "/w" } }),
+        said("user", "inspect it"),
+        said("assistant", "It is readable."),
+        item(&json!({ "content": "nobody's" })),
+    ]);
+    assert_eq!((session.id.as_str(), session.cwd.as_deref()), ("c1", Some("/w")));
+    let message = |role: &str, content: &str| json!({ "role": role, "content": content });
+    assert_eq!(messages, [message("user", "inspect it"), message("assistant", "It is readable.")]);
+    assert_eq!(tally.iter().collect::<Vec<_>>(), [("record without a type", 1)]);
+}
+
 #[test]
 fn words_calls_and_outputs_are_messages() {
     let said = |role: &str, kind: &str, text: &str| {
