@@ -77,6 +77,10 @@ pub struct RedactParams {
     pub code: Option<bool>,
     /// Whether to redact; overrides the configuration.
     pub enabled: Option<bool>,
+    /// Whether to change the text as captured messages are changed: parts marked as private are left out, and secrets
+    /// are masked as `archive.redact` in the configuration says. The other params have no effect then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured: Option<bool>,
 }
 
 /// Result of `guard.redact`.

@@ -116,6 +116,8 @@ macro_rules! for_each_method {
             SessionResumeTarget session_resume_target "session.resume_target" read session session::chain::ResumeTargetParams => session::chain::SessionId;
             /// Returns the title for a continuation: `base #N`.
             SessionNextTitle session_next_title "session.next_title" read none session::chain::NextTitleParams => session::chain::NextTitleResult;
+            /// Sets the title, model, window, folder and branch of a session; NotFound for one that was never opened.
+            SessionUpdate session_update "session.update" write session session::UpdateParams => session::UpdateResult;
             /// Takes the lock of a session for `ttl_s` seconds (300); with 0 it ends with the connection.
             SessionLock session_lock "session.lock" write session session::lock::LockParams => session::lock::LockResult;
             /// Releases the lock of a session if `holder` holds it.

@@ -27,6 +27,17 @@ pub struct OpenParams {
     /// Whether messages and outputs of the session stay on this host. Once set, it stays set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_bound: Option<bool>,
+    /// The working directory of the agent; at most 4,096 chars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// The branch of the working directory's repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Whether the messages and outputs of the session are read from the files of another program. Parts that a person
+    /// marked as private are not stored then, and secrets are masked as `archive.redact` in the configuration says. Once
+    /// set, it stays set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured: Option<bool>,
 }
 
 /// Result of `session.open`.
@@ -87,6 +98,29 @@ pub struct Revisions {
     /// The revision of USER.md.
     pub user: u64,
 }
+
+/// Params of `session.update`. What is absent stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SessionUpdateParams"))]
+pub struct UpdateParams {
+    /// The session's id.
+    pub session: String,
+    /// A title for people.
+    pub title: Option<String>,
+    /// The model in use.
+    pub model: Option<String>,
+    /// The model's window in tokens, at least 1.
+    pub context_length: Option<u64>,
+    /// The working directory of the agent; at most 4,096 chars.
+    pub cwd: Option<String>,
+    /// The branch of the working directory's repository.
+    pub branch: Option<String>,
+}
+
+/// Result of `session.update`: an empty object.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SessionUpdateResult"))]
+pub struct UpdateResult {}
 
 /// Params of `session.close`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! `herma hook`, as agents call it at the events of a session. `tests/agents` runs the real agents.
 
+mod captures;
 mod compactions;
 mod failures;
 mod ledger;

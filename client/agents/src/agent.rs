@@ -145,11 +145,18 @@ pub trait Agent: Debug + Send + Sync {
     }
 
     /// Returns the rows that replace the agent's own rows, if a plugin asks for them. `list` is the compressed list.
-    /// `with_context` has the keys of rows to which the agent attached herma's context.
+    /// `with_context` has the keys of rows to which the agent attached herma's context. `kept` returns a text as herma
+    /// keeps it: without private parts and secrets.
     ///
     /// # Errors
     /// The reason why the agent has to compact by itself, for the log.
-    fn rows(&self, _list: &[Value], _rows: &Value, _with_context: &[String]) -> Result<CompactedRows, String> {
+    fn rows(
+        &self,
+        _list: &[Value],
+        _rows: &Value,
+        _with_context: &[String],
+        _kept: &mut dyn FnMut(&str) -> String,
+    ) -> Result<CompactedRows, String> {
         Err("it takes no rows".into())
     }
 

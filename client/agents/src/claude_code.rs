@@ -162,8 +162,14 @@ impl Agent for ClaudeCode {
         std::env::var(WINDOW).ok()?.parse().ok()
     }
 
-    fn rows(&self, list: &[Value], rows: &Value, with_context: &[String]) -> Result<CompactedRows, String> {
-        rows::rows(list, rows, with_context)
+    fn rows(
+        &self,
+        list: &[Value],
+        rows: &Value,
+        with_context: &[String],
+        kept: &mut dyn FnMut(&str) -> String,
+    ) -> Result<CompactedRows, String> {
+        rows::rows(list, rows, with_context, kept)
     }
 
     fn row_key(&self, prompt: &str) -> Option<String> {

@@ -7,6 +7,7 @@
 //! * `session` maps the agent's session to one of herma's. `follow` continues to read its transcript at the
 //!   position in `state`.
 //! * `context` builds the text for the model at the beginning and after a compaction. It does no I/O.
+//! * `facts` is what a transcript says about its session, such as the model and the branch.
 //! * `outputs` stores large outputs of tools. It opens files without blocking on a pipe.
 //! * `ledger` records herma's changes to the window, with `definitions` of the MCP server. `process` has the
 //!   notes that hooks and server leave for each other, in a `folder`.
@@ -14,6 +15,7 @@
 
 mod context;
 mod definitions;
+mod facts;
 mod folder;
 mod follow;
 mod handover;

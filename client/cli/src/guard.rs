@@ -70,7 +70,7 @@ pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Fai
         }
         Command::Redact { file, code } => {
             let text = Some(out::read_input(file)?);
-            let params = RedactParams { text, force: Some(true), code: Some(*code), enabled: None };
+            let params = RedactParams { text, force: Some(true), code: Some(*code), ..RedactParams::default() };
             let result = context.connect()?.guard_redact(params)?;
             if context.common.json {
                 return out::json(&result);

@@ -23,6 +23,8 @@ pub(super) enum Command {
         after_help = "The session sees what was written since it was opened; its prompt cache is lost.\n\nExample:\n  herma session refresh my-session"
     )]
     Refresh(life::Named),
+    /// Set the title, model, window, folder and branch of a session
+    Update(life::Update),
     /// Close a session
     Close(life::Close),
     /// List the sessions, newest first
@@ -56,6 +58,7 @@ pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Fai
         Command::Open(arguments) => life::open(context, arguments),
         Command::Snapshot(arguments) => life::snapshot(context, arguments),
         Command::Refresh(arguments) => life::refresh(context, arguments),
+        Command::Update(arguments) => life::update(context, arguments),
         Command::Close(arguments) => life::close(context, arguments),
         Command::List(arguments) => list::run(context, arguments),
         Command::Show(arguments) => row::show(context, arguments),

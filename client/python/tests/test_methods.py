@@ -97,6 +97,8 @@ def test_session_and_profile(client):
     assert [row["profile"] for row in session.list()["sessions"]] == ["work"]
     assert session.tip(session="s") == session.resume_target(session="s") == {"session": "s"}
     assert session.next_title(title="Trip") == {"title": "Trip #2"}
+    assert session.update(session="s", title="Trip", branch="main") == {}
+    assert session.show(session="s")["branch"] == "main"
     assert session.lock(session="s", holder="me", ttl_s=60) == {"ok": True}
     assert session.lock_holder(session="s") == {"holder": "me"}
     assert session.unlock(session="s", holder="me") == {"ok": True}

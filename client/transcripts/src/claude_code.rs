@@ -186,12 +186,16 @@ impl Reader {
     fn session(&mut self, record: &Value) -> &mut Session {
         let (id, parent) = self.place(record);
         let at = self.sessions.iter().position(|session| session.id == id).unwrap_or_else(|| {
-            self.sessions.push(Session { parent, ..Session::new(id) });
+            self.sessions.push(Session::new(id));
             self.sessions.len() - 1
         });
         let session = &mut self.sessions[at];
+        session.parent = session.parent.take().or(parent);
         if session.cwd.is_none() {
             session.cwd = string(record, "cwd").map(str::to_owned);
+        }
+        if let Some(branch) = string(record, "gitBranch").filter(|branch| !branch.is_empty()) {
+            session.branch = Some(branch.to_owned());
         }
         session
     }
@@ -207,7 +211,8 @@ impl Reader {
         (format!("{parent}/{agent}"), Some(parent.to_owned()))
     }
 
-    /// Sets the title of the session if the record contains one.
+    /// Sets the title of the session if the record contains one. A summary may be that of another session, so it counts
+    /// only after a message.
     fn title(&mut self, kind: &str, record: &Value) {
         let title = match kind {
             "summary" => string(record, "summary"),
@@ -216,8 +221,13 @@ impl Reader {
             _ => None,
         };
         let Some(title) = title.map(str::to_owned) else { return };
-        if let Some(session) = self.sessions.iter_mut().find(|session| session.parent.is_none()) {
-            session.title = Some(title);
+        let own = self.sessions.iter_mut().find(|session| session.id == self.name);
+        match own {
+            Some(session) => session.title = Some(title),
+            None if kind != "summary" => {
+                self.sessions.push(Session { title: Some(title), ..Session::new(&self.name) });
+            }
+            None => {}
         }
     }
 }

@@ -69,6 +69,7 @@ impl Reader {
             Some("response_item") => self.item(payload, time),
             Some(kind) => {
                 self.tally.add(kind);
+                self.note_event(kind, payload);
                 self.model_call(kind, payload, time);
             }
             None => self.tally.add("record without a type"),
@@ -83,6 +84,7 @@ impl Reader {
             session.id = id.to_owned();
         }
         session.cwd = string(meta, "cwd").map(str::to_owned);
+        session.branch = meta.pointer("/git/branch").and_then(Value::as_str).map(str::to_owned);
         let spawned = meta.pointer("/source/subagent/thread_spawn/parent_thread_id").and_then(Value::as_str);
         session.parent = string(meta, "forked_from_id").or(spawned).map(str::to_owned);
     }
@@ -94,6 +96,24 @@ impl Reader {
         }
         if session.cwd.is_none() {
             session.cwd = string(context, "cwd").map(str::to_owned);
+        }
+    }
+
+    /// Reads what an event says about the session: its name, or the model's window.
+    fn note_event(&mut self, kind: &str, event: &Value) {
+        let Some(session) = self.sessions.first_mut().filter(|_| kind == "event_msg") else { return };
+        match string(event, "type") {
+            Some("thread_name_updated") => {
+                if let Some(name) = string(event, "thread_name") {
+                    session.title = Some(name.to_owned());
+                }
+            }
+            Some("task_started" | "token_count") => {
+                let window = ["/model_context_window", "/info/model_context_window"];
+                let window = window.iter().find_map(|at| event.pointer(at).and_then(Value::as_u64));
+                session.window = window.filter(|window| *window > 0).or(session.window);
+            }
+            _ => {}
         }
     }
 

@@ -77,6 +77,10 @@ pub struct Session {
     pub model: Option<String>,
     /// The folder that the agent worked in.
     pub cwd: Option<String>,
+    /// The branch of the folder's repository that the file named last.
+    pub branch: Option<String>,
+    /// The window of the model in tokens, if the file names it.
+    pub window: Option<u64>,
     /// The number of messages that were taken before.
     taken: u64,
     calls: Vec<ModelCall>,
@@ -123,6 +127,12 @@ impl Session {
     /// Adds a call.
     pub fn push_call(&mut self, call: ModelCall) {
         self.calls.push(call);
+    }
+
+    /// Returns whether calls were read that were not taken yet.
+    #[must_use]
+    pub const fn has_calls(&self) -> bool {
+        !self.calls.is_empty()
     }
 
     /// Returns the calls that were read since the last call of this function.

@@ -13,8 +13,8 @@ pub const IMPORTED: &str = "imported";
 /// Messages of a session of another program.
 #[derive(Debug, Clone, Copy)]
 pub struct Import<'a> {
-    /// The session. All of it is stored if no session of its id exists yet. Later only title, source and a missing
-    /// working folder are updated, and the end time if messages are added.
+    /// The session. All of it is stored if no session of its id exists yet. Later only title, source, branch,
+    /// settings and a missing working folder are updated, and the end time if messages are added.
     pub session: &'a SessionRow,
     /// The position of the first message in its transcript.
     pub position: u64,
@@ -87,8 +87,10 @@ fn found(connection: &Connection, id: &str) -> Result<Option<Found>, ArchiveErro
 /// Updates the fields that may become known only later, or may have changed.
 fn name(connection: &Connection, row: &SessionRow) -> Result<(), ArchiveError> {
     let query = "UPDATE session SET title = coalesce(?2, title), source = coalesce(?3, source),
-                 cwd = coalesce(cwd, ?4) WHERE id = ?1";
-    connection.prepare_cached(query)?.execute(params![row.id, row.title, row.source, row.cwd])?;
+                 cwd = coalesce(cwd, ?4), branch = coalesce(?5, branch),
+                 settings = json_patch(coalesce(settings, '{}'), coalesce(?6, '{}')) WHERE id = ?1";
+    let SessionRow { id, title, source, cwd, branch, settings, .. } = row;
+    connection.prepare_cached(query)?.execute(params![id, title, source, cwd, branch, settings])?;
     Ok(())
 }
 

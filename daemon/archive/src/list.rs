@@ -131,9 +131,9 @@ impl Counted {
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             row: session::from_row(row)?,
-            messages: row.get(17)?,
-            tool_calls: row.get(18)?,
-            last_active: row.get(19)?,
+            messages: row.get(session::COLUMN_COUNT)?,
+            tool_calls: row.get(session::COLUMN_COUNT + 1)?,
+            last_active: row.get(session::COLUMN_COUNT + 2)?,
         })
     }
 }

@@ -9,7 +9,7 @@ const FIRST: u32 = 19;
 
 /// The first step makes the tables of [`FIRST`]; each other one takes a file from one version to the next. Steps are only
 /// ever appended, and never changed, because files of every version exist.
-const STEPS: &[&str] = &[include_str!("schema/19.sql")];
+const STEPS: &[&str] = &[include_str!("schema/19.sql"), include_str!("schema/20.sql")];
 
 /// The newest version.
 pub(crate) fn known() -> u32 {

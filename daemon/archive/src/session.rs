@@ -37,6 +37,21 @@ pub struct SessionRow {
     pub source: Option<String>,
     /// The folder that the agent worked in.
     pub cwd: Option<String>,
+    /// The branch of the folder's repository.
+    pub branch: Option<String>,
+}
+
+/// The names of a session that may become known later. An absent one leaves the stored one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionNames {
+    /// A title for people.
+    pub title: Option<String>,
+    /// The agent.
+    pub agent: Option<String>,
+    /// The folder that the agent works in.
+    pub cwd: Option<String>,
+    /// The branch of the folder's repository.
+    pub branch: Option<String>,
 }
 
 impl SessionRow {
@@ -57,6 +72,7 @@ impl SessionRow {
             end_reason: None,
             source: None,
             cwd: None,
+            branch: None,
         }
     }
 }
@@ -77,7 +93,10 @@ pub struct SnapshotRow {
 }
 
 pub(crate) const COLUMNS: &str = "id, profile, agent, parent, title, generation, settings, memory_block, user_block, sha256, \
-     memory_revision, user_revision, started_at, ended_at, end_reason, source, cwd";
+     memory_revision, user_revision, started_at, ended_at, end_reason, source, cwd, branch";
+
+/// The number of [`COLUMNS`].
+pub(crate) const COLUMN_COUNT: usize = 18;
 
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     Ok(SessionRow {
@@ -100,6 +119,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         end_reason: row.get(14)?,
         source: row.get(15)?,
         cwd: row.get(16)?,
+        branch: row.get(17)?,
     })
 }
 
@@ -180,13 +200,15 @@ impl Archive {
         Ok(())
     }
 
-    /// Sets a session's title and agent. An absent value leaves the stored one.
+    /// Sets names of a session.
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn name_session(&self, id: &str, title: Option<&str>, agent: Option<&str>) -> Result<(), ArchiveError> {
-        let query = "UPDATE session SET title = coalesce(?2, title), agent = coalesce(?3, agent) WHERE id = ?1";
-        self.connection().prepare_cached(query)?.execute(params![id, title, agent])?;
+    pub fn name_session(&self, id: &str, names: &SessionNames) -> Result<(), ArchiveError> {
+        let query = "UPDATE session SET title = coalesce(?2, title), agent = coalesce(?3, agent),
+                     cwd = coalesce(?4, cwd), branch = coalesce(?5, branch) WHERE id = ?1";
+        let SessionNames { title, agent, cwd, branch } = names;
+        self.connection().prepare_cached(query)?.execute(params![id, title, agent, cwd, branch])?;
         Ok(())
     }
 
@@ -246,8 +268,9 @@ impl Archive {
 }
 
 pub(crate) fn insert(connection: &Connection, row: &SessionRow) -> Result<(), ArchiveError> {
-    let query =
-        format!("INSERT INTO session ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)");
+    let query = format!(
+        "INSERT INTO session ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18)"
+    );
     connection.prepare_cached(&query)?.execute(params![
         row.id,
         row.profile,
@@ -265,7 +288,8 @@ pub(crate) fn insert(connection: &Connection, row: &SessionRow) -> Result<(), Ar
         row.ended_at,
         row.end_reason,
         row.source,
-        row.cwd
+        row.cwd,
+        row.branch
     ])?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The only access to the guard's redaction.
 
+mod capture;
 mod message;
 
 use std::borrow::Cow;
@@ -7,8 +8,11 @@ use std::sync::LazyLock;
 
 use herma_guard::{MaskStyle, RedactOptions};
 
+use self::message::TextChange;
 use crate::message::Message;
 use crate::pattern::Pattern;
+
+pub use self::capture::{Capture, CaptureCounts};
 
 /// The replacement for a secret that is removed entirely.
 const REMOVED: &str = "[REDACTED]";
@@ -61,6 +65,20 @@ impl Redaction {
                 Cow::Owned(text) => Cow::Owned(removed(&text).into_owned()),
             },
             Self::Off => Cow::Borrowed(text),
+        }
+    }
+}
+
+impl TextChange for Redaction {
+    fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.apply(text)
+    }
+
+    fn secret_value<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self {
+            Self::Full => REMOVED.into(),
+            Self::On => herma_guard::mask(&self.apply(text)).into(),
+            Self::Off => text.into(),
         }
     }
 }

@@ -19,9 +19,11 @@ mod key_prefix;
 mod masked_remains;
 mod pem;
 mod phone;
+mod secret_kind;
 mod telegram;
 
 pub use json_field::is_secret_field;
+pub use secret_kind::{SecretCounts, SecretKind};
 
 /// Tokens with fewer chars are masked completely, because [`mask`] would reveal too much of them.
 const SHORT_TOKEN: usize = 18;
@@ -82,6 +84,8 @@ pub struct Redacted<'a> {
     pub text: Cow<'a, str>,
     /// Number of replacements that changed something. Several passes may replace the same secret.
     pub count: usize,
+    /// The replacements by the kind of the secret.
+    pub kinds: SecretCounts,
 }
 
 /// One replacement by a pass.
@@ -94,6 +98,8 @@ struct Edit {
 
 /// One pass of the redaction, for one kind of secret.
 struct Pass {
+    /// The kind of secret that it finds.
+    kind: SecretKind,
     /// Returns all edits of a text.
     edits: fn(&str, MaskStyle) -> Vec<Edit>,
     /// The texts that it applies to.
@@ -107,22 +113,22 @@ enum Texts {
 }
 
 const PASSES: [Pass; 11] = [
-    Pass::new(masked_remains::edits, Texts::Any),
-    Pass::new(key_prefix::edits, Texts::Any),
-    Pass::new(assignment::edits, Texts::NoCode),
-    Pass::new(json_field::edits, Texts::NoCode),
-    Pass::new(bearer::edits, Texts::Any),
-    Pass::new(telegram::edits, Texts::Any),
-    Pass::new(pem::edits, Texts::Any),
-    Pass::new(database_url::edits, Texts::Any),
-    Pass::new(jwt::edits, Texts::Any),
-    Pass::new(form::edits, Texts::Any),
-    Pass::new(phone::edits, Texts::Any),
+    Pass::new(SecretKind::MaskedBefore, masked_remains::edits, Texts::Any),
+    Pass::new(SecretKind::Key, key_prefix::edits, Texts::Any),
+    Pass::new(SecretKind::Assignment, assignment::edits, Texts::NoCode),
+    Pass::new(SecretKind::Field, json_field::edits, Texts::NoCode),
+    Pass::new(SecretKind::Bearer, bearer::edits, Texts::Any),
+    Pass::new(SecretKind::BotToken, telegram::edits, Texts::Any),
+    Pass::new(SecretKind::PrivateKey, pem::edits, Texts::Any),
+    Pass::new(SecretKind::Password, database_url::edits, Texts::Any),
+    Pass::new(SecretKind::Jwt, jwt::edits, Texts::Any),
+    Pass::new(SecretKind::FormField, form::edits, Texts::Any),
+    Pass::new(SecretKind::Phone, phone::edits, Texts::Any),
 ];
 
 impl Pass {
-    const fn new(edits: fn(&str, MaskStyle) -> Vec<Edit>, over: Texts) -> Self {
-        Self { edits, over }
+    const fn new(kind: SecretKind, edits: fn(&str, MaskStyle) -> Vec<Edit>, over: Texts) -> Self {
+        Self { kind, edits, over }
     }
 
     fn looks_at(&self, code: CodeFile) -> bool {
@@ -135,9 +141,9 @@ impl Pass {
 
 /// Replaces every secret of a known form. Never fails; returns a text without secrets uncopied.
 pub fn redact(text: &str, options: RedactOptions) -> Redacted<'_> {
-    let mut redacted = Redacted { text: Cow::Borrowed(text), count: 0 };
+    let mut redacted = Redacted { text: Cow::Borrowed(text), count: 0, kinds: SecretCounts::default() };
     for pass in PASSES.iter().filter(|pass| pass.looks_at(options.code)) {
-        redacted.apply(&(pass.edits)(&redacted.text, options.shown));
+        redacted.apply(pass.kind, &(pass.edits)(&redacted.text, options.shown));
     }
     redacted
 }
@@ -155,7 +161,7 @@ pub fn mask(token: &str) -> String {
 
 impl Redacted<'_> {
     /// Applies the edits that change something, and counts them.
-    fn apply(&mut self, edits: &[Edit]) {
+    fn apply(&mut self, kind: SecretKind, edits: &[Edit]) {
         let old = &*self.text;
         let mut new = String::new();
         let mut copied = 0;
@@ -164,6 +170,7 @@ impl Redacted<'_> {
             new.push_str(&edit.with);
             copied = edit.range.end;
             self.count += 1;
+            self.kinds.add(kind, 1);
         }
         if copied > 0 {
             new.push_str(&old[copied..]);

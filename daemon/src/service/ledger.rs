@@ -140,6 +140,21 @@ impl LedgerService {
         Ok((to_u64(calls), to_u64(changes)))
     }
 
+    /// Stores the calls of an imported session, which stays closed. `model` is that of calls that name none.
+    pub(crate) async fn record_imported(
+        &self,
+        session: String,
+        calls: Vec<ReportedCall>,
+        model: Option<String>,
+    ) -> Outcome<()> {
+        if calls.is_empty() {
+            return Ok(());
+        }
+        check(&calls, &[])?;
+        let calls = calls.into_iter().map(|call| kept_call(call, model.as_deref())).collect();
+        self.archive.record_ledger(session, calls, Vec::new()).await.map(drop)
+    }
+
     /// Returns the rows, and their sum.
     pub(crate) async fn read(&self, caller: &Caller, query: LedgerQuery) -> Outcome<(Vec<(String, Sums)>, Sums)> {
         names::check_all(&[("session", query.session.as_ref())])?;

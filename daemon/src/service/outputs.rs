@@ -1,9 +1,11 @@
 //! Tool outputs: decides what goes into a conversation and what goes to disk, and reads them again.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use herma_context::Capture;
 use herma_spill::admit::{Admitted, Fate, Origin, admit};
 use herma_spill::catalog::Record;
 use herma_spill::outputs::{Gone, View};
@@ -69,10 +71,11 @@ impl OutputService {
         overrides: BudgetOverrides,
     ) -> Outcome<(Admitted, Content)> {
         names::check("tool", &result.tool)?;
-        let (budgets, profile) = self.budgets(caller, &result.session, overrides).await?;
+        let BudgetsOf { budgets, profile, capture } = self.budgets(caller, &result.session, overrides).await?;
         let spilled = Arc::clone(&self.spilled);
         blocking("output.admit", move || {
             let ToolResult { session, tool, id, content } = result;
+            let content = captured(capture, content);
             let threshold = threshold.unwrap_or_else(|| budgets.threshold(&tool));
             let origin = Origin { session: &session, profile: &profile, tool: &tool, id: &id };
             let admitted = admit(&spilled.kept, &origin, &content, threshold, &budgets, unix_now());
@@ -90,9 +93,13 @@ impl OutputService {
         results: Vec<TurnResult>,
         overrides: BudgetOverrides,
     ) -> Outcome<FittedTurn> {
-        let (budgets, profile) = self.budgets(caller, &session, overrides).await?;
+        let BudgetsOf { budgets, profile, capture } = self.budgets(caller, &session, overrides).await?;
         let spilled = Arc::clone(&self.spilled);
         blocking("output.settle_turn", move || {
+            let results: Vec<TurnResult> = results
+                .into_iter()
+                .map(|result| TurnResult { content: captured(capture, result.content), ..result })
+                .collect();
             let origin = Origin { session: &session, profile: &profile, tool: "", id: "" };
             let settled = settle(&spilled.kept, &origin, &results, &budgets, unix_now());
             settled.replacements.iter().for_each(|(_, admitted)| note(&spilled, &admitted.fate));
@@ -191,22 +198,41 @@ impl OutputService {
         self.spilled.kept.stop();
     }
 
-    /// Returns the budgets of a call, and the session's profile. The call overrides the configuration, and both are
-    /// scaled to the session's window. If the session can't be opened now, the output is kept anyway.
-    async fn budgets(&self, caller: &Caller, id: &str, overrides: BudgetOverrides) -> Outcome<(Budgets, String)> {
-        let (window, profile) = match self.sessions.ensure(caller, id).await {
-            Ok(session) => (session.window(), session.profile.clone()),
+    /// Returns what a call needs of its session. The call overrides the configured budgets, and both are scaled to the
+    /// session's window. If the session can't be opened now, the output is kept anyway.
+    async fn budgets(&self, caller: &Caller, id: &str, overrides: BudgetOverrides) -> Outcome<BudgetsOf> {
+        let (window, profile, capture) = match self.sessions.ensure(caller, id).await {
+            Ok(session) => (session.window(), session.profile.clone(), self.sessions.capture_of(&session)),
             Err(error) if error.is_client_error() => return Err(error),
             Err(error) => {
                 tracing::warn!("an output of a session that can't be opened: {error}");
-                (None, caller.profile().to_owned())
+                (None, caller.profile().to_owned(), None)
             }
         };
         let mut budgets = self.budgets.clone().overridden(overrides);
         if let Some(window) = window.filter(|_| self.scale_with_window) {
             budgets = budgets.scaled(window);
         }
-        Ok((budgets, profile))
+        Ok(BudgetsOf { budgets, profile, capture })
+    }
+}
+
+/// What a call needs of its session.
+struct BudgetsOf {
+    budgets: Budgets,
+    profile: String,
+    /// What is kept of its outputs; `None` if they are kept as they are.
+    capture: Option<Capture>,
+}
+
+/// Returns an output as it is kept. Only a text is changed.
+fn captured(capture: Option<Capture>, content: Content) -> Content {
+    match (capture, content) {
+        (Some(capture), Content::Text(text)) => match capture.text(&text) {
+            Cow::Borrowed(_) => Content::Text(text),
+            Cow::Owned(kept) => Content::Text(kept),
+        },
+        (_, content) => content,
     }
 }
 

@@ -10,7 +10,8 @@ mod windows;
 use std::sync::Arc;
 
 use herma_archive::handover::MOVED;
-use herma_archive::session::SessionRow;
+use herma_archive::session::{SessionNames, SessionRow};
+use herma_context::Capture;
 
 pub(crate) use self::handover::Turns;
 use self::handover::{SessionAccess, check_here};
@@ -39,8 +40,8 @@ const CLOSED: &str = "closed";
 /// The sessions of a home.
 #[derive(Debug)]
 pub(crate) struct SessionService {
-    /// Whether secrets in imported messages are masked if the import does not say.
-    pub masks_imports: bool,
+    /// What is kept of messages and outputs that are read from the files of other programs.
+    pub capture: Capture,
     pub table: Arc<SessionTable>,
     pub archive: Arc<ArchiveHandle>,
     pub stores: Arc<Stores>,
@@ -78,25 +79,22 @@ pub(crate) struct Opening {
     pub model: Option<String>,
     /// The model's window in tokens, at least 1.
     pub context_length: Option<u64>,
+    /// The folder that the agent works in.
+    pub cwd: Option<String>,
+    /// The branch of the folder's repository.
+    pub branch: Option<String>,
     /// Whether its messages stay on this host. Once set, this remains.
     pub is_host_bound: bool,
+    /// Whether its messages and outputs are read from the files of another program. Once set, this remains.
+    pub is_captured: bool,
 }
 
 impl SessionService {
     /// Opens a session.
     pub(crate) async fn open(&self, caller: &Caller, opening: Opening) -> Outcome<Opened> {
-        check_id(&opening.session)?;
-        names::check_all(&[
-            ("agent", opening.agent.as_ref()),
-            ("parent", opening.parent.as_ref()),
-            ("title", opening.title.as_ref()),
-            ("model", opening.model.as_ref()),
-        ])?;
-        if opening.context_length == Some(0) {
-            return Err(Error::param("context_length", "must be at least 1"));
-        }
-        let (model, context_length) = (opening.model.clone(), opening.context_length);
-        let (title, agent) = (opening.title.clone(), opening.agent.clone());
+        check_names(&opening)?;
+        let (named, said) = self.known_of(opening.clone(), opening.is_captured);
+        let opening = Opening { title: named.title.clone(), ..opening };
         let is_host_bound = opening.is_host_bound;
         let Opened { session, resumed, moved_from } =
             match self.find(caller, &opening.session, SessionAccess::Open).await? {
@@ -112,12 +110,11 @@ impl SessionService {
                 }
             };
         let configuring = session.configuring.lock().await;
-        if resumed && (title.is_some() || agent.is_some()) {
-            self.archive.name_session(session.id.clone(), title, agent).await?;
-        }
-        if resumed && (model.is_some() || context_length.is_some()) {
-            let said = SessionSettings { model, context_length, ..SessionSettings::default() };
-            self.say(&session, said).await?;
+        if resumed {
+            self.archive.name_session(session.id.clone(), named).await?;
+            if said.clone().over(session.settings()) != session.settings() {
+                self.say(&session, said).await?;
+            }
         }
         if resumed && is_host_bound && session.settings().host_bound != Some(true) {
             self.say(&session, SessionSettings { host_bound: Some(true), ..SessionSettings::default() }).await?;
@@ -125,6 +122,34 @@ impl SessionService {
         }
         drop(configuring);
         Ok(Opened { session, resumed, moved_from })
+    }
+
+    /// Stores what is known of a session, which must have been opened or imported. A closed one stays closed.
+    pub(crate) async fn update(&self, caller: &Caller, update: Opening) -> Outcome<()> {
+        check_names(&update)?;
+        let session = self.opened(caller, &update.session).await?;
+        let _alone = session.configuring.lock().await;
+        let is_captured = session.settings().captured == Some(true);
+        let (named, said) = self.known_of(update, is_captured);
+        self.archive.name_session(session.id.clone(), named).await?;
+        if said.clone().over(session.settings()) != session.settings() {
+            self.say(&session, said).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the names and settings of a session that a request gives.
+    fn known_of(&self, opening: Opening, is_captured: bool) -> (SessionNames, SessionSettings) {
+        let Opening { title, agent, cwd, branch, model, context_length, .. } = opening;
+        let title = title.map(|title| if is_captured { self.capture.text(&title).into_owned() } else { title });
+        let captured = is_captured.then_some(true);
+        let said = SessionSettings { model, context_length, captured, ..SessionSettings::default() };
+        (SessionNames { title, agent, cwd, branch }, said)
+    }
+
+    /// Returns what is kept of a session's messages and outputs; `None` if they are kept as they are.
+    pub(crate) fn capture_of(&self, session: &Session) -> Option<Capture> {
+        (session.settings().captured == Some(true)).then_some(self.capture)
     }
 
     /// Adds settings to those of a session, whose `configuring` lock the caller holds. Returns the earlier settings.
@@ -347,6 +372,7 @@ impl SessionService {
             model: opening.model,
             context_length: opening.context_length,
             host_bound: stays.then_some(true),
+            captured: opening.is_captured.then_some(true),
             ..SessionSettings::default()
         };
         let settings = self.settled(&SessionSettings::default(), said).await?;
@@ -354,6 +380,8 @@ impl SessionService {
             agent: opening.agent,
             parent: opening.parent,
             title: opening.title,
+            cwd: opening.cwd,
+            branch: opening.branch,
             settings: Some(settings.text()),
             snapshot,
             ..SessionRow::new(opening.session, profile, unix_now())
@@ -375,6 +403,22 @@ impl SessionService {
 
 fn no_session(id: &str) -> Error {
     Error::NotFound(format!("there is no session {id:?}; session.list has those there are"))
+}
+
+fn check_names(opening: &Opening) -> Outcome<()> {
+    check_id(&opening.session)?;
+    names::check_all(&[
+        ("agent", opening.agent.as_ref()),
+        ("parent", opening.parent.as_ref()),
+        ("title", opening.title.as_ref()),
+        ("model", opening.model.as_ref()),
+        ("branch", opening.branch.as_ref()),
+    ])?;
+    opening.cwd.as_ref().map_or(Ok(()), |cwd| names::check_path("cwd", cwd))?;
+    if opening.context_length == Some(0) {
+        return Err(Error::param("context_length", "must be at least 1"));
+    }
+    Ok(())
 }
 
 fn check_id(id: &str) -> Outcome<()> {

@@ -95,6 +95,8 @@ session_settings! {
     redact: bool,
     /// Whether its messages and outputs stay on this host.
     host_bound: bool,
+    /// Whether its messages and outputs are read from the files of another program.
+    captured: bool,
     /// The number of hosts that have had it, including this one.
     moves: u64,
 }

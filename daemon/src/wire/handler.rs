@@ -114,6 +114,7 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
             session::resume_target(services, params).await.map(Reply::SessionResumeTarget)
         }
         Request::SessionNextTitle(params) => session::next_title(services, params).await.map(Reply::SessionNextTitle),
+        Request::SessionUpdate(params) => session::update(services, caller, params).await.map(Reply::SessionUpdate),
         Request::SessionLock(params) => session::lock(services, caller, params).await.map(Reply::SessionLock),
         Request::SessionUnlock(params) => session::unlock(services, params).await.map(Reply::SessionUnlock),
         Request::SessionLockHolder(params) => {

@@ -125,7 +125,7 @@ impl Services {
             events: events.clone(),
             sharing: Arc::clone(&sharing),
             turns: Turns::default(),
-            masks_imports: config.archive.redact,
+            capture: herma_context::Capture { masks: config.archive.redact },
         });
         let indexer = Arc::new(RecallIndexer {
             notes: Arc::clone(&notes),

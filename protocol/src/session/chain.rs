@@ -44,6 +44,12 @@ pub struct Row {
     pub cwd: Option<String>,
     /// The file of another program from which it was imported.
     pub source: Option<String>,
+    /// The branch of the working directory's repository; absent if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The model's window in tokens; absent if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_length: Option<u64>,
 }
 
 /// Params of `session.show`.

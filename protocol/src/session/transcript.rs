@@ -1,5 +1,7 @@
 //! `session.append` and `session.remove`: store and remove a session's messages.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
@@ -26,6 +28,9 @@ pub struct AppendParams {
 pub struct AppendResult {
     /// Position of the next message.
     pub position: u64,
+    /// The masked secrets of a captured session by kind; absent if there was none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub secrets: BTreeMap<String, u64>,
 }
 
 /// Params of `session.remove`.

@@ -311,6 +311,7 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
         Method::SessionNextTitle => sessions::next_title(talk),
         Method::SessionLock => sessions::lock(talk),
         Method::SessionUnlock => sessions::unlock(talk),
+        Method::SessionUpdate => sessions::update(talk),
         Method::SessionLockHolder => sessions::lock_holder(talk),
         Method::SessionRemove => sessions::remove(talk),
         Method::SessionUsage => sessions::usage(talk),

@@ -34,13 +34,21 @@ enum Item {
 
 /// Returns the rows for a list. Rows that are newer than the list are kept. `with_context` has the keys of rows to
 /// which Claude Code attached herma's context. These rows are rebuilt, because the new window gets the context again.
+/// `kept` returns a text as herma keeps it, which is how the list has it.
 ///
 /// # Errors
 /// The reason why the rows would be no compaction, for the log.
-pub(super) fn rows(list: &[Value], rows: &Value, with_context: &[String]) -> Result<CompactedRows, String> {
+pub(super) fn rows(
+    list: &[Value],
+    rows: &Value,
+    with_context: &[String],
+    kept: &mut dyn FnMut(&str) -> String,
+) -> Result<CompactedRows, String> {
     let rows: Option<Vec<Row>> = rows.as_array().and_then(|rows| rows.iter().map(Row::read).collect());
     let rows = rows.filter(|rows| !rows.is_empty()).ok_or("the rows of the client are not rows with handles")?;
     let list: Vec<Message> = list.iter().map(Message::read).collect();
+    let mut rows = rows;
+    rows.iter_mut().for_each(|row| row.note_kept(&list, kept));
     let mut plan = RowPlan::new(&list, &rows);
     plan.add_missing_pairs(&rows);
     let planned: Vec<Value> = plan.items.iter().map(|item| plan.row(item, &rows, with_context)).collect();

@@ -13,6 +13,7 @@ use herma_client::{Client as Daemon, ClientError};
 use herma_transcripts::{ModelCall, Tally, TimedMessage, Transcript};
 use serde_json::Value;
 
+use super::facts::Facts;
 use super::state::State;
 use crate::agent::Agent;
 
@@ -47,8 +48,17 @@ pub(super) enum Reached {
     Rewritten,
 }
 
-/// Reads for at most `time`, but at least one part. The messages up to the state's position are stored by then. Calls
-/// of the model are added to `calls`.
+/// What a transcript has besides messages.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The calls of the model.
+    pub(super) calls: Vec<ModelCall>,
+    /// What the transcript says about its session.
+    pub(super) facts: Facts,
+}
+
+/// Reads for at most `time`, but at least one part. The messages up to the state's position are stored by then. What
+/// else was read is added to `found`.
 ///
 /// # Errors
 /// The file can't be read, or the daemon answers with an error.
@@ -56,7 +66,7 @@ pub(super) fn follow(
     daemon: &mut Daemon,
     followed: &TranscriptSource<'_>,
     state: &mut State,
-    calls: &mut Vec<ModelCall>,
+    found: &mut Found,
     time: Duration,
 ) -> Result<Reached, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", followed.path.display());
@@ -84,7 +94,8 @@ pub(super) fn follow(
         if !append(daemon, followed.session, state, &part.said)? {
             return Ok(Reached::Rewritten);
         }
-        calls.append(&mut part.calls);
+        found.calls.append(&mut part.calls);
+        found.facts = std::mem::take(&mut part.facts).over(std::mem::take(&mut found.facts));
         part.note(state);
         state.before = before(&mut own_file::open(followed.path).map_err(failed)?, state.offset).map_err(failed)?;
         if began.elapsed() >= time {
@@ -105,6 +116,7 @@ fn before(file: &mut File, offset: u64) -> std::io::Result<String> {
 struct Part {
     said: Vec<TimedMessage>,
     calls: Vec<ModelCall>,
+    facts: Facts,
     bytes: u64,
     ignored: Tally,
     reader: Box<dyn Transcript>,
@@ -131,8 +143,9 @@ impl Part {
         }
         let ignored = reader.ignored();
         let own = reader.sessions().iter_mut().find(|session| session.id == followed.name);
-        let (said, calls) = own.map(|session| (session.take().1, session.take_calls())).unwrap_or_default();
-        Ok(Self { said, calls, bytes, ignored, reader })
+        let taken = own.map(|session| (Facts::of(session), session.take().1, session.take_calls()));
+        let (facts, said, calls) = taken.unwrap_or_default();
+        Ok(Self { said, calls, facts, bytes, ignored, reader })
     }
 
     fn note(self, state: &mut State) {
@@ -175,7 +188,7 @@ fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[TimedMe
         messages: messages.clone(),
     };
     let failed = |error: ClientError| format!("session {session}: {error}");
-    let AppendResult { position } = match daemon.session_append(params(state)) {
+    let AppendResult { position, secrets } = match daemon.session_append(params(state)) {
         Err(ClientError::Rpc(error)) if error.kind == ErrorKind::Conflict => {
             let place = error.details.as_ref().and_then(|details| place(details.get()));
             let (generation, position) = place.ok_or_else(|| format!("session {session}: {}", error.message))?;
@@ -189,6 +202,10 @@ fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[TimedMe
         answer => answer.map_err(failed)?,
     };
     state.position = position;
+    for (kind, count) in secrets {
+        let masked = state.left_out.entry(format!("{kind}, masked")).or_default();
+        *masked = masked.saturating_add(count);
+    }
     Ok(true)
 }
 

@@ -8,7 +8,6 @@ use std::os::unix::process::parent_id;
 use std::path::Path;
 
 use herma_base::Settings;
-use herma_client::protocol::ErrorKind;
 use herma_client::protocol::constraint::{ListParams, Scope};
 use herma_client::protocol::daemon::PingParams;
 use herma_client::protocol::ledger::RecordParams;
@@ -16,10 +15,12 @@ use herma_client::protocol::output::AdmitParams;
 use herma_client::protocol::recall::StateParams;
 use herma_client::protocol::session::{CloseParams, OpenParams, RefreshParams, Snapshot};
 use herma_client::protocol::value::{Content, Size};
+use herma_client::protocol::{ErrorKind, limits};
 use herma_client::{Client as Daemon, ClientError, Codec};
 use serde_json::Value;
 
 use super::context::{self, WindowContext};
+use super::facts::shown;
 use super::ledger::Changes;
 use super::process::ProcessSession;
 use super::state::{self, CLEAR, COMPACT, Notes};
@@ -240,6 +241,8 @@ puts that right."
             agent: Some(self.agent.name().to_owned()),
             parent: parent.or(forked).as_deref().map(named),
             model: event.model.clone(),
+            cwd: event.value.get("cwd").and_then(Value::as_str).and_then(|cwd| shown(cwd, limits::PATH)),
+            captured: Some(true),
             ..OpenParams::default()
         };
         let opened = self.daemon.session_open(params).map_err(words)?;

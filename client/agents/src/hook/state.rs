@@ -10,6 +10,7 @@ use herma_base::own_file::{self, DiskError, Lock, append_to, make, remove, repla
 use herma_transcripts::{Progress, Repeats, SavedRepeats, SlashCommand};
 use serde::{Deserialize, Serialize};
 
+use super::facts::ToldFacts;
 use super::folder::{PROCESSES, folder, of_all};
 use super::handover::Handover;
 use crate::agent::Agent;
@@ -93,6 +94,8 @@ pub(super) struct State {
     pub(super) began: f64,
     /// The ledger has the definitions of the MCP server.
     pub(super) has_definitions: bool,
+    /// The facts about the session that the daemon has.
+    pub(super) told: ToldFacts,
     known: Vec<u64>,
     may_repeat: bool,
     records: Vec<u64>,

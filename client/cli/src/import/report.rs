@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use herma_base::out;
+use herma_client::protocol::session::import::ImportResult;
 use herma_transcripts::Tally;
 use serde::{Serialize, Serializer};
 
@@ -23,6 +24,8 @@ pub(in super::super) struct Report {
     messages: u64,
     /// The number of messages in which a secret was masked.
     pub(in super::super) masked: u64,
+    /// The masked secrets by kind.
+    secrets: BTreeMap<String, u64>,
     /// The number of skipped records, by kind.
     left_out: BTreeMap<String, u64>,
     /// The first problems.
@@ -82,9 +85,12 @@ impl Report {
         }
     }
 
-    /// Counts messages in which a secret was masked.
-    pub(super) fn masked(&mut self, messages: u64) {
-        self.masked += messages;
+    /// Counts what was masked.
+    pub(super) fn masked(&mut self, done: &ImportResult) {
+        self.masked += done.masked;
+        for (kind, count) in &done.secrets {
+            *self.secrets.entry(kind.clone()).or_default() += count;
+        }
     }
 
     pub(super) fn removed(&mut self, id: &str) {
@@ -140,9 +146,10 @@ impl Report {
             (if self.dry_run { "would be added" } else { "added" }, out::count_of(self.messages, "message")),
         ];
         if self.masked > 0 {
-            let words =
-                format!("secrets in {}; they stay in the program's own files", out::count_of(self.masked, "message"));
-            rows.push(("masked", words));
+            let kinds = self.secrets.iter().map(|(kind, count)| format!("{} × {kind}", out::thousands(*count)));
+            let kinds = kinds.collect::<Vec<_>>().join(", ");
+            let words = format!("{kinds} in {}", out::count_of(self.masked, "message"));
+            rows.push(("masked", format!("{words}; they stay in the program's own files")));
         }
         if live > 0 {
             rows.push((

@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use herma_base::kept::{hash, message, name};
 use herma_base::{CliContext, Common, Failure};
+use herma_client::protocol::ledger::Call;
 use herma_client::protocol::profile::CreateParams;
 use herma_client::protocol::session::chain::ShowParams;
 use herma_client::protocol::session::import::ImportParams;
-use herma_client::protocol::{ErrorKind, RpcError, limits};
+use herma_client::protocol::{ErrorKind, Json, RpcError, limits};
 use herma_client::{Client, ClientError};
-use herma_transcripts::{Session, TimedMessage};
+use herma_transcripts::{ModelCall, Session, TimedMessage};
 
 use self::growth::{batch, rewrote};
 use self::names::{profile, shown};
@@ -29,6 +30,9 @@ const BYTES: usize = 4 << 20;
 const ASKED: u32 = 40;
 /// See [`ASKED`].
 const PAUSE: Duration = Duration::from_millis(250);
+
+/// The most calls of the model in one request.
+const CALLS: usize = 5_000;
 
 /// The reason with which an imported session ends.
 const IMPORTED: &str = "imported";
@@ -200,7 +204,8 @@ impl<'a> Sink<'a> {
             known.profile = self.profile(transcript.cwd.as_deref());
         }
         let (is_new, before) = (known.messages == 0, known.messages);
-        let taken = self.send(path, transcript, new, &mut known)?;
+        let calls = self.calls(transcript);
+        let taken = self.send(path, transcript, new, calls, &mut known)?;
         self.report.session(&transcript.id, is_new, known.messages.saturating_sub(before));
         self.record.know(&transcript.id, known);
         Ok(taken)
@@ -212,13 +217,16 @@ impl<'a> Sink<'a> {
         path: &Path,
         transcript: &Session,
         new: &[TimedMessage],
+        mut calls: Vec<Call>,
         known: &mut ImportedSession,
     ) -> Result<ImportOutcome, Failure> {
         let mut rest = new;
         loop {
             let count = batch(rest);
             let (part, after) = rest.split_at(count);
-            let params = self.params(path, transcript, part, known);
+            let later = calls.split_off(calls.len().min(CALLS));
+            let sent = Some(std::mem::replace(&mut calls, later)).filter(|calls| !calls.is_empty());
+            let params = ImportParams { calls: sent, ..self.params(path, transcript, part, known) };
             if self.arguments.dry_run {
                 self.imagined.insert(name(&transcript.id, known.rewritten));
             }
@@ -233,10 +241,21 @@ impl<'a> Sink<'a> {
             }
             known.title.clone_from(&transcript.title);
             rest = after;
-            if rest.is_empty() {
+            if rest.is_empty() && calls.is_empty() {
                 return Ok(ImportOutcome::Done);
             }
         }
+    }
+
+    /// Returns the calls of the model that were read and not sent.
+    fn calls(&self, transcript: &mut Session) -> Vec<Call> {
+        let reported = |call: ModelCall| {
+            let usage = Json::parse(call.usage).ok()?;
+            let (provider, api_mode) = self.arguments.program.provider.unzip();
+            let (provider, api_mode) = (provider.map(str::to_owned), api_mode.map(str::to_owned));
+            Some(Call { id: call.id, time: call.time, model: call.model, provider, api_mode, usage })
+        };
+        transcript.take_calls().into_iter().filter_map(reported).collect()
     }
 
     fn params(
@@ -255,6 +274,9 @@ impl<'a> Sink<'a> {
             parent: transcript.parent.as_deref().map(named),
             title: transcript.title.as_deref().map(|title| shown(title, limits::NAME)),
             model: transcript.model.as_deref().map(|model| shown(model, limits::NAME)),
+            context_length: transcript.window,
+            branch: transcript.branch.as_deref().map(|branch| shown(branch, limits::NAME)),
+            calls: None,
             position: known.messages,
             messages: part.iter().filter_map(message).collect(),
             times: Some(part.iter().map(|said| said.time).collect()),
@@ -271,11 +293,11 @@ impl<'a> Sink<'a> {
                 Err(ClientError::Rpc(error)) if matches!(error.kind, ErrorKind::Busy | ErrorKind::Unavailable) => {
                     std::thread::sleep(PAUSE);
                 }
-                answer => return answer.map(|done| self.report.masked(done.masked)),
+                answer => return answer.map(|done| self.report.masked(&done)),
             }
         }
         let done = self.client(profile.as_ref())?.session_import(params)?;
-        self.report.masked(done.masked);
+        self.report.masked(&done);
         Ok(())
     }
 

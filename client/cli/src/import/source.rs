@@ -20,6 +20,8 @@ pub(super) struct Source {
     pub(super) has_file: fn(&str) -> bool,
     /// The format of the files.
     pub(super) format: Format,
+    /// The provider of its models and the form of their requests, as the ledger names them, if it says what calls used.
+    pub(super) provider: Option<(&'static str, &'static str)>,
 }
 
 /// The format of a file.
@@ -42,6 +44,7 @@ static SOURCES: [Source; 4] = [
         roots: |_| Ok(vec![folder("CLAUDE_CONFIG_DIR", ".claude")?.join("projects")]),
         has_file: |name| name.ends_with(".jsonl"),
         format: Format::Lines(|name| Box::new(claude_code::Reader::new(name))),
+        provider: Some(("anthropic", "anthropic_messages")),
     },
     Source {
         name: "codex",
@@ -52,6 +55,7 @@ static SOURCES: [Source; 4] = [
         },
         has_file: |name| name.ends_with(".jsonl"),
         format: Format::Lines(|name| Box::new(codex::Reader::new(name))),
+        provider: Some(("openai", "codex_responses")),
     },
     Source {
         name: "hermes",
@@ -59,6 +63,7 @@ static SOURCES: [Source; 4] = [
         roots: |home| Ok(vec![home.join("state.db")]),
         has_file: |name| name == "state.db",
         format: Format::Database,
+        provider: None,
     },
     Source {
         name: "chatgpt",
@@ -69,6 +74,7 @@ static SOURCES: [Source; 4] = [
         },
         has_file: |name| name.starts_with("conversations") && name.ends_with(".json"),
         format: Format::Export,
+        provider: None,
     },
 ];
 

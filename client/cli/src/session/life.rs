@@ -1,7 +1,9 @@
 //! `herma session open`, `snapshot`, `refresh`, `close`.
 
 use herma_base::{CliContext, Failure, out};
-use herma_client::protocol::session::{CloseParams, OpenParams, OpenResult, RefreshParams, Snapshot, SnapshotParams};
+use herma_client::protocol::session::{
+    CloseParams, OpenParams, OpenResult, RefreshParams, Snapshot, SnapshotParams, UpdateParams,
+};
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
@@ -24,9 +26,42 @@ pub(crate) struct Open {
     /// The model's window in tokens
     #[arg(long, value_name = "TOKENS")]
     context_length: Option<u64>,
+    /// The folder that the agent works in
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<String>,
+    /// The branch of the folder's repository
+    #[arg(long)]
+    branch: Option<String>,
     /// Share no messages and outputs of the session with other hosts
     #[arg(long)]
     host_bound: bool,
+    /// Keep no secrets and no private parts of its messages and outputs, as of those that hooks read
+    #[arg(long)]
+    captured: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "What is left out stays. A closed session stays closed.\n\nExample:\n  herma session update my-session --title \"The retry in the sync\""
+)]
+pub(crate) struct Update {
+    /// The session's id
+    session: String,
+    /// The title of the session
+    #[arg(long)]
+    title: Option<String>,
+    /// The model in use
+    #[arg(long)]
+    model: Option<String>,
+    /// The model's window in tokens
+    #[arg(long, value_name = "TOKENS")]
+    context_length: Option<u64>,
+    /// The folder that the agent works in
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<String>,
+    /// The branch of the folder's repository
+    #[arg(long)]
+    branch: Option<String>,
 }
 
 // The id of a session and nothing else.
@@ -54,8 +89,23 @@ pub(super) fn open(context: &CliContext<'_>, arguments: &Open) -> Result<(), Fai
         model: arguments.model.clone(),
         context_length: arguments.context_length,
         host_bound: arguments.host_bound.then_some(true),
+        cwd: arguments.cwd.clone(),
+        branch: arguments.branch.clone(),
+        captured: arguments.captured.then_some(true),
     })?;
     out::show(context.common, &result, opened)
+}
+
+pub(super) fn update(context: &CliContext<'_>, arguments: &Update) -> Result<(), Failure> {
+    context.connect()?.session_update(UpdateParams {
+        session: arguments.session.clone(),
+        title: arguments.title.clone(),
+        model: arguments.model.clone(),
+        context_length: arguments.context_length,
+        cwd: arguments.cwd.clone(),
+        branch: arguments.branch.clone(),
+    })?;
+    out::show(context.common, &json!({}), |_| format!("updated {}", arguments.session))
 }
 
 pub(super) fn snapshot(context: &CliContext<'_>, named: &Named) -> Result<(), Failure> {

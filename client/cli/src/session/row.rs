@@ -50,9 +50,13 @@ fn fields(row: &Row) -> String {
         ("model", &row.model),
         ("parent", &row.parent),
         ("folder", &row.cwd),
+        ("branch", &row.branch),
         ("imported from", &row.source),
     ];
     fields.extend(named.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))));
+    if let Some(window) = row.context_length {
+        fields.push(("window", format!("{} tokens", out::thousands(window))));
+    }
     if row.lineage_root != row.session {
         fields.push(("chain of", row.lineage_root.clone()));
     }

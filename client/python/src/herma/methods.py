@@ -47,6 +47,7 @@ EFFECTS: dict[str, Effect] = {
     "session.tip": Effect.READ,
     "session.resume_target": Effect.READ,
     "session.next_title": Effect.READ,
+    "session.update": Effect.WRITE,
     "session.lock": Effect.SAME,
     "session.unlock": Effect.WRITE,
     "session.lock_holder": Effect.READ,

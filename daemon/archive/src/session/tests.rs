@@ -51,9 +51,12 @@ fn a_title_and_an_agent_are_taken_where_they_are_named() {
         (None, None, (Some("work"), Some("b"))),
         (Some("rest"), Some("c"), (Some("rest"), Some("c"))),
     ] {
-        archive.name_session("s", title, agent).unwrap();
-        assert_eq!(named("s"), (expect.0.map(str::to_owned), expect.1.map(str::to_owned)), "{title:?} {agent:?}");
+        let [title, agent] = [title, agent].map(|name| name.map(str::to_owned));
+        let branch = title.clone();
+        archive.name_session("s", &SessionNames { title, agent, branch, cwd: None }).unwrap();
+        assert_eq!(named("s"), (expect.0.map(str::to_owned), expect.1.map(str::to_owned)), "{expect:?}");
     }
+    assert_eq!(archive.reader().session("s").unwrap().unwrap().branch.as_deref(), Some("rest"));
     assert_eq!(named("t"), before);
     assert_eq!(archive.reader().next_title("rest").unwrap(), "rest #2");
 }

@@ -1,11 +1,11 @@
-//! Removes the secrets of a message before other code splits it: a secret is recognised by the text around
+//! Changes the texts of a message before other code splits it: a secret is recognised by the text around
 //! it, and a part of a secret is not recognised at all.
 
 use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-use super::{REMOVED, Redaction};
+use super::Redaction;
 use crate::json::{self, Span, Splice};
 use crate::message::{Content, Message};
 
@@ -16,9 +16,20 @@ impl Redaction {
     /// Returns the message with the secrets of its text and its calls' arguments masked or removed. Without
     /// secrets it returns the same message. Other fields stay as they are.
     pub(crate) fn message(self, message: &Message) -> Message {
-        if self == Self::Off {
-            return message.clone();
-        }
+        if self == Self::Off { message.clone() } else { TextChange::message(&self, message) }
+    }
+}
+
+/// A change of texts, such as masking their secrets.
+pub(crate) trait TextChange {
+    /// Changes a text.
+    fn text<'t>(&self, text: &'t str) -> Cow<'t, str>;
+
+    /// Changes the value of a field that is secret by its name.
+    fn secret_value<'t>(&self, text: &'t str) -> Cow<'t, str>;
+
+    /// Changes the text of a message and the arguments of its calls. Returns the same message if nothing changes.
+    fn message(&self, message: &Message) -> Message {
         let splices: Vec<Splice> = message
             .tool_calls()
             .iter()
@@ -39,16 +50,16 @@ impl Redaction {
         }
     }
 
-    /// Returns the text of a message, each part redacted first by itself; `None` if nothing changes.
-    fn content(self, message: &Message) -> Option<String> {
+    /// Returns the text of a message, each part changed first by itself; `None` if nothing changes.
+    fn content(&self, message: &Message) -> Option<String> {
         let text = message.text();
         let clean = match message.content() {
             Content::List(parts) => {
                 let texts = parts.iter().filter_map(|part| part.text(message.raw()));
-                let texts: Vec<String> = texts.map(|text| self.apply(&text).into_owned()).collect();
-                self.apply(&texts.join("\n")).into_owned()
+                let texts: Vec<String> = texts.map(|text| self.text(&text).into_owned()).collect();
+                self.text(&texts.join("\n")).into_owned()
             }
-            _ => match self.apply(&text) {
+            _ => match self.text(&text) {
                 Cow::Borrowed(_) => return None,
                 Cow::Owned(clean) => clean,
             },
@@ -57,9 +68,9 @@ impl Redaction {
     }
 
     /// Returns the arguments of a call, still JSON if they were; `None` if nothing changes.
-    fn arguments(self, arguments: &str) -> Option<String> {
+    fn arguments(&self, arguments: &str) -> Option<String> {
         if serde_json::from_str::<IgnoredAny>(arguments).is_err() {
-            let clean = self.apply(arguments);
+            let clean = self.text(arguments);
             return (clean != arguments).then(|| clean.into_owned());
         }
         let bytes = arguments.as_bytes();
@@ -71,11 +82,8 @@ impl Redaction {
             let span = Span { start, end: at };
             let text = json::decode(span.slice(arguments));
             let is_key = bytes[at..].iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':');
-            let clean = match is_secret && !is_key && !text.is_empty() {
-                true if self == Self::Full => REMOVED.into(),
-                true => herma_guard::mask(&self.apply(&text)).into(),
-                false => self.apply(&text),
-            };
+            let is_secret_value = is_secret && !is_key && !text.is_empty();
+            let clean = if is_secret_value { self.secret_value(&text) } else { self.text(&text) };
             if clean != text {
                 splices.push(Splice { span, text: json::encode(&clean) });
             }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use herma_archive::engine::EngineRow;
 use herma_archive::list::{List, SessionOverview};
 use herma_archive::remove::Removed;
-use herma_archive::session::{SessionRow, SnapshotRow};
+use herma_archive::session::{SessionNames, SessionRow, SnapshotRow};
 use herma_archive::{Archive, ArchiveError, Reader};
 
 use super::{ArchiveHandle, Shared};
@@ -62,9 +62,12 @@ impl ArchiveHandle {
         self.post_if_in_use(move |archive| archive.touch(&id, unix_now()));
     }
 
-    /// Stores the title and the agent of a session, if they are given.
-    pub(crate) async fn name_session(&self, id: String, title: Option<String>, agent: Option<String>) -> Outcome<()> {
-        self.write_if_in_use(move |archive| archive.name_session(&id, title.as_deref(), agent.as_deref())).await
+    /// Stores names of a session, if any is given.
+    pub(crate) async fn name_session(&self, id: String, names: SessionNames) -> Outcome<()> {
+        if names == SessionNames::default() {
+            return Ok(());
+        }
+        self.write_if_in_use(move |archive| archive.name_session(&id, &names)).await
     }
 
     /// Stores the settings of a session.

@@ -2,13 +2,13 @@
 
 use herma_archive::import::{IMPORTED, Imported};
 use herma_archive::session::{SessionRow, SnapshotRow};
-use herma_context::Redaction;
+use herma_context::{Capture, CaptureCounts};
 
+use super::transcript::captured;
 use super::{SessionService, check_id};
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
-use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 use crate::service::settings::SessionSettings;
 
@@ -23,12 +23,16 @@ pub(crate) struct Importing {
     pub source: Option<String>,
     /// The folder that the agent worked in.
     pub cwd: Option<String>,
+    /// The branch of the folder's repository.
+    pub branch: Option<String>,
     /// The session that it continues or branches from.
     pub parent: Option<String>,
     /// A title for people.
     pub title: Option<String>,
     /// The model of the conversation.
     pub model: Option<String>,
+    /// The model's window in tokens, at least 1.
+    pub context_length: Option<u64>,
     /// Whether secrets are masked; `None` means as the configuration says.
     pub redact: Option<bool>,
 }
@@ -38,20 +42,24 @@ pub(crate) struct Importing {
 pub(crate) struct ImportedMessages {
     /// The position of the next message.
     pub position: u64,
-    /// The number of messages in which a secret was masked.
-    pub masked: u64,
+    /// What was left out of the new messages.
+    pub left_out: CaptureCounts,
 }
 
 impl Importing {
     fn check(&self) -> Outcome<()> {
         check_id(&self.session)?;
-        let Self { agent, parent, title, model, .. } = self;
+        let Self { agent, parent, title, model, branch, .. } = self;
         names::check_all(&[
             ("agent", agent.as_ref()),
             ("parent", parent.as_ref()),
             ("title", title.as_ref()),
             ("model", model.as_ref()),
+            ("branch", branch.as_ref()),
         ])?;
+        if self.context_length == Some(0) {
+            return Err(Error::param("context_length", "must be at least 1"));
+        }
         for (param, path) in [("source", &self.source), ("cwd", &self.cwd)] {
             path.as_ref().map_or(Ok(()), |path| names::check_path(param, path))?;
         }
@@ -60,7 +68,8 @@ impl Importing {
 
     /// Returns the row of a session that has ended and has no snapshot.
     fn row(self, profile: &str, started_at: f64, now: f64) -> SessionRow {
-        let settings = SessionSettings { model: self.model, ..SessionSettings::default() };
+        let Self { model, context_length, .. } = self;
+        let settings = SessionSettings { model, context_length, ..SessionSettings::default() };
         SessionRow {
             id: self.session,
             profile: profile.to_owned(),
@@ -75,6 +84,7 @@ impl Importing {
             end_reason: Some(IMPORTED.to_owned()),
             source: self.source,
             cwd: self.cwd,
+            branch: self.branch,
         }
     }
 }
@@ -99,17 +109,16 @@ impl SessionService {
         }
         self.profiles.existing(caller.profile())?;
         let now = unix_now();
-        let masks = of.redact.unwrap_or(self.masks_imports);
-        let title = of.title.map(|title| if masks { Redaction::On.apply(&title).into_owned() } else { title });
+        let capture = Capture { masks: of.redact.unwrap_or(self.capture.masks) };
+        let title = of.title.map(|title| capture.text(&title).into_owned());
         let of = Importing { title, ..of };
-        let (messages, masked) =
-            if masks { blocking("session.import", move || Ok(masked(messages))).await? } else { (messages, 0) };
+        let (messages, left_out) = captured("session.import", capture, messages).await?;
         let messages: Vec<(f64, String)> = at_times(&times, now, messages.len()).into_iter().zip(messages).collect();
         let started_at = messages.first().map_or(now, |(time, _)| *time);
         let id = of.session.clone();
         let row = of.row(caller.profile(), started_at, now);
         match self.archive.import(row, position, messages).await? {
-            Imported::Next(position) => Ok(ImportedMessages { position, masked }),
+            Imported::Next(position) => Ok(ImportedMessages { position, left_out }),
             Imported::Gap(next) => {
                 let words = format!("session {id:?} goes on at position {next}");
                 Err(Error::StalePosition { words, generation: 0, position: next })
@@ -122,17 +131,6 @@ impl SessionService {
             }
         }
     }
-}
-
-/// Masks the secrets in messages. Returns how many messages had one, too.
-fn masked(messages: Vec<String>) -> (Vec<String>, u64) {
-    let mut count = 0;
-    let masked = messages.into_iter().map(|text| {
-        let masked = Redaction::On.json(text.clone());
-        count += u64::from(masked != text);
-        masked
-    });
-    (masked.collect(), count)
 }
 
 /// Returns a time for each message: its own, else that of its predecessor, else the first known one, else `now`.

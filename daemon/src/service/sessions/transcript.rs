@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use herma_archive::transcript::Appended;
+use herma_context::{Capture, CaptureCounts};
 
 use super::SessionService;
 use crate::data::error::{Error, Outcome};
 use crate::data::numbers::to_u64;
+use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
 
 impl SessionService {
-    /// Appends messages as JSON texts. Returns the position of the next message.
+    /// Appends messages as JSON texts. Returns the position of the next message, and what was left out of these.
     pub(crate) async fn append(
         &self,
         caller: &Caller,
@@ -18,8 +20,12 @@ impl SessionService {
         generation: u64,
         position: u64,
         messages: Vec<String>,
-    ) -> Outcome<u64> {
+    ) -> Outcome<(u64, CaptureCounts)> {
         let session = self.ensure(caller, id).await?;
+        let (messages, left_out) = match self.capture_of(&session) {
+            Some(capture) => captured("session.append", capture, messages).await?,
+            None => (messages, CaptureCounts::default()),
+        };
         let (table, id) = (Arc::clone(&self.table), session.id.clone());
         // A removed session becomes a new one at the next request.
         let no_session = move || table.forget(&id);
@@ -28,7 +34,7 @@ impl SessionService {
         match self.archive.append(session.id.clone(), generation, position, messages, no_session).await? {
             Appended::Next(position) => {
                 self.compression.note_appended(&session, generation, bytes);
-                Ok(position)
+                Ok((position, left_out))
             }
             Appended::Conflict { generation: right, position: next } => {
                 let id = &session.id;
@@ -41,4 +47,21 @@ impl SessionService {
             }
         }
     }
+}
+
+/// Returns what is kept of messages from the files of another program.
+pub(super) async fn captured(
+    method: &'static str,
+    capture: Capture,
+    messages: Vec<String>,
+) -> Outcome<(Vec<String>, CaptureCounts)> {
+    if messages.is_empty() {
+        return Ok((messages, CaptureCounts::default()));
+    }
+    blocking(method, move || {
+        let mut left_out = CaptureCounts::default();
+        let kept = messages.into_iter().map(|message| capture.message(message, &mut left_out)).collect();
+        Ok((kept, left_out))
+    })
+    .await
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use herma_context::{Capture, CaptureCounts};
 use herma_guard::{CodeFile, Policy, RedactOptions, threat_message};
 use herma_protocol::guard::{Finding, RedactParams, RedactResult, ScanParams, ScanResult, Scope, Severity};
 
@@ -35,7 +36,21 @@ fn scan_now(policy: &Policy, params: &ScanParams) -> ScanResult {
 
 pub(super) async fn redact(services: &Services, params: RedactParams) -> Outcome<RedactResult> {
     let by_default = services.config.guard.redact;
-    blocking("guard.redact", move || Ok(redact_now(params, by_default))).await
+    let capture = services.sessions.capture;
+    blocking("guard.redact", move || {
+        Ok(match params.captured {
+            Some(true) => captured(capture, params.text),
+            _ => redact_now(params, by_default),
+        })
+    })
+    .await
+}
+
+/// Returns a text as captured messages keep it.
+fn captured(capture: Capture, text: Option<String>) -> RedactResult {
+    let mut left_out = CaptureCounts::default();
+    let text = text.map(|text| capture.counted(&text, &mut left_out).into_owned());
+    RedactResult { text, count: left_out.secrets.iter().map(|(_, count)| to_u64(count)).sum() }
 }
 
 fn redact_now(params: RedactParams, by_default: bool) -> RedactResult {

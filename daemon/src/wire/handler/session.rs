@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use herma_archive::session::SnapshotRow;
 use herma_protocol::session::{
-    CloseParams, CloseResult, OpenParams, OpenResult, RefreshParams, Revisions, Snapshot, SnapshotParams,
+    CloseParams, CloseResult, OpenParams, OpenResult, RefreshParams, Revisions, Snapshot, SnapshotParams, UpdateParams,
+    UpdateResult,
 };
 
 use herma_protocol::{Method, Prepared, Reply};
@@ -34,7 +35,10 @@ pub(super) async fn open(services: &Services, caller: &Caller, params: OpenParam
         title: params.title,
         model: params.model,
         context_length: params.context_length,
+        cwd: params.cwd,
+        branch: params.branch,
         is_host_bound: params.host_bound == Some(true),
+        is_captured: params.captured == Some(true),
     };
     let Opened { session, resumed, moved_from } = services.sessions.open(caller, opening).await?;
     Ok(OpenResult {
@@ -69,6 +73,13 @@ fn answer(frozen: &Frozen) -> Reply {
 
 pub(super) async fn refresh(services: &Services, caller: &Caller, params: &RefreshParams) -> Outcome<Snapshot> {
     Ok(wire(&services.sessions.refresh(caller, &params.session).await?.blocks))
+}
+
+pub(super) async fn update(services: &Services, caller: &Caller, params: UpdateParams) -> Outcome<UpdateResult> {
+    let UpdateParams { session, title, model, context_length, cwd, branch } = params;
+    let update = Opening { session, title, model, context_length, cwd, branch, ..Opening::default() };
+    services.sessions.update(caller, update).await?;
+    Ok(UpdateResult {})
 }
 
 pub(super) async fn close(services: &Services, caller: &Caller, params: CloseParams) -> Outcome<CloseResult> {

@@ -104,6 +104,16 @@ pub(super) fn next_title(talk: &mut Talk) {
     }
 }
 
+pub(super) fn update(talk: &mut Talk) {
+    talk.ask("session.update", json!({ "session": "s", "title": "nobody" }));
+    talk.ask("session.open", json!({ "session": "s", "cwd": "/a", "branch": "main", "captured": true }));
+    let named =
+        json!({ "session": "s", "title": "my <private>b</private>", "model": "m", "context_length": 9, "cwd": "/b" });
+    talk.ask("session.update", named);
+    talk.ask("session.show", json!({ "session": "s" }));
+    talk.ask("session.update", json!({ "session": "s", "context_length": 0 }));
+}
+
 pub(super) fn lock(talk: &mut Talk) {
     talk.ask("session.lock", json!({ "session": "s", "holder": "a" }));
     talk.ask("session.lock", json!({ "session": "s", "holder": "a", "ttl_s": 60.5 }));

@@ -33,6 +33,7 @@ fn open_params() -> session::OpenParams {
         model: Some("m-large".into()),
         context_length: Some(200_000),
         host_bound: Some(true),
+        ..session::OpenParams::default()
     }
 }
 
@@ -89,6 +90,7 @@ fn row() -> chain::Row {
         last_active: 1_790_000_899.75,
         cwd: Some("/home/me/herma".into()),
         source: Some("/home/me/.claude/projects/herma/1.jsonl".into()),
+        ..chain::Row::default()
     }
 }
 
@@ -99,7 +101,10 @@ pub(super) fn append() -> (Request, Reply) {
         position: 300,
         messages: vec![message(), message()],
     };
-    (Request::SessionAppend(params), Reply::SessionAppend(transcript::AppendResult { position: 302 }))
+    (
+        Request::SessionAppend(params),
+        Reply::SessionAppend(transcript::AppendResult { position: 302, ..Default::default() }),
+    )
 }
 
 pub(super) fn import() -> (Request, Reply) {
@@ -115,8 +120,12 @@ pub(super) fn import() -> (Request, Reply) {
         messages: vec![message(), message()],
         times: Some(vec![Some(1_790_000_000.25), Some(1_790_000_001.5)]),
         redact: Some(true),
+        ..Default::default()
     };
-    (Request::SessionImport(params), Reply::SessionImport(import::ImportResult { position: 302, masked: 4 }))
+    (
+        Request::SessionImport(params),
+        Reply::SessionImport(import::ImportResult { position: 302, masked: 4, ..Default::default() }),
+    )
 }
 
 pub(super) fn list() -> (Request, Reply) {
@@ -153,6 +162,18 @@ pub(super) fn lock() -> (Request, Reply) {
 pub(super) fn unlock() -> (Request, Reply) {
     let params = lock::UnlockParams { session: "s-1".into(), holder: "agent-7".into() };
     (Request::SessionUnlock(params), Reply::SessionUnlock(lock::LockResult { ok: true }))
+}
+
+pub(super) fn update() -> (Request, Reply) {
+    let params = session::UpdateParams {
+        session: "s-1".into(),
+        title: Some("Mend the søcket".into()),
+        model: Some("m-large".into()),
+        context_length: Some(200_000),
+        cwd: Some("/home/me/herma".into()),
+        branch: Some("main".into()),
+    };
+    (Request::SessionUpdate(params), Reply::SessionUpdate(session::UpdateResult {}))
 }
 
 pub(super) fn lock_holder() -> (Request, Reply) {

@@ -14,6 +14,8 @@ pub(super) struct Row {
     text: String,
     /// The text in the form used for comparisons.
     plain: String,
+    /// The same of the text as herma keeps it, if that differs.
+    kept: Option<String>,
     pub(super) calls: Vec<String>,
     pub(super) results: Vec<ToolResult>,
     /// The chars of the arguments of its calls.
@@ -39,11 +41,24 @@ impl Row {
             is_assistant: row.get("role").and_then(Value::as_str) == Some("assistant"),
             handle: row.get("handle")?.as_str()?.to_owned(),
             plain: plain(&text),
+            kept: None,
             text,
             calls: each("toolUses").filter_map(id).collect(),
             results: each("toolResults").filter_map(ToolResult::read).collect(),
             arguments: each("toolUses").filter_map(|one| one.get("input")).map(|input| input.to_string().len()).sum(),
         })
+    }
+
+    /// Notes the row's text as herma keeps it, if no message of the list has the text as it is.
+    pub(super) fn note_kept(&mut self, list: &[Message], kept: &mut dyn FnMut(&str) -> String) {
+        if self.is_words() && !list.iter().any(|message| message.plain == self.plain) {
+            self.kept = Some(plain(&kept(&self.text))).filter(|kept| *kept != self.plain);
+        }
+    }
+
+    /// Returns whether the row has only a text.
+    const fn is_words(&self) -> bool {
+        !self.plain.is_empty() && self.calls.is_empty() && self.results.is_empty()
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -155,8 +170,8 @@ impl Message {
             None if !self.calls.is_empty() => self.calls.iter().any(|id| row.calls.contains(id)),
             None => {
                 let is_same_role = row.is_assistant == (self.role == "assistant");
-                let is_words = row.calls.is_empty() && row.results.is_empty();
-                !self.text.is_empty() && is_same_role && is_words && row.plain == self.plain
+                let is_same_text = row.plain == self.plain || row.kept.as_ref() == Some(&self.plain);
+                !self.text.is_empty() && is_same_role && row.is_words() && is_same_text
             }
         }
     }

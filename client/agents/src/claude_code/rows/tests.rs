@@ -29,7 +29,8 @@ fn result(id: &str) -> Value {
 fn arranged(list: &[Value], all: &[Value]) -> Result<Vec<String>, String> {
     let name = |row: &Value| row.get("handle").or_else(|| row.get("text")).unwrap().as_str().unwrap().to_owned();
     let all: Vec<Value> = [user("0", &"long ".repeat(999))].iter().chain(all).cloned().collect();
-    rows(list, &json!(all), &[]).map(|rows| rows.rows.as_array().unwrap().iter().map(name).collect())
+    rows(list, &json!(all), &[], &mut str::to_owned)
+        .map(|rows| rows.rows.as_array().unwrap().iter().map(name).collect())
 }
 
 #[test]
@@ -106,13 +107,13 @@ fn a_short_result_is_a_new_row_with_the_others_of_its_round() {
         { "role": "user", "text": "and more", "toolUses": [], "toolResults": short },
     ]);
     assert_eq!(
-        rows(&list, &all, &[]).unwrap(),
+        rows(&list, &all, &[], &mut str::to_owned).unwrap(),
         CompactedRows { rows: expected, chars: 35, newest: 18_000 + 2_016, last: "x".into() }
     );
     // A row with a picture stays unchanged.
     let mut pictured = all.clone();
     pictured[2]["toolResults"][1]["result"] = json!([{ "type": "text", "text": "a" }, { "type": "image" }]);
-    assert_eq!(rows(&list, &pictured, &[]).unwrap().rows[2], json!({ "handle": "2" }));
+    assert_eq!(rows(&list, &pictured, &[], &mut str::to_owned).unwrap().rows[2], json!({ "handle": "2" }));
 }
 
 #[test]
@@ -145,18 +146,26 @@ fn rows_with_context_are_rebuilt() {
         { "role": "user", "text": "go on", "toolUses": [] },
         { "handle": "5" },
     ]);
-    let answer = rows(&list, &all, &with_context).unwrap();
+    let answer = rows(&list, &all, &with_context, &mut str::to_owned).unwrap();
     assert_eq!((answer.rows, answer.last), (expected, key("and this")));
+}
+
+#[test]
+fn a_row_is_found_by_its_text_as_herma_keeps_it() {
+    let all = json!([user("0", &"row ".repeat(500)), user("1", "take the key 1234"), user("2", "end")]);
+    let list = [said("user", "handoff"), said("user", "take the key ***"), said("user", "end")];
+    let answer = rows(&list, &all, &[], &mut |text: &str| text.replace("1234", "***")).unwrap();
+    assert_eq!(answer.rows.as_array().unwrap()[1..], [json!({ "handle": "1" }), json!({ "handle": "2" })]);
 }
 
 #[test]
 fn rows_that_are_not_much_smaller_are_refused() {
     let long = "row ".repeat(12_000);
     let all = json!([user("0", &long), user("1", &format!("{long}!")), user("2", "end")]);
-    let refused = |list: &[Value], all: &Value| rows(list, all, &[]).unwrap_err();
+    let refused = |list: &[Value], all: &Value| rows(list, all, &[], &mut str::to_owned).unwrap_err();
     let list = [said("user", &format!("{long}!")), said("user", "end")];
     assert!(refused(&list, &all).contains("48004 chars instead of 96004"), "{}", refused(&list, &all));
-    assert!(rows(&[said("user", "handoff"), said("user", "end")], &all, &[]).is_ok());
+    assert!(rows(&[said("user", "handoff"), said("user", "end")], &all, &[], &mut str::to_owned).is_ok());
     for odd in [json!(7), json!([]), json!([{ "role": "user", "text": "a" }]), Value::Null] {
         assert!(refused(&[said("user", "a")], &odd).contains("rows with handles"), "{odd}");
     }

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use herma_base::own_file;
+use herma_client::Client as Daemon;
 use herma_client::protocol::context::{CompressParams, ConfigureParams, ConstantsParams, Host};
+use herma_client::protocol::guard::RedactParams;
 use herma_client::protocol::value::{TextOrOff, TokensOrConfigured};
 use serde_json::{Value, json};
 
@@ -66,10 +68,11 @@ impl Session<'_> {
         self.await_newest(event);
         self.follow(event, LONG)?;
         let Some(list) = self.compress(event)? else { return Ok(()) };
-        let state = &mut self.notes.state;
-        let rows = self
-            .agent
-            .rows(&list, event.value.get("messages").unwrap_or(&Value::Null), &state.rows_with_context)
+        let Self { daemon, notes, agent, .. } = &mut *self;
+        let state = &mut notes.state;
+        let mut kept = |text: &str| kept_text(daemon, text);
+        let rows = agent
+            .rows(&list, event.value.get("messages").unwrap_or(&Value::Null), &state.rows_with_context, &mut kept)
             .map_err(|why| format!("the agent compacts by itself: {why}"))?;
         state.has_handoff = true;
         state.rows_with_context = vec![rows.last];
@@ -126,6 +129,12 @@ impl Session<'_> {
         outputs::previews(self.agent, &mut list);
         Ok(Some(list))
     }
+}
+
+/// Returns a text as the daemon keeps it. A daemon that can't tell keeps it as it is.
+fn kept_text(daemon: &mut Daemon, text: &str) -> String {
+    let params = RedactParams { text: Some(text.to_owned()), captured: Some(true), ..RedactParams::default() };
+    daemon.guard_redact(params).ok().and_then(|result| result.text).unwrap_or_else(|| text.to_owned())
 }
 
 /// Returns whether the last [`END`] bytes of a transcript contain a text.

@@ -14,8 +14,9 @@ use super::{Session, recorded, words};
 use crate::agent::Agent;
 use crate::event::{Event, EventName};
 use crate::hook::HookSender;
-use crate::hook::follow::{Reached, TranscriptSource, follow};
-use crate::hook::state::{self, Notes};
+use crate::hook::facts::Facts;
+use crate::hook::follow::{Found, Reached, TranscriptSource, follow};
+use crate::hook::state::{self, Notes, State};
 
 /// The time limit for a transcript at an ordinary event. The next event reads the rest.
 pub(super) const READING: Duration = Duration::from_millis(150);
@@ -121,10 +122,10 @@ fn keep(
     time: Duration,
     sender: &HookSender,
 ) -> Result<(), String> {
-    let mut calls = Vec::new();
+    let mut found = Found::default();
     let mut read = |notes: &mut Notes, daemon: &mut Daemon| {
         let session = session(agent, name, notes.state.rewritten);
-        follow(daemon, &TranscriptSource { agent, name, session: &session, path }, &mut notes.state, &mut calls, time)
+        follow(daemon, &TranscriptSource { agent, name, session: &session, path }, &mut notes.state, &mut found, time)
     };
     let mut reached = read(notes, daemon);
     if reached == Ok(Reached::Rewritten) {
@@ -134,8 +135,12 @@ fn keep(
         open(daemon, agent, session(agent, name, notes.state.rewritten), Some(before))?;
         reached = read(notes, daemon);
     }
-    if let Err(words) = record_calls(daemon, agent, session(agent, name, notes.state.rewritten), calls) {
-        sender.log(words);
+    let session = session(agent, name, notes.state.rewritten);
+    for told in [
+        record_calls(daemon, agent, session.clone(), found.calls),
+        tell_facts(daemon, session, found.facts, &mut notes.state),
+    ] {
+        told.unwrap_or_else(|words| sender.log(words));
     }
     notes.state.name = name.to_owned();
     notes.state.has_more = reached != Ok(Reached::End);
@@ -165,8 +170,18 @@ fn record_calls(daemon: &mut Daemon, agent: &dyn Agent, session: String, calls: 
     Ok(())
 }
 
+/// Stores what the transcript says about its session, if the daemon does not have it yet.
+fn tell_facts(daemon: &mut Daemon, session: String, facts: Facts, state: &mut State) -> Result<(), String> {
+    let mut told = state.told.clone();
+    let Some(params) = facts.news(session, &mut told) else { return Ok(()) };
+    daemon.session_update(params).map_err(|error| format!("what the session is: {error}"))?;
+    state.told = told;
+    Ok(())
+}
+
 /// Opens the session of a subagent or of a rewritten transcript, with its parent.
 fn open(daemon: &mut Daemon, agent: &dyn Agent, session: String, parent: Option<String>) -> Result<(), String> {
-    let params = OpenParams { session, agent: Some(agent.name().to_owned()), parent, ..OpenParams::default() };
+    let agent = Some(agent.name().to_owned());
+    let params = OpenParams { session, agent, parent, captured: Some(true), ..OpenParams::default() };
     daemon.session_open(params).map(drop).map_err(words)
 }

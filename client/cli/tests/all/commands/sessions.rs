@@ -64,6 +64,15 @@ fn chains_are_followed() {
 }
 
 #[test]
+fn what_is_known_of_a_session_is_sent() {
+    let fake = Fake::with_history(&[]);
+    let (code, out, error) = parts(&fake.herma(&["session", "update", "s", "--title", "Trip", "--branch", "main"]));
+    assert_eq!((code, out.as_str()), (0, "updated s\n"), "{error}");
+    let Some(Request::SessionUpdate(asked)) = fake.state().last.take() else { panic!("nothing was asked") };
+    assert_eq!((asked.title.as_deref(), asked.branch.as_deref(), asked.model), (Some("Trip"), Some("main"), None));
+}
+
+#[test]
 fn messages_are_appended_from_a_list_or_from_lines() {
     let fake = Fake::with_history(&[]);
     let file = fake.folder.path().join("messages");

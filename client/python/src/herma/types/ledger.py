@@ -5,10 +5,7 @@ Made by `generate` out of protocol/schema.json.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
-
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
+from typing import Literal, TypedDict
 
 LedgerChangeKind = Literal[
     "definitions",
@@ -20,25 +17,6 @@ LedgerChangeKind = Literal[
     "summary",
 ]
 """The kind of a change of a window."""
-
-
-class LedgerCall(TypedDict):
-    """A model call."""
-
-    id: str
-    """The call's id: 1 to 1,024 chars without control characters. A repeated id is recorded only
-    once.
-    """
-    time: float
-    """When the call was made, in Unix seconds."""
-    model: NotRequired[str | None]
-    """The model; the session's when absent."""
-    provider: NotRequired[str | None]
-    """The provider."""
-    api_mode: NotRequired[str | None]
-    """The protocol of the endpoint."""
-    usage: Any
-    """The provider's usage report, unchanged."""
 
 
 class LedgerChange(TypedDict):

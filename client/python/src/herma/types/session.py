@@ -5,13 +5,32 @@ Made by `generate` out of protocol/schema.json.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 UsageBy = Literal["session", "model", "agent", "day"]
 """What the rows of `session.usage` and `ledger.read` are grouped by."""
+
+
+class LedgerCall(TypedDict):
+    """A model call."""
+
+    id: str
+    """The call's id: 1 to 1,024 chars without control characters. A repeated id is recorded only
+    once.
+    """
+    time: float
+    """When the call was made, in Unix seconds."""
+    model: NotRequired[str | None]
+    """The model; the session's when absent."""
+    provider: NotRequired[str | None]
+    """The provider."""
+    api_mode: NotRequired[str | None]
+    """The protocol of the endpoint."""
+    usage: Any
+    """The provider's usage report, unchanged."""
 
 
 class Revisions(TypedDict):
@@ -28,6 +47,8 @@ class SessionAppend(TypedDict):
 
     position: int
     """Position of the next message."""
+    secrets: NotRequired[dict[str, int]]
+    """The masked secrets of a captured session by kind; absent if there was none."""
 
 
 class SessionId(TypedDict):
@@ -43,7 +64,11 @@ class SessionImport(TypedDict):
     position: int
     """Position of the next message."""
     masked: NotRequired[int]
-    """Number of messages in which a secret was masked; absent if there was none."""
+    """Number of messages in which a secret was masked or a private part left out; absent if there
+    was none.
+    """
+    secrets: NotRequired[dict[str, int]]
+    """The masked secrets by kind; absent if there was none."""
 
 
 class SessionList(TypedDict):
@@ -141,6 +166,10 @@ class SessionRow(TypedDict):
     """The working directory of the agent, if known."""
     source: str | None
     """The file of another program from which it was imported."""
+    branch: NotRequired[str]
+    """The branch of the working directory's repository; absent if unknown."""
+    context_length: NotRequired[int]
+    """The model's window in tokens; absent if unknown."""
 
 
 class SessionUsage(TypedDict):

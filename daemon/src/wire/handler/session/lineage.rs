@@ -77,5 +77,7 @@ fn row(shown: SessionOverview) -> Row {
         last_active,
         cwd: row.cwd,
         source: row.source,
+        branch: row.branch,
+        context_length: settings.context_length,
     }
 }

@@ -1,5 +1,8 @@
 //! `session.append`, `session.import` and `session.remove`.
 
+use std::collections::BTreeMap;
+
+use herma_guard::SecretCounts;
 use herma_protocol::Json;
 use herma_protocol::session::import::{ImportParams, ImportResult};
 use herma_protocol::session::transcript::{AppendParams, AppendResult, RemoveParams, RemoveResult};
@@ -8,6 +11,7 @@ use crate::data::error::Outcome;
 use crate::data::numbers::to_u64;
 use crate::service::caller::Caller;
 use crate::service::sessions::Importing;
+use crate::wire::handler::ledger::reported;
 use crate::wire::services::Services;
 
 pub(in crate::wire::handler) async fn append(
@@ -17,8 +21,8 @@ pub(in crate::wire::handler) async fn append(
 ) -> Outcome<AppendResult> {
     let AppendParams { session, generation, position, messages } = params;
     let messages: Vec<String> = messages.into_iter().map(Json::into_text).collect();
-    let position = services.sessions.append(caller, &session, generation, position, messages).await?;
-    Ok(AppendResult { position })
+    let (position, kept) = services.sessions.append(caller, &session, generation, position, messages).await?;
+    Ok(AppendResult { position, secrets: by_kind(&kept.secrets) })
 }
 
 pub(in crate::wire::handler) async fn import(
@@ -26,11 +30,20 @@ pub(in crate::wire::handler) async fn import(
     caller: &Caller,
     params: ImportParams,
 ) -> Outcome<ImportResult> {
-    let ImportParams { session, agent, source, cwd, parent, title, model, position, messages, times, redact } = params;
-    let of = Importing { session, agent, source, cwd, parent, title, model, redact };
+    let ImportParams { session, agent, source, cwd, branch, parent, title, model, context_length, .. } = params;
+    let ImportParams { position, messages, times, redact, calls, .. } = params;
+    let (imported_session, imported_model) = (session.clone(), model.clone());
+    let of = Importing { session, agent, source, cwd, branch, parent, title, model, context_length, redact };
     let messages = messages.into_iter().map(Json::into_text).collect();
     let imported = services.sessions.import(caller, of, position, messages, times.unwrap_or_default()).await?;
-    Ok(ImportResult { position: imported.position, masked: imported.masked })
+    let calls = calls.unwrap_or_default().into_iter().map(reported).collect();
+    services.ledger.record_imported(imported_session, calls, imported_model).await?;
+    let masked = to_u64(imported.left_out.messages);
+    Ok(ImportResult { position: imported.position, masked, secrets: by_kind(&imported.left_out.secrets) })
+}
+
+fn by_kind(secrets: &SecretCounts) -> BTreeMap<String, u64> {
+    secrets.iter().map(|(kind, count)| (kind.name().to_owned(), to_u64(count))).collect()
 }
 
 pub(in crate::wire::handler) async fn remove(

@@ -71,6 +71,7 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
         Request::SessionShow(_) => Reply::SessionShow(session()),
         Request::SessionTip(params) => Reply::SessionTip(SessionId { session: format!("{}-tip", params.session) }),
         Request::SessionResumeTarget(params) => Reply::SessionResumeTarget(SessionId { session: params.session }),
+        Request::SessionUpdate(_) => Reply::SessionUpdate(herma_client::protocol::session::UpdateResult {}),
         Request::SessionNextTitle(params) => {
             Reply::SessionNextTitle(NextTitleResult { title: format!("{} #2", params.title) })
         }
@@ -80,11 +81,11 @@ pub(super) fn answer(request: Request) -> Result<Reply, RpcError> {
         }
         Request::SessionAppend(params) => {
             let count = u64::try_from(params.messages.len()).unwrap();
-            Reply::SessionAppend(AppendResult { position: params.position + count })
+            Reply::SessionAppend(AppendResult { position: params.position + count, ..Default::default() })
         }
         Request::SessionImport(params) => {
             let count = u64::try_from(params.messages.len()).unwrap();
-            Reply::SessionImport(ImportResult { position: params.position + count, masked: 0 })
+            Reply::SessionImport(ImportResult { position: params.position + count, ..Default::default() })
         }
         Request::SessionLock(params) => Reply::SessionLock(LockResult { ok: params.holder == "me" }),
         Request::SessionUnlock(params) => Reply::SessionUnlock(LockResult { ok: params.holder == "me" }),

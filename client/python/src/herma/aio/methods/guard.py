@@ -42,9 +42,16 @@ class Guard:
         force: bool | None = None,
         code: bool | None = None,
         enabled: bool | None = None,
+        captured: bool | None = None,
         **options: Unpack[t.Options],
     ) -> t.GuardRedact:
         """Masks secrets in a text."""
-        params: Mapping[str, Any] = {"text": text, "force": force, "code": code, "enabled": enabled}
+        params: Mapping[str, Any] = {
+            "text": text,
+            "force": force,
+            "code": code,
+            "enabled": enabled,
+            "captured": captured,
+        }
         result: t.GuardRedact = await self._call("guard.redact", params, options)
         return result

@@ -34,6 +34,9 @@ class Session:
         model: str | None = None,
         context_length: int | None = None,
         host_bound: bool | None = None,
+        cwd: str | None = None,
+        branch: str | None = None,
+        captured: bool | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.SessionOpen:
         """Opens a session. Its snapshot never changes afterwards; `context_length` is in tokens."""
@@ -45,6 +48,9 @@ class Session:
             "model": model,
             "context_length": context_length,
             "host_bound": host_bound,
+            "cwd": cwd,
+            "branch": branch,
+            "captured": captured,
         }
         result: t.SessionOpen = self._call("session.open", params, options)
         return result
@@ -135,6 +141,32 @@ class Session:
         result: t.SessionNextTitle = self._call("session.next_title", params, options)
         return result
 
+    def update(
+        self,
+        *,
+        session: str,
+        title: str | None = None,
+        model: str | None = None,
+        context_length: int | None = None,
+        cwd: str | None = None,
+        branch: str | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.Empty:
+        """Sets the title, model, window, folder and branch of a session.
+
+        NotFound for one that was never opened.
+        """
+        params: Mapping[str, Any] = {
+            "session": session,
+            "title": title,
+            "model": model,
+            "context_length": context_length,
+            "cwd": cwd,
+            "branch": branch,
+        }
+        result: t.Empty = self._call("session.update", params, options)
+        return result
+
     def lock(
         self,
         *,
@@ -203,7 +235,10 @@ class Session:
         parent: str | None = None,
         title: str | None = None,
         model: str | None = None,
+        context_length: int | None = None,
+        branch: str | None = None,
         times: List[float | None] | None = None,
+        calls: List[t.LedgerCall] | None = None,
         redact: bool | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.SessionImport:
@@ -216,9 +251,12 @@ class Session:
             "parent": parent,
             "title": title,
             "model": model,
+            "context_length": context_length,
+            "branch": branch,
             "position": position,
             "messages": messages,
             "times": times,
+            "calls": calls,
             "redact": redact,
         }
         result: t.SessionImport = self._call("session.import", params, options)
