@@ -15,6 +15,7 @@ pub(crate) mod outputs;
 pub(crate) mod recall;
 pub(crate) mod recall_index;
 pub(crate) mod retention;
+pub(crate) mod scrub;
 pub(crate) mod session;
 pub(crate) mod session_locks;
 pub(crate) mod sessions;

@@ -1,5 +1,7 @@
 //! Params and results of the guard.
 
+pub mod scrub;
+
 use serde::{Deserialize, Serialize};
 
 /// How many patterns a scan uses; each scope includes the ones before it.
@@ -81,6 +83,16 @@ pub struct RedactParams {
     /// are masked as `archive.redact` in the configuration says. The other params have no effect then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured: Option<bool>,
+}
+
+/// The number of masked secrets of a kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SecretCount {
+    /// The kind, such as `key`.
+    pub kind: String,
+    /// The number.
+    pub count: u64,
 }
 
 /// Result of `guard.redact`.

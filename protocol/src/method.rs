@@ -83,6 +83,8 @@ macro_rules! for_each_method {
             GuardScan guard_scan "guard.scan" read none guard::ScanParams => guard::ScanResult;
             /// Masks secrets in a text.
             GuardRedact guard_redact "guard.redact" read none guard::RedactParams => guard::RedactResult;
+            /// Masks the secrets in what was kept before, a part with each call; `cursor` says where to go on.
+            GuardScrub guard_scrub "guard.scrub" write none guard::scrub::ScrubParams => guard::scrub::ScrubResult;
             /// Sets the topics of this connection's notifications; an empty list ends them.
             Subscribe subscribe "subscribe" read none daemon::SubscribeParams => daemon::SubscribeResult;
             /// Returns the changes before revision `before`, newest first; `limit` is 1 to 1,000 (50).

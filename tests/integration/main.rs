@@ -60,6 +60,7 @@ mod recall;
 mod retention;
 mod rewriting;
 mod running;
+mod scrub;
 mod service;
 mod sessions;
 mod setup;

@@ -20,6 +20,7 @@ mod output;
 mod profile;
 mod program;
 mod recall;
+mod scrub;
 mod service;
 mod session;
 mod setup;

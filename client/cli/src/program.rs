@@ -16,7 +16,7 @@ use herma_client::protocol::daemon::PingParams;
 use crate::named::Access;
 use crate::{
     compress, config, constraint, context, daemon, doctor, files, guard, import, memory, named, output, profile,
-    recall, service, session, setup, shared, top, trajectory, usage, watch,
+    recall, scrub, service, session, setup, shared, top, trajectory, usage, watch,
 };
 
 /// Memory, tool outputs and shorter conversations for several agents at once.
@@ -87,6 +87,8 @@ pub(crate) enum Command {
     /// Scan a text for threats, or mask its secrets
     #[command(subcommand)]
     Guard(guard::Command),
+    /// Mask the secrets in what was kept before
+    Scrub(scrub::Arguments),
     /// Check for problems with herma, and show how to fix them
     #[command(
         after_help = "Looks at permissions, the socket, locks and who holds them, stores and journals, the archive, disk space,\nthe configuration and what it names. Exit code 1 when something does not work.\n\nExamples:\n  herma doctor\n  herma doctor --json | jq '.findings[] | select(.state != \"ok\")'"
@@ -235,6 +237,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Constraint(command) => constraint::run(&context, command),
         Command::Trajectory(command) => trajectory::run(&context, command),
         Command::Guard(command) => guard::run(&context, command),
+        Command::Scrub(arguments) => scrub::run(&context, arguments),
         Command::Hermes(command) => hermes::run(&context, command),
         Command::Hooks(command) => hooks::run(&context, command),
         Command::Service(command) => service::run(&context, command),

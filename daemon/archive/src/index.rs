@@ -237,8 +237,37 @@ impl Document<'_> {
     }
 }
 
+/// An indexed message.
+pub(crate) struct Indexed {
+    id: i64,
+    profile: String,
+    time: f64,
+    session: i64,
+}
+
+impl Indexed {
+    /// Returns a message that is in the index; `None` if it is not.
+    pub(crate) fn message(connection: &Connection, id: i64) -> Result<Option<Self>, ArchiveError> {
+        let mut query = connection.prepare_cached(
+            "SELECT document.profile, document.time, message_row.session
+             FROM document JOIN message_row USING (id) WHERE document.id = ?1",
+        )?;
+        let read =
+            |row: &rusqlite::Row<'_>| Ok(Self { id, profile: row.get(0)?, time: row.get(1)?, session: row.get(2)? });
+        Ok(query.query_row([id], read).optional()?)
+    }
+
+    /// Indexes another text of the message in the place of the old one.
+    pub(crate) fn replace(&self, connection: &Connection, body: &str) -> Result<(), ArchiveError> {
+        forget(connection, &[self.id])?;
+        let (text, kind) = (searched(body), Kind::Message);
+        let Self { id, ref profile, time, session } = *self;
+        Document { id, kind, profile, time, session: Some(session), tokens: token::tokens(&text) }.insert(connection)
+    }
+}
+
 /// Indexes memory texts with these ids that are not in the index. A file whose index was rebuilt has such texts.
-fn index_memories(transaction: &Connection, after: i64, to: i64) -> Result<(), ArchiveError> {
+pub(crate) fn index_memories(transaction: &Connection, after: i64, to: i64) -> Result<(), ArchiveError> {
     let mut query = transaction.prepare_cached(
         "SELECT memory_text.id, profile, time, session_key.key, text
          FROM memory_text LEFT JOIN session_key ON session_key.id = memory_text.session

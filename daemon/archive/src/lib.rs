@@ -37,6 +37,7 @@ mod query;
 pub mod remove;
 pub mod removed;
 mod schema;
+pub mod scrub;
 pub mod search;
 pub mod session;
 pub mod snippet;

@@ -138,6 +138,12 @@ fn without_merges<T>(
     deleted
 }
 
+/// Notes that words of the index and bytes of the log are to be forgotten.
+pub(crate) fn begin_forgetting(transaction: &Connection) -> Result<(), ArchiveError> {
+    transaction.execute(BEGIN_STAGE, [BEGIN])?;
+    Ok(())
+}
+
 /// Removes a session, and notes what is still to be removed from the index and the log.
 fn remove(transaction: &Connection, id: &str) -> Result<Removed, ArchiveError> {
     let mut removed = Removed::default();

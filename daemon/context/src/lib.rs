@@ -97,6 +97,6 @@ use pattern::pattern;
 
 pub use constants::{Constants, constants};
 pub use message::{Message, MessageError, Role, ToolCall};
-pub use redaction::{Capture, CaptureCounts, Redaction};
+pub use redaction::{Capture, CaptureCounts, Redaction, Scrub};
 pub use settings::{Budgets, Detail, Engine, Host, MIN_CONTEXT, RawSettings, Settings, SettingsError};
 pub use usage::Usage;

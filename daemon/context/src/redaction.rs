@@ -12,7 +12,7 @@ use self::message::TextChange;
 use crate::message::Message;
 use crate::pattern::Pattern;
 
-pub use self::capture::{Capture, CaptureCounts};
+pub use self::capture::{Capture, CaptureCounts, Scrub};
 
 /// The replacement for a secret that is removed entirely.
 const REMOVED: &str = "[REDACTED]";

@@ -26,9 +26,10 @@ pub use finding::{Finding, FindingId, Severity};
 pub use ids::UnknownFinding;
 pub use message::threat_message;
 pub use policy::{Policy, Treatment};
-pub use private::without_private;
+pub use private::{private_parts, without_private};
 pub use redact::{
-    CodeFile, MaskStyle, RedactOptions, Redacted, SecretCounts, SecretKind, is_secret_field, mask, redact,
+    CodeFile, MaskStyle, NamedValues, RedactOptions, Redacted, SecretCounts, SecretKind, is_secret_field, mask, redact,
+    redact_each,
 };
 pub use scan::{first_threat_message, scan};
 pub use scope::{Scope, UnknownScope};

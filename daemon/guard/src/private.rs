@@ -1,6 +1,7 @@
 //! Parts of a text that a person marked as private: `<private>…</private>`.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// The tags, in lower case; a text may have them in any case.
 const OPENING: &str = "<private>";
@@ -13,21 +14,30 @@ const REPLACEMENT: &str = "[private]";
 /// Replaces each `<private>…</private>` by `[private]`. A part goes to the tag that closes it; if a tag within it is
 /// never closed, it goes to the last closing tag before the next part. A tag that nothing closes is ordinary text.
 pub fn without_private(text: &str) -> Cow<'_, str> {
-    let mut openings = tags(text, OPENING).peekable();
-    let mut closings = tags(text, CLOSING).peekable();
     let mut clean = String::new();
     let mut copied = 0;
-    while let Some(start) = openings.next() {
-        let Some(end) = part_end(start, &mut openings, &mut closings) else { break };
-        clean.push_str(&text[copied..start]);
+    for part in private_parts(text) {
+        clean.push_str(&text[copied..part.start]);
         clean.push_str(REPLACEMENT);
-        copied = end;
+        copied = part.end;
     }
     if copied == 0 {
         return Cow::Borrowed(text);
     }
     clean.push_str(&text[copied..]);
     Cow::Owned(clean)
+}
+
+/// Returns where the private parts of a text are, tags included, in ascending order.
+pub fn private_parts(text: &str) -> Vec<Range<usize>> {
+    let mut openings = tags(text, OPENING).peekable();
+    let mut closings = tags(text, CLOSING).peekable();
+    let mut parts = Vec::new();
+    while let Some(start) = openings.next() {
+        let Some(end) = part_end(start, &mut openings, &mut closings) else { break };
+        parts.push(start..end);
+    }
+    parts
 }
 
 /// Returns where a tag is, in any case.

@@ -17,6 +17,7 @@ mod json_field;
 mod jwt;
 mod key_prefix;
 mod masked_remains;
+mod named_value;
 mod pem;
 mod phone;
 mod secret_kind;
@@ -41,6 +42,18 @@ pub struct RedactOptions {
     pub code: CodeFile,
     /// How much of a secret stays visible.
     pub shown: MaskStyle,
+    /// Whether random values count as secrets by their names alone.
+    pub names: NamedValues,
+}
+
+/// Which values count as secrets by the names before them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum NamedValues {
+    /// Those of variables in capitals, and of fields with an exact name.
+    #[default]
+    Exact,
+    /// Also random values under any name that ends like one of a secret, such as `datadog_token`.
+    Any,
 }
 
 /// How much of a secret stays visible in the text.
@@ -110,9 +123,11 @@ struct Pass {
 enum Texts {
     Any,
     NoCode,
+    /// Those in which random values count by their names.
+    Named,
 }
 
-const PASSES: [Pass; 11] = [
+const PASSES: [Pass; 12] = [
     Pass::new(SecretKind::MaskedBefore, masked_remains::edits, Texts::Any),
     Pass::new(SecretKind::Key, key_prefix::edits, Texts::Any),
     Pass::new(SecretKind::Assignment, assignment::edits, Texts::NoCode),
@@ -123,6 +138,7 @@ const PASSES: [Pass; 11] = [
     Pass::new(SecretKind::Password, database_url::edits, Texts::Any),
     Pass::new(SecretKind::Jwt, jwt::edits, Texts::Any),
     Pass::new(SecretKind::FormField, form::edits, Texts::Any),
+    Pass::new(SecretKind::NamedValue, named_value::edits, Texts::Named),
     Pass::new(SecretKind::Phone, phone::edits, Texts::Any),
 ];
 
@@ -131,19 +147,25 @@ impl Pass {
         Self { kind, edits, over }
     }
 
-    fn looks_at(&self, code: CodeFile) -> bool {
+    fn looks_at(&self, options: RedactOptions) -> bool {
         match self.over {
             Texts::Any => true,
-            Texts::NoCode => code == CodeFile::No,
+            Texts::NoCode => options.code == CodeFile::No,
+            Texts::Named => options.names == NamedValues::Any,
         }
     }
 }
 
 /// Replaces every secret of a known form. Never fails; returns a text without secrets uncopied.
 pub fn redact(text: &str, options: RedactOptions) -> Redacted<'_> {
+    redact_each(text, options, &mut |_| {})
+}
+
+/// Does what [`redact`] does, and calls `found` with each secret that is replaced.
+pub fn redact_each<'t>(text: &'t str, options: RedactOptions, found: &mut dyn FnMut(&str)) -> Redacted<'t> {
     let mut redacted = Redacted { text: Cow::Borrowed(text), count: 0, kinds: SecretCounts::default() };
-    for pass in PASSES.iter().filter(|pass| pass.looks_at(options.code)) {
-        redacted.apply(pass.kind, &(pass.edits)(&redacted.text, options.shown));
+    for pass in PASSES.iter().filter(|pass| pass.looks_at(options)) {
+        redacted.apply(pass.kind, &(pass.edits)(&redacted.text, options.shown), found);
     }
     redacted
 }
@@ -161,7 +183,7 @@ pub fn mask(token: &str) -> String {
 
 impl Redacted<'_> {
     /// Applies the edits that change something, and counts them.
-    fn apply(&mut self, kind: SecretKind, edits: &[Edit]) {
+    fn apply(&mut self, kind: SecretKind, edits: &[Edit], found: &mut dyn FnMut(&str)) {
         let old = &*self.text;
         let mut new = String::new();
         let mut copied = 0;
@@ -169,6 +191,7 @@ impl Redacted<'_> {
             new.push_str(&old[copied..edit.range.start]);
             new.push_str(&edit.with);
             copied = edit.range.end;
+            found(&old[edit.range.clone()]);
             self.count += 1;
             self.kinds.add(kind, 1);
         }
@@ -196,9 +219,22 @@ fn disjoint(places: impl Iterator<Item = usize>, edit_at: impl Fn(usize) -> Opti
     edits
 }
 
-/// Returns whether the byte occurs in most keys: ASCII letters and digits, `_` and `-`.
+/// Which bytes occur in most keys: ASCII letters and digits, `_` and `-`.
+const KEY_BYTES: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    loop {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        if byte == u8::MAX {
+            break table;
+        }
+        byte += 1;
+    }
+};
+
+/// Returns whether the byte occurs in most keys.
 fn is_key_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+    KEY_BYTES[usize::from(byte)]
 }
 
 /// Returns the end of the run of bytes of one kind that begins at `from`; `from` itself if there is none.

@@ -349,6 +349,27 @@ impl<R: Record> Journal<R> {
 }
 
 impl Journal {
+    /// Replaces all rows by others of the same revisions.
+    ///
+    /// # Errors
+    /// A step failed. The journal is then unchanged.
+    pub(crate) fn rewrite(&mut self, rows: &[Row]) -> Result<(), DiskError> {
+        let settled: Vec<bool> = self.marks.iter().map(|mark| mark.settled).collect();
+        file::replace_with(&self.path, TEMPORARY, |out| {
+            for (row, is_settled) in rows.iter().zip(settled) {
+                let mut line = Vec::new();
+                row.write(&mut line);
+                if is_settled {
+                    write_settled(row.revision, &mut line);
+                }
+                out.write_all(&line)?;
+            }
+            Ok(())
+        })?;
+        *self = Self::open(&self.path)?;
+        Ok(())
+    }
+
     /// Shortens the journal to its newest `keep` rows if it has at least twice as many.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ mod backup;
 mod bound;
 mod draft;
 mod known;
+mod scrub;
 mod shared;
 mod transaction;
 
@@ -28,6 +29,7 @@ use crate::usage::Usage;
 pub use bound::Bound;
 pub use draft::{Edit, EditError};
 use known::Known;
+pub use scrub::ScrubbedJournal;
 pub use shared::Proposal;
 pub use transaction::Transaction;
 

@@ -18,12 +18,14 @@ use crate::readings::ReturnedTexts;
 mod collect;
 mod keep;
 mod read;
+mod rewrite;
 mod search;
 mod sweep;
 
 pub use collect::{Collected, Expired, Gone};
 pub use keep::{Kept, Origin};
 pub use read::View;
+pub use rewrite::Rewritten;
 pub use sweep::Swept;
 
 /// The maximum length of an output that is read back, in bytes.

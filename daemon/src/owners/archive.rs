@@ -20,6 +20,7 @@ mod pins;
 mod queue;
 mod reading;
 mod recall;
+mod scrub;
 mod sessions;
 mod thread;
 mod transcripts;

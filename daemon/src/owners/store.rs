@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use herma_disk::watch::Watch;
-use herma_guard::Policy;
+use herma_guard::{Policy, SecretCounts};
 use herma_memory::change::Applied;
+use herma_memory::store::ScrubbedJournal;
 use herma_memory::{Author, Edit, Limits, LogQuery, Paths, Refusal, Row, Target, View};
 use tokio::sync::oneshot;
 
@@ -39,6 +40,8 @@ enum Job {
     Write(Box<Write>, oneshot::Sender<Outcome<Written>>),
     /// Returns a part of the history.
     Log(LogQuery, oneshot::Sender<Outcome<Log>>),
+    /// Removes secrets from the journal, or with true only counts them.
+    Scrub(bool, oneshot::Sender<Outcome<Scrubbed>>),
     /// Notes that the file may have changed.
     Hint,
     /// Reads the file, because it is due.
@@ -75,6 +78,17 @@ pub(crate) struct Written {
     pub view: View,
     /// The change that was made, or why there was none.
     pub outcome: Result<Applied, Refusal>,
+}
+
+/// The result of removing secrets from a journal.
+#[derive(Debug)]
+pub(crate) struct Scrubbed {
+    /// What became of the journal.
+    pub journal: ScrubbedJournal,
+    /// The number of secrets by kind.
+    pub secrets: SecretCounts,
+    /// The secrets.
+    pub found: Vec<String>,
 }
 
 /// A part of a history.
@@ -169,6 +183,11 @@ impl StoreHandle {
     /// Returns a part of the store's history.
     pub(crate) async fn log(&self, query: LogQuery) -> Outcome<Log> {
         self.ask(|answer| Job::Log(query, answer)).await
+    }
+
+    /// Removes secrets from the store's journal. With `dry_run` nothing is written.
+    pub(crate) async fn scrub_journal(&self, dry_run: bool) -> Outcome<Scrubbed> {
+        self.ask(|answer| Job::Scrub(dry_run, answer)).await
     }
 
     /// Makes the store read its file soon. If its queue is full, it will do so anyway.

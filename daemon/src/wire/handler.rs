@@ -94,6 +94,7 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
             context::compress(services, caller, params).await.map(Reply::ContextCompress)
         }
         Request::GuardScan(params) => guard::scan(services, params).await.map(Reply::GuardScan),
+        Request::GuardScrub(params) => guard::scrub(services, params).await.map(Reply::GuardScrub),
         Request::GuardRedact(params) => guard::redact(services, params).await.map(Reply::GuardRedact),
         Request::MemoryLog(params) => memory::log(services, caller, params).await.map(Reply::MemoryLog),
         Request::MemoryUndo(params) => memory::undo(services, caller, params).await.map(Reply::MemoryUndo),

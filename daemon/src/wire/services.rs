@@ -32,6 +32,7 @@ use crate::service::outputs::OutputService;
 use crate::service::recall::RecallService;
 use crate::service::recall_index::{Embedding, IndexNotes, IndexQueue, RecallIndexer};
 use crate::service::retention::RetentionService;
+use crate::service::scrub::ScrubService;
 use crate::service::session::SessionTable;
 use crate::service::session_locks::SessionLocks;
 use crate::service::sessions::{SessionService, Turns};
@@ -57,6 +58,7 @@ pub(super) struct Services {
     pub session_locks: SessionLocks,
     pub outputs: OutputService,
     pub retention: RetentionService,
+    pub scrub: ScrubService,
     pub indexer: Arc<RecallIndexer>,
     pub recall: RecallService,
     pub compression: Arc<CompressionService>,
@@ -155,6 +157,16 @@ impl Services {
                 events: events.clone(),
                 budgets: config.output.budgets(),
                 scale_with_window: config.output.scale_with_window,
+            },
+            scrub: ScrubService {
+                archive: Arc::clone(&archive),
+                compression: Arc::clone(&compression),
+                outputs: Arc::clone(&spilled),
+                stores: Arc::clone(&stores),
+                profiles: profiles.clone(),
+                home: config.home.clone(),
+                found: Arc::default(),
+                alone: tokio::sync::Mutex::default(),
             },
             retention: RetentionService {
                 limits: config.output.retention(),

@@ -1,10 +1,9 @@
 //! `session.import`: imports a conversation that another program stored.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
+use crate::guard::SecretCount;
 use crate::ledger::Call;
 
 /// Params of `session.import`.
@@ -57,8 +56,8 @@ pub struct ImportResult {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub masked: u64,
     /// The masked secrets by kind; absent if there was none.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub secrets: BTreeMap<String, u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<SecretCount>,
 }
 
 const fn is_zero(count: &u64) -> bool {

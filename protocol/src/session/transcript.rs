@@ -1,10 +1,9 @@
 //! `session.append` and `session.remove`: store and remove a session's messages.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::Json;
+use crate::guard::SecretCount;
 
 /// Params of `session.append`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,8 +28,8 @@ pub struct AppendResult {
     /// Position of the next message.
     pub position: u64,
     /// The masked secrets of a captured session by kind; absent if there was none.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub secrets: BTreeMap<String, u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<SecretCount>,
 }
 
 /// Params of `session.remove`.

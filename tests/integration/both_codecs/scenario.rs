@@ -214,6 +214,18 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
             talk.ask("guard.redact", json!({ "text": null, "force": true, "code": true }));
             talk.ask("guard.redact", json!({ "text": "password = hunter2hunter2", "enabled": false }));
         }
+        Method::GuardScrub => {
+            talk.ask(
+                "memory.add",
+                json!({ "target": "user", "content": "the key is ghp_0123456789abcdefghijABCDEFGHIJ" }),
+            );
+            for cursor in
+                [json!(null), json!("memory"), json!("texts"), json!("index"), json!("files"), json!("nowhere")]
+            {
+                talk.ask("guard.scrub", json!({ "cursor": cursor }));
+            }
+            talk.ask("guard.scrub", json!({ "dry_run": true }));
+        }
         Method::Subscribe => {
             talk.ask("subscribe", json!({ "topics": ["memory.changed", "output.expired"] }));
             talk.ask("memory.add", json!({ "target": "user", "content": "likes tea" }));

@@ -94,6 +94,18 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
             }),
             Reply::GuardRedact(guard::RedactResult { text: Some("***".into()), count: 1 }),
         ),
+        Method::GuardScrub => (
+            Request::GuardScrub(guard::scrub::ScrubParams { cursor: Some("messages:7".into()), dry_run: Some(true) }),
+            Reply::GuardScrub(guard::scrub::ScrubResult {
+                cursor: Some("outputs:".into()),
+                stage: "messages".into(),
+                done: 302,
+                of: 302,
+                changed: 2,
+                secrets: vec![guard::SecretCount { kind: "key".into(), count: 3 }],
+                left: vec![guard::scrub::Left { place: "session s-1".into(), why: "it is open".into() }],
+            }),
+        ),
         Method::Subscribe => daemons::subscribe(),
         Method::MemoryLog => (Request::MemoryLog(log()), Reply::MemoryLog(log_result())),
         Method::MemoryUndo => (Request::MemoryUndo(undo()), Reply::MemoryUndo(write_result())),

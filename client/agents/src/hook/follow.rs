@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use herma_base::kept::{hash, message};
 use herma_base::own_file;
+use herma_client::protocol::guard::SecretCount;
 use herma_client::protocol::session::transcript::{AppendParams, AppendResult};
 use herma_client::protocol::{ErrorKind, Json};
 use herma_client::{Client as Daemon, ClientError};
@@ -202,7 +203,7 @@ fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[TimedMe
         answer => answer.map_err(failed)?,
     };
     state.position = position;
-    for (kind, count) in secrets {
+    for SecretCount { kind, count } in secrets {
         let masked = state.left_out.entry(format!("{kind}, masked")).or_default();
         *masked = masked.saturating_add(count);
     }

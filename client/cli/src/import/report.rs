@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use herma_base::out;
+use herma_client::protocol::guard::SecretCount;
 use herma_client::protocol::session::import::ImportResult;
 use herma_transcripts::Tally;
 use serde::{Serialize, Serializer};
@@ -88,7 +89,7 @@ impl Report {
     /// Counts what was masked.
     pub(super) fn masked(&mut self, done: &ImportResult) {
         self.masked += done.masked;
-        for (kind, count) in &done.secrets {
+        for SecretCount { kind, count } in &done.secrets {
             *self.secrets.entry(kind.clone()).or_default() += count;
         }
     }

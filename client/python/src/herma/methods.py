@@ -32,6 +32,7 @@ EFFECTS: dict[str, Effect] = {
     "context.compress": Effect.WRITE,
     "guard.scan": Effect.READ,
     "guard.redact": Effect.READ,
+    "guard.scrub": Effect.WRITE,
     "memory.log": Effect.READ,
     "memory.undo": Effect.WRITE,
     "memory.restore": Effect.WRITE,

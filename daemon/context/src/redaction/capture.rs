@@ -2,12 +2,21 @@
 //! and no secrets if the configuration masks them.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
-use herma_guard::{RedactOptions, SecretCounts, SecretKind, mask, redact, without_private};
+use herma_guard::{
+    CodeFile, MaskStyle, NamedValues, RedactOptions, SecretCounts, SecretKind, mask, private_parts, redact,
+    redact_each, without_private,
+};
 
 use super::message::TextChange;
 use crate::message::Message;
+
+/// How often a scrub repeats a change at most.
+const REPEATS: usize = 4;
+
+/// What is kept loses also what is only likely to be a secret.
+const THOROUGH: RedactOptions = RedactOptions { code: CodeFile::No, shown: MaskStyle::Ends, names: NamedValues::Any };
 
 /// Changes messages and texts for keeping them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +73,78 @@ impl Capture {
     }
 }
 
+/// Removes what is never kept from texts that were kept before.
+pub struct Scrub<'f> {
+    texts: Counting,
+    found: RefCell<&'f mut dyn FnMut(&str)>,
+}
+
+impl std::fmt::Debug for Scrub<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Scrub").finish_non_exhaustive()
+    }
+}
+
+impl<'f> Scrub<'f> {
+    /// Creates a scrub that masks secrets and removes private parts. It calls `found` with each of them.
+    pub fn new(found: &'f mut dyn FnMut(&str)) -> Self {
+        let texts = Counting { capture: Capture { masks: true }, secrets: Cell::default() };
+        Self { texts, found: RefCell::new(found) }
+    }
+
+    /// Returns a message (JSON text) without them; `None` if nothing changes.
+    #[must_use]
+    pub fn message(&self, message: &str) -> Option<String> {
+        self.settled(message, |message| {
+            TextChange::message(self, &Message::of_json(message.to_owned())).raw().to_owned()
+        })
+    }
+
+    /// Returns a text, or each string of a JSON text, without them; `None` if nothing changes.
+    #[must_use]
+    pub fn text(&self, text: &str) -> Option<String> {
+        self.settled(text, |text| self.arguments(text).unwrap_or_else(|| text.to_owned()))
+    }
+
+    /// Returns how many secrets were found of each kind.
+    #[must_use]
+    pub fn secrets(&self) -> SecretCounts {
+        self.texts.secrets.get()
+    }
+
+    /// Repeats a change until a repetition changes nothing: what a mask leaves may look like another secret.
+    fn settled(&self, text: &str, change: impl Fn(&str) -> String) -> Option<String> {
+        let mut clean = change(text);
+        for _ in 1..REPEATS {
+            let again = change(&clean);
+            if again == clean {
+                break;
+            }
+            clean = again;
+        }
+        (clean != text).then_some(clean)
+    }
+}
+
+impl TextChange for Scrub<'_> {
+    fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut found = self.found.borrow_mut();
+        private_parts(text).into_iter().for_each(|part| found(&text[part]));
+        match without_private(text) {
+            Cow::Borrowed(text) => self.texts.masked(text, &mut **found),
+            Cow::Owned(text) => self.texts.masked(&text, &mut **found).into_owned().into(),
+        }
+    }
+
+    fn secret_value<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let masked = self.texts.secret_value(text);
+        if masked != text {
+            (self.found.borrow_mut())(text);
+        }
+        masked
+    }
+}
+
 /// A capture that counts the secrets.
 struct Counting {
     capture: Capture,
@@ -71,8 +152,8 @@ struct Counting {
 }
 
 impl Counting {
-    fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let redacted = redact(text, RedactOptions::default());
+    fn masked<'t>(&self, text: &'t str, found: &mut dyn FnMut(&str)) -> Cow<'t, str> {
+        let redacted = redact_each(text, THOROUGH, found);
         self.count(&redacted.kinds);
         redacted.text
     }
@@ -88,8 +169,8 @@ impl TextChange for Counting {
     fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match (without_private(text), self.capture.masks) {
             (kept, false) => kept,
-            (Cow::Borrowed(text), true) => self.masked(text),
-            (Cow::Owned(text), true) => self.masked(&text).into_owned().into(),
+            (Cow::Borrowed(text), true) => self.masked(text, &mut |_| {}),
+            (Cow::Owned(text), true) => self.masked(&text, &mut |_| {}).into_owned().into(),
         }
     }
 
@@ -147,5 +228,21 @@ mod tests {
         let said = say("user", "a calm <b>note</b>");
         let (same, counts) = kept(&said, true);
         assert_eq!((same.raw(), counts), (said.raw(), CaptureCounts::default()));
+    }
+
+    #[test]
+    fn a_scrub_leaves_nothing_for_the_next_and_tells_what_it_found() {
+        let said = say("user", &format!("take {KEY}, <private>a</private>, MY_TOKEN={KEY}"));
+        let state = format!(r#"{{"goal": "use {KEY}", "password": "open sesame", "n": [1.0]}}"#);
+        let mut found = Vec::new();
+        let mut find = |secret: &str| found.push(secret.to_owned());
+        let scrub = Scrub::new(&mut find);
+        let (message, text) = (scrub.message(said.raw()).unwrap(), scrub.text(&state).unwrap());
+        assert_eq!((scrub.message(&message), scrub.text(&text)), (None, None));
+        assert_eq!(text, r#"{"goal": "use ghp_01...GHIJ", "password": "***", "n": [1.0]}"#);
+        assert!(!message.contains(KEY) && scrub.secrets().iter().count() > 0, "{message}");
+        assert!(
+            ["<private>a</private>", KEY, "open sesame"].iter().all(|secret| found.iter().any(|one| one == secret))
+        );
     }
 }

@@ -21,6 +21,8 @@ pub enum SecretKind {
     Jwt,
     /// A field of a form or of an address's query.
     FormField,
+    /// A random value under a name that ends like one of a secret.
+    NamedValue,
     /// A telephone number.
     Phone,
     /// The rest of a secret that was masked before.
@@ -29,7 +31,7 @@ pub enum SecretKind {
 
 impl SecretKind {
     /// Every kind.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Key,
         Self::Assignment,
         Self::Field,
@@ -39,6 +41,7 @@ impl SecretKind {
         Self::Password,
         Self::Jwt,
         Self::FormField,
+        Self::NamedValue,
         Self::Phone,
         Self::MaskedBefore,
     ];
@@ -56,6 +59,7 @@ impl SecretKind {
             Self::Password => "database password",
             Self::Jwt => "json web token",
             Self::FormField => "form field",
+            Self::NamedValue => "named value",
             Self::Phone => "phone number",
             Self::MaskedBefore => "masked before",
         }
@@ -98,7 +102,7 @@ mod tests {
         counts.add_all(&counts.clone());
         assert_eq!(
             counts.iter().map(|(_, count)| count).collect::<Vec<_>>(),
-            (1..11).map(|n| 2 * n).collect::<Vec<_>>()
+            (1..12).map(|n| 2 * n).collect::<Vec<_>>()
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use herma_guard::{CodeFile, MaskStyle, RedactOptions, mask, redact};
+use herma_guard::{CodeFile, MaskStyle, NamedValues, RedactOptions, mask, redact};
 
 #[track_caller]
 fn check(text: &str, expect: &str) {
@@ -61,6 +61,71 @@ fn keys_with_a_known_prefix_are_masked() {
     check("SG.a1B2c3D4e5f.g6H7i8J9k0L1.", "SG.a1B...k0L1.");
     check("sk-0123456789", "***");
     check("sk-0123456789 sk-9876543210x", "*** ***");
+}
+
+#[test]
+fn keys_of_more_services_are_masked() {
+    for (prefix, length) in [
+        ("glpat-", 20),
+        ("dckr_pat_", 27),
+        ("shpat_", 32),
+        ("tskey-auth-", 40),
+        ("lin_api_", 40),
+        ("nvapi-", 60),
+        ("hvs.", 90),
+        ("AstraCS:", 20),
+        ("$aact_", 30),
+        ("sha256~", 43),
+        ("GOCSPX-", 28),
+        ("ya29.", 60),
+        ("pscale_pw_", 40),
+        ("xoxe.", 30),
+        ("dp.pt.", 43),
+    ] {
+        let key = format!("{prefix}{}", tail(length));
+        check(&format!("use {key}, then"), &format!("use {}, then", mask(&key)));
+        unchanged(&format!("use x{key}, then"));
+    }
+    check("ASIA0123456789ABCDEF", "ASIA01...CDEF");
+    check("SK0123456789abcdef0123456789abcdef", "SK0123...cdef");
+    for text in
+        ["re_compile_the_expression_of_this_rule", "secret_of_the_old_house_on_the_other_hill", "SKIPPED", "key-value"]
+    {
+        unchanged(text);
+    }
+}
+
+#[test]
+fn random_values_are_masked_by_their_names_if_so_asked() {
+    let any = |text: &str| {
+        let options = RedactOptions { names: NamedValues::Any, ..RedactOptions::default() };
+        redact(text, options).text.into_owned()
+    };
+    let value = "k3jH7xq9Zt2LmP4vR8sW";
+    for form in [
+        "datadog_token: {}",
+        "clientSecret = \"{}\"",
+        "{\"jira_api-key\": \"{}\"}",
+        "{\\\"db.password\\\":\\\"{}\\\"}",
+        "  signing_key => '{}',",
+        "x-auth-key:{}",
+    ] {
+        assert_eq!(any(&form.replace("{}", value)), form.replace("{}", "k3jH7x...R8sW"), "{form}");
+        assert_eq!(redact(&form.replace("{}", value), RedactOptions::default()).count, 0, "{form}");
+    }
+    for text in [
+        "max_tokens: 12345678901234567890",
+        "token: the next word of the sentence",
+        "let token = next_token_from_the_list(2, 3)",
+        "secret: ${{ secrets.DEPLOY_KEY_2026_11 }}",
+        "token: src/auth/token2_parser_v3.rs",
+        "password: aaaaaaaaaaaaaaaa11",
+        "primary_key: k3jH7xq9Zt2LmP4vR8sW",
+        "a_token=",
+        "token: é",
+    ] {
+        assert_eq!(any(text), text);
+    }
 }
 
 #[test]

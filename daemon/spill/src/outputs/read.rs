@@ -254,7 +254,7 @@ pub(super) fn index_path(path: &Path) -> PathBuf {
     path.with_extension(INDEX_SUFFIX.trim_start_matches('.'))
 }
 
-fn whole(file: &Regular) -> Result<String, SpillError> {
+pub(super) fn whole(file: &Regular) -> Result<String, SpillError> {
     let bytes = file.range(0, to_usize(file.length()))?;
     String::from_utf8(bytes).map_err(|error| SpillError::NotText {
         path: file.path().to_owned(),

@@ -13,7 +13,7 @@ section! {
         pub ttl: Duration = Duration::ZERO, time(..);
         /// The limit for all sessions together; 0B means none.
         pub quota: u64 = 8 << 30, bytes(..);
-        /// Whether secrets are masked in imported messages.
+        /// Whether secrets are masked in what hooks read and in imports.
         pub redact: bool = true, switch();
     }
 }

@@ -144,7 +144,7 @@ impl ArchiveHandle {
 
     /// Removes the words of removed sessions from the text index, in steps between which other jobs run.
     pub(crate) async fn forget_removed(&self) -> Outcome<()> {
-        while self.write(Archive::forget_step).await? {}
+        while self.forget_some().await? {}
         Ok(())
     }
 

@@ -5,11 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use herma_context::Scrub;
 use herma_memory::change::Applied;
 use herma_memory::{EditError, LogQuery, Refusal, Store, Transaction, View};
 use tokio::sync::oneshot;
 
-use super::{Job, Log, QUEUE, StoreContext, Write, Written, check_revision};
+use super::{Job, Log, QUEUE, Scrubbed, StoreContext, Write, Written, check_revision};
 use crate::data::error::{Error, Outcome};
 use crate::data::event::{Event, MemoryChange};
 use crate::owners::in_place::Contention;
@@ -173,6 +174,7 @@ impl StoreWorker {
         match job {
             Job::View(answer) => self.view(answer),
             Job::Log(query, answer) => drop(answer.send(self.log(query))),
+            Job::Scrub(dry_run, answer) => drop(answer.send(self.scrub(dry_run))),
             Job::Hint => self.look_at = Some(sync::now() + CALM),
             Job::Look => self.look(),
             Job::Settle => self.settle(),
@@ -230,6 +232,16 @@ impl StoreWorker {
         Ok(Log { rows, more, damaged })
     }
 
+    /// Removes secrets from the journal.
+    fn scrub(&mut self, dry_run: bool) -> Outcome<Scrubbed> {
+        let mut found = Vec::new();
+        let mut note = |secret: &str| found.push(secret.to_owned());
+        let scrub = Scrub::new(&mut note);
+        let journal = self.store.scrub_journal(&mut |entry| scrub.text(entry), dry_run).map_err(Error::from)?;
+        let secrets = scrub.secrets();
+        Ok(Scrubbed { journal, secrets, found })
+    }
+
     fn watch(&self) {
         if self.is_writing {
             return;
@@ -283,6 +295,7 @@ impl StoreWorker {
                 Ok(Job::Write(write, answer)) => waiting.push((write, answer)),
                 Ok(Job::View(answer)) => self.view(answer),
                 Ok(Job::Log(query, answer)) => drop(answer.send(self.log(query))),
+                Ok(Job::Scrub(_, answer)) => drop(answer.send(Err(Error::overloaded("the store")))),
                 Ok(Job::Hint | Job::Look | Job::Settle | Job::Wake | Job::Maintain)
                 | Err(RecvTimeoutError::Timeout) => {}
                 // Sharing began while this write waited. The two exclude each other, so that caller has to try again.

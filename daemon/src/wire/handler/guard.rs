@@ -1,10 +1,13 @@
-//! `guard.scan`, `guard.redact`.
+//! `guard.scan`, `guard.redact`, `guard.scrub`.
 
 use std::sync::Arc;
 
 use herma_context::{Capture, CaptureCounts};
-use herma_guard::{CodeFile, Policy, RedactOptions, threat_message};
-use herma_protocol::guard::{Finding, RedactParams, RedactResult, ScanParams, ScanResult, Scope, Severity};
+use herma_guard::{CodeFile, Policy, RedactOptions, SecretCounts, SecretKind, threat_message};
+use herma_protocol::guard::scrub::{Left, ScrubParams, ScrubResult};
+use herma_protocol::guard::{
+    Finding, RedactParams, RedactResult, ScanParams, ScanResult, Scope, SecretCount, Severity,
+};
 
 use super::SHORT;
 use crate::data::error::Outcome;
@@ -51,6 +54,27 @@ fn captured(capture: Capture, text: Option<String>) -> RedactResult {
     let mut left_out = CaptureCounts::default();
     let text = text.map(|text| capture.counted(&text, &mut left_out).into_owned());
     RedactResult { text, count: left_out.secrets.iter().map(|(_, count)| to_u64(count)).sum() }
+}
+
+pub(super) async fn scrub(services: &Services, params: ScrubParams) -> Outcome<ScrubResult> {
+    let ScrubParams { cursor, dry_run } = params;
+    let step = services.scrub.step(cursor.as_deref(), dry_run.unwrap_or(false)).await?;
+    Ok(ScrubResult {
+        cursor: step.next,
+        stage: step.stage.to_owned(),
+        done: step.progress.0,
+        of: step.progress.1,
+        changed: step.changed,
+        secrets: secrets_by_kind(&step.secrets),
+        left: step.left.into_iter().map(|(place, why)| Left { place, why }).collect(),
+    })
+}
+
+/// Returns the secrets of each kind that there is.
+pub(in crate::wire::handler) fn secrets_by_kind(secrets: &SecretCounts) -> Vec<SecretCount> {
+    let counted =
+        |(kind, count): (SecretKind, usize)| SecretCount { kind: kind.name().to_owned(), count: to_u64(count) };
+    secrets.iter().map(counted).collect()
 }
 
 fn redact_now(params: RedactParams, by_default: bool) -> RedactResult {

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
+    from .guard import SecretCount
+
 UsageBy = Literal["session", "model", "agent", "day"]
 """What the rows of `session.usage` and `ledger.read` are grouped by."""
 
@@ -47,7 +49,7 @@ class SessionAppend(TypedDict):
 
     position: int
     """Position of the next message."""
-    secrets: NotRequired[dict[str, int]]
+    secrets: NotRequired[list[SecretCount]]
     """The masked secrets of a captured session by kind; absent if there was none."""
 
 
@@ -67,7 +69,7 @@ class SessionImport(TypedDict):
     """Number of messages in which a secret was masked or a private part left out; absent if there
     was none.
     """
-    secrets: NotRequired[dict[str, int]]
+    secrets: NotRequired[list[SecretCount]]
     """The masked secrets by kind; absent if there was none."""
 
 

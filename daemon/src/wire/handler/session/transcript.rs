@@ -1,8 +1,5 @@
 //! `session.append`, `session.import` and `session.remove`.
 
-use std::collections::BTreeMap;
-
-use herma_guard::SecretCounts;
 use herma_protocol::Json;
 use herma_protocol::session::import::{ImportParams, ImportResult};
 use herma_protocol::session::transcript::{AppendParams, AppendResult, RemoveParams, RemoveResult};
@@ -11,6 +8,7 @@ use crate::data::error::Outcome;
 use crate::data::numbers::to_u64;
 use crate::service::caller::Caller;
 use crate::service::sessions::Importing;
+use crate::wire::handler::guard::secrets_by_kind;
 use crate::wire::handler::ledger::reported;
 use crate::wire::services::Services;
 
@@ -22,7 +20,7 @@ pub(in crate::wire::handler) async fn append(
     let AppendParams { session, generation, position, messages } = params;
     let messages: Vec<String> = messages.into_iter().map(Json::into_text).collect();
     let (position, kept) = services.sessions.append(caller, &session, generation, position, messages).await?;
-    Ok(AppendResult { position, secrets: by_kind(&kept.secrets) })
+    Ok(AppendResult { position, secrets: secrets_by_kind(&kept.secrets) })
 }
 
 pub(in crate::wire::handler) async fn import(
@@ -39,11 +37,7 @@ pub(in crate::wire::handler) async fn import(
     let calls = calls.unwrap_or_default().into_iter().map(reported).collect();
     services.ledger.record_imported(imported_session, calls, imported_model).await?;
     let masked = to_u64(imported.left_out.messages);
-    Ok(ImportResult { position: imported.position, masked, secrets: by_kind(&imported.left_out.secrets) })
-}
-
-fn by_kind(secrets: &SecretCounts) -> BTreeMap<String, u64> {
-    secrets.iter().map(|(kind, count)| (kind.name().to_owned(), to_u64(count))).collect()
+    Ok(ImportResult { position: imported.position, masked, secrets: secrets_by_kind(&imported.left_out.secrets) })
 }
 
 pub(in crate::wire::handler) async fn remove(

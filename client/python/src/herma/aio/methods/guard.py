@@ -55,3 +55,18 @@ class Guard:
         }
         result: t.GuardRedact = await self._call("guard.redact", params, options)
         return result
+
+    async def scrub(
+        self,
+        *,
+        cursor: str | None = None,
+        dry_run: bool | None = None,
+        **options: Unpack[t.WriteOptions],
+    ) -> t.GuardScrub:
+        """Masks the secrets in what was kept before, a part with each call.
+
+        `cursor` says where to go on.
+        """
+        params: Mapping[str, Any] = {"cursor": cursor, "dry_run": dry_run}
+        result: t.GuardScrub = await self._call("guard.scrub", params, options)
+        return result
