@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Json;
 use crate::session::usage::By;
+pub use crate::session::usage::Call;
 
 /// Params of `ledger.record`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -15,24 +15,6 @@ pub struct RecordParams {
     pub calls: Option<Vec<Call>>,
     /// Changes of the window; at most 10,000.
     pub changes: Option<Vec<Change>>,
-}
-
-/// A model call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "LedgerCall"))]
-pub struct Call {
-    /// The call's id: 1 to 1,024 chars without control characters. A repeated id is recorded only once.
-    pub id: String,
-    /// When the call was made, in Unix seconds.
-    pub time: f64,
-    /// The model; the session's when absent.
-    pub model: Option<String>,
-    /// The provider.
-    pub provider: Option<String>,
-    /// The protocol of the endpoint.
-    pub api_mode: Option<String>,
-    /// The provider's usage report, unchanged.
-    pub usage: Json,
 }
 
 /// A change of a session's window.

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::usage::Call;
 use crate::Json;
 use crate::guard::SecretCount;
-use crate::ledger::Call;
 
 /// Params of `session.import`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

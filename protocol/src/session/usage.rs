@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Json;
+
 /// Params of `session.usage`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -83,4 +85,22 @@ pub struct Totals {
     pub prompt: u64,
     /// Sum of `prompt` and `output`.
     pub total: u64,
+}
+
+/// A model call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "LedgerCall"))]
+pub struct Call {
+    /// The call's id: 1 to 1,024 chars without control characters. A repeated id is recorded only once.
+    pub id: String,
+    /// When the call was made, in Unix seconds.
+    pub time: f64,
+    /// The model; the session's when absent.
+    pub model: Option<String>,
+    /// The provider.
+    pub provider: Option<String>,
+    /// The protocol of the endpoint.
+    pub api_mode: Option<String>,
+    /// The provider's usage report, unchanged.
+    pub usage: Json,
 }

@@ -1,12 +1,12 @@
 //! `ledger.*`.
 
 use herma_context::ledger::{Change, Kind};
-use herma_protocol::ledger::{self as wire, Call, ChangeKind, ReadParams, ReadResult, RecordParams, RecordResult, Row};
+use herma_protocol::ledger::{self as wire, ChangeKind, ReadParams, ReadResult, RecordParams, RecordResult, Row};
 
 use crate::data::error::Outcome;
 use crate::service::caller::Caller;
-use crate::service::ledger::{LedgerQuery, Part, ReportedCall, Sums};
-use crate::wire::handler::session::group_by;
+use crate::service::ledger::{LedgerQuery, Part, Sums};
+use crate::wire::handler::session::{group_by, reported};
 use crate::wire::services::Services;
 
 pub(super) async fn record(services: &Services, caller: &Caller, params: RecordParams) -> Outcome<RecordResult> {
@@ -20,17 +20,6 @@ pub(super) async fn record(services: &Services, caller: &Caller, params: RecordP
     });
     let (calls, changes) = services.ledger.record(caller, &session, calls.collect(), changes.collect()).await?;
     Ok(RecordResult { calls, changes })
-}
-
-pub(in crate::wire::handler) fn reported(call: Call) -> ReportedCall {
-    ReportedCall {
-        usage: serde_json::from_str(call.usage.get()).unwrap_or_default(),
-        id: call.id,
-        time: call.time,
-        model: call.model,
-        provider: call.provider,
-        api_mode: call.api_mode,
-    }
 }
 
 pub(super) async fn read(services: &Services, caller: &Caller, params: ReadParams) -> Outcome<ReadResult> {

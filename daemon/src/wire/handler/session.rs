@@ -19,7 +19,7 @@ use serde_json::value::to_raw_value;
 pub(super) use lineage::{list, next_title, resume_target, show, tip};
 pub(super) use lock::{lock, lock_holder, unlock};
 pub(super) use transcript::{append, import, remove};
-pub(super) use usage::{group_by, usage};
+pub(super) use usage::{group_by, reported, usage};
 
 use crate::data::error::Outcome;
 use crate::service::caller::Caller;

@@ -4,12 +4,12 @@ use herma_protocol::Json;
 use herma_protocol::session::import::{ImportParams, ImportResult};
 use herma_protocol::session::transcript::{AppendParams, AppendResult, RemoveParams, RemoveResult};
 
+use super::usage::reported;
 use crate::data::error::Outcome;
 use crate::data::numbers::to_u64;
 use crate::service::caller::Caller;
 use crate::service::sessions::Importing;
 use crate::wire::handler::guard::secrets_by_kind;
-use crate::wire::handler::ledger::reported;
 use crate::wire::services::Services;
 
 pub(in crate::wire::handler) async fn append(

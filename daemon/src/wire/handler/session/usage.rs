@@ -7,6 +7,7 @@ use crate::data::error::Outcome;
 use crate::data::names;
 use crate::owners::archive::UsageQuery;
 use crate::service::caller::Caller;
+use crate::service::ledger::ReportedCall;
 use crate::wire::services::Services;
 
 /// Returns the grouping of the rows, by session by default.
@@ -52,5 +53,17 @@ pub(super) fn totals(of: &Totals) -> wire::Totals {
         reasoning: of.reasoning,
         prompt: of.prompt(),
         total: of.total(),
+    }
+}
+
+/// Converts a call of a model that a client reports.
+pub(in crate::wire::handler) fn reported(call: wire::Call) -> ReportedCall {
+    ReportedCall {
+        usage: serde_json::from_str(call.usage.get()).unwrap_or_default(),
+        id: call.id,
+        time: call.time,
+        model: call.model,
+        provider: call.provider,
+        api_mode: call.api_mode,
     }
 }
