@@ -27,6 +27,10 @@ pub struct SearchParams {
     /// to a better hit is not a hit of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<u64>,
+    /// The session that begins with the query as its prompt. Only places of other sessions that fit the whole prompt are
+    /// hits, and none if `recall.at_prompt` in the configuration is false or the prompt has few words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_of: Option<String>,
 }
 
 /// The hosts to search.

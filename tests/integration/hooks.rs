@@ -2,6 +2,7 @@
 
 mod captures;
 mod compactions;
+mod earlier;
 mod failures;
 mod ledger;
 mod transcripts;

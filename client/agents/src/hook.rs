@@ -8,6 +8,7 @@
 //!   position in `state`.
 //! * `context` builds the text for the model at the beginning and after a compaction. It does no I/O.
 //! * `facts` is what a transcript says about its session, such as the model and the branch.
+//! * `earlier` builds the text for the first prompt of a session, from earlier sessions. `receipts` keeps what was added.
 //! * `outputs` stores large outputs of tools. It opens files without blocking on a pipe.
 //! * `ledger` records herma's changes to the window, with `definitions` of the MCP server. `process` has the
 //!   notes that hooks and server leave for each other, in a `folder`.
@@ -15,6 +16,7 @@
 
 mod context;
 mod definitions;
+mod earlier;
 mod facts;
 mod folder;
 mod follow;
@@ -23,6 +25,7 @@ mod ledger;
 mod outputs;
 mod process;
 pub(crate) mod proxy;
+pub mod receipts;
 mod session;
 mod state;
 

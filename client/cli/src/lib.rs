@@ -12,6 +12,7 @@ mod files;
 mod guard;
 mod import;
 mod lines;
+mod log;
 mod memory;
 mod moment;
 mod named;

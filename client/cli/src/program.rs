@@ -15,7 +15,7 @@ use herma_client::protocol::daemon::PingParams;
 
 use crate::named::Access;
 use crate::{
-    compress, config, constraint, context, daemon, doctor, files, guard, import, memory, named, output, profile,
+    compress, config, constraint, context, daemon, doctor, files, guard, import, log, memory, named, output, profile,
     recall, scrub, service, session, setup, shared, top, trajectory, usage, watch,
 };
 
@@ -87,6 +87,8 @@ pub(crate) enum Command {
     /// Scan a text for threats, or mask its secrets
     #[command(subcommand)]
     Guard(guard::Command),
+    /// Print the daemon's log, or what hooks added to the context of a session
+    Log(log::Arguments),
     /// Mask the secrets in what was kept before
     Scrub(scrub::Arguments),
     /// Check for problems with herma, and show how to fix them
@@ -237,6 +239,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Constraint(command) => constraint::run(&context, command),
         Command::Trajectory(command) => trajectory::run(&context, command),
         Command::Guard(command) => guard::run(&context, command),
+        Command::Log(arguments) => log::run(&context, arguments),
         Command::Scrub(arguments) => scrub::run(&context, arguments),
         Command::Hermes(command) => hermes::run(&context, command),
         Command::Hooks(command) => hooks::run(&context, command),

@@ -50,6 +50,9 @@ const BUDGET: usize = 12_000;
 /// The same for quoted words, which every hit must have.
 const QUOTED: usize = 200_000;
 
+/// The number of terms below which a query says too little about what fits it.
+const FEW_TERMS: usize = 4;
+
 /// How many of the common words of a query are combined. Each combination costs as much as its words are common.
 const COMBINED: usize = 3;
 
@@ -78,6 +81,10 @@ pub struct Search<'a> {
     pub of_one_output: usize,
     /// How many messages each hit has on each side. A message that is in the place of a better hit is no hit of its own.
     pub around: usize,
+    /// How well a hit fits the whole query at least, from 0 to 1: the share of the words that it has, itself or in the
+    /// messages around it, where rare words count more and words of long texts less. Above 0, a query of few words has
+    /// no hits.
+    pub least_fit: f64,
     /// The embedding of the query. Documents with similar vectors are found too.
     pub vector: Option<&'a [f32]>,
     /// The documents of other archives for the query.
@@ -102,6 +109,7 @@ impl<'a> Search<'a> {
             limit,
             of_one_output: OF_ONE_OUTPUT,
             around: 0,
+            least_fit: 0.0,
             vector: None,
             remote: None,
         }
@@ -205,7 +213,7 @@ impl Reader {
             let of_period = period::candidates(&view, (search, sessions.as_deref()), &resolved.parts, least)?;
             found = together(found, of_period, 2 * least);
         }
-        let ranked = rank(&view, (&query, &resolved), &found, unindexed)?;
+        let ranked = rank(&view, (&query, &resolved), &found, unindexed, search.least_fit)?;
         let mut ranked: Vec<(DocumentId, f64)> =
             ranked.iter().map(|(candidate, score)| (candidate.id, *score)).collect();
         if let Some(period) = search.period {
@@ -350,6 +358,7 @@ fn rank(
     (query, resolved): (&Query, &Resolved),
     found: &[(i64, f64)],
     unindexed: UnindexedCandidates<'_>,
+    least_fit: f64,
 ) -> Result<Vec<(Candidate, f64)>, ArchiveError> {
     let mut cache = TermCache::new(connection);
     let mut candidates = cache.candidates(found)?;
@@ -376,6 +385,10 @@ fn rank(
     for (candidate, score) in own.take(LOOKED_AROUND) {
         cache.look_around(candidate)?;
         *score = ranking.score(candidate);
+    }
+    if least_fit > 0.0 {
+        let has_terms = ranking.wanted.iter().filter(|wanted| wanted.is_term).count() >= FEW_TERMS;
+        ranked.retain(|(candidate, _)| has_terms && ranking.fit(candidate) >= least_fit);
     }
     sort(&mut ranked);
     Ok(ranked)

@@ -12,7 +12,7 @@ use herma_client::protocol::constraint::{ListParams, Scope};
 use herma_client::protocol::daemon::PingParams;
 use herma_client::protocol::ledger::RecordParams;
 use herma_client::protocol::output::AdmitParams;
-use herma_client::protocol::recall::StateParams;
+use herma_client::protocol::recall::{Kind, SearchParams, StateParams};
 use herma_client::protocol::session::{CloseParams, OpenParams, RefreshParams, Snapshot};
 use herma_client::protocol::value::{Content, Size};
 use herma_client::protocol::{ErrorKind, limits};
@@ -23,8 +23,9 @@ use super::context::{self, WindowContext};
 use super::facts::shown;
 use super::ledger::Changes;
 use super::process::ProcessSession;
+use super::receipts::{self, Receipt};
 use super::state::{self, CLEAR, COMPACT, Notes};
-use super::{HookMessage, HookSender, LONG, definitions, outputs, short};
+use super::{HookMessage, HookSender, LONG, definitions, earlier, outputs, short};
 use crate::agent::Agent;
 use crate::answer;
 use crate::event::{Event, EventName};
@@ -35,6 +36,9 @@ use transcripts::{ENDING, READING};
 
 /// The most names of files, hosts and ids that the context of a window lists.
 const ENTITIES: u64 = 60;
+
+/// The most places that are asked for the first prompt of a session. Some may not fit.
+const PLACES: u64 = 6;
 
 /// The reason in the event when a session begins as a copy of another one.
 const FORK: &str = "fork";
@@ -119,7 +123,7 @@ impl<'a> Session<'a> {
         let parent = before.filter(|before| source == CLEAR && *before != event.id);
         if source == FORK {
             // The window already has the context of the original session. The transcript doesn't name that session yet.
-            self.notes.state.has_memory = true;
+            (self.notes.state.has_memory, self.notes.state.has_searched) = (true, true);
             return self.notes.save();
         }
         let snapshot = self.open(event, parent)?;
@@ -159,22 +163,73 @@ puts that right."
     }
 
     fn prompt(&mut self, event: &Event) -> Result<(), String> {
+        let prompt = event.value.get("prompt").and_then(Value::as_str).unwrap_or_default();
         // The daemon may have been unreachable when the session began.
-        if !self.notes.state.has_memory {
+        let window = if self.notes.state.has_memory {
+            None
+        } else {
             let snapshot = self.open(event, None)?;
-            self.send_context(EventName::UserPromptSubmit, &snapshot)?;
-            let prompt = event.value.get("prompt").and_then(Value::as_str).unwrap_or_default();
+            self.window_context(&snapshot)?
+        };
+        let earlier = self.earlier_sessions(prompt);
+        let texts: Vec<String> = window.into_iter().chain(earlier).collect();
+        if !texts.is_empty() {
+            let text = texts.join("\n\n");
+            self.sender.answer(answer::context(EventName::UserPromptSubmit, &text));
+            self.changes.context(state::unix_now(), &text);
             if let Some(key) = self.agent.row_key(prompt) {
                 self.notes.state.note_row_with_context(key);
             }
+            self.notes.save()?;
         }
         self.follow(event, READING)
     }
 
+    /// Returns the best places of earlier sessions for the first prompt of a session. A failure is logged.
+    fn earlier_sessions(&mut self, prompt: &str) -> Option<String> {
+        let state = &mut self.notes.state;
+        let is_first = !std::mem::replace(&mut state.has_searched, true) && state.position == 0;
+        if !is_first || !earlier::is_searched(prompt) {
+            return None;
+        }
+        let params = SearchParams {
+            query: prompt.to_owned(),
+            kinds: Some(vec![Kind::Message]),
+            limit: Some(PLACES),
+            prompt_of: Some(self.id.clone()),
+            ..SearchParams::default()
+        };
+        let found =
+            self.daemon.recall_search(params).map_err(|error| self.sender.log(format!("recall: {error}"))).ok()?;
+        let text = earlier::text(&found.hits)?;
+        self.receipt("earlier sessions", &text, true);
+        Some(text)
+    }
+
+    /// Saves what was added to the model's context.
+    fn receipt(&self, kind: &str, text: &str, whole: bool) {
+        let receipt = Receipt {
+            time: state::unix_now(),
+            session: self.id.clone(),
+            kind: kind.to_owned(),
+            chars: text.chars().count(),
+            text: whole.then(|| text.to_owned()),
+        };
+        receipts::save(self.home, &receipt);
+    }
+
     /// Sends the context of a window to the model, once in each window.
     fn send_context(&mut self, name: EventName, snapshot: &Snapshot) -> Result<(), String> {
+        let Some(text) = self.window_context(snapshot)? else { return Ok(()) };
+        self.sender.answer(answer::context(name, &text));
+        self.changes.context(state::unix_now(), &text);
+        self.notes.save()
+    }
+
+    /// Returns the context of a window for the model; `None` if the window has it.
+    fn window_context(&mut self, snapshot: &Snapshot) -> Result<Option<String>, String> {
         if self.notes.state.has_memory {
-            return Ok(());
+            return Ok(None);
         }
         let (rules, entities) = if self.notes.state.is_after_compaction {
             (self.rules()?, self.entities()?)
@@ -184,10 +239,9 @@ puts that right."
         let blocks = [&snapshot.user, &snapshot.memory].into_iter().flatten().map(String::as_str).collect();
         let known = WindowContext { rules: rules.iter().map(String::as_str).collect(), blocks, entities: &entities };
         let text = context::for_window(&known);
-        self.sender.answer(answer::context(name, &text));
-        self.changes.context(state::unix_now(), &text);
+        self.receipt("window", &text, false);
         (self.notes.state.has_memory, self.notes.state.is_after_compaction) = (true, false);
-        self.notes.save()
+        Ok(Some(text))
     }
 
     fn output(&mut self, event: &Event) -> Result<(), String> {

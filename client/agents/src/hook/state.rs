@@ -94,6 +94,8 @@ pub(super) struct State {
     pub(super) began: f64,
     /// The ledger has the definitions of the MCP server.
     pub(super) has_definitions: bool,
+    /// Earlier sessions were searched for the first prompt.
+    pub(super) has_searched: bool,
     /// The facts about the session that the daemon has.
     pub(super) told: ToldFacts,
     known: Vec<u64>,
@@ -144,9 +146,9 @@ impl State {
 
     /// Resets the state to read the transcript from its beginning, as another session that is already open.
     pub(super) fn read_rewritten(&mut self) {
-        let Self { has_memory, is_after_compaction, .. } = *self;
+        let Self { has_memory, is_after_compaction, has_searched, .. } = *self;
         let rewritten = self.rewritten.saturating_add(1);
-        *self = Self { is_open: true, has_memory, is_after_compaction, rewritten, ..Self::default() };
+        *self = Self { is_open: true, has_memory, is_after_compaction, has_searched, rewritten, ..Self::default() };
     }
 
     /// Saves the state of a reader.

@@ -18,6 +18,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         limit: Some(limit),
         scope: arguments.everywhere.then_some(Scope::Everywhere),
         around: arguments.around,
+        prompt_of: None,
     };
     let result = context.connect()?.recall_search(params)?;
     if let Some(notice) = result.notice.as_ref().filter(|_| !context.common.json) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::format::{Format, Optional, text, time, word};
+use super::format::{Format, Optional, switch, text, time, word};
 use super::key::{KeyError, section};
 use super::summarizer::{arguments, base_url, url, variable};
 
@@ -14,6 +14,8 @@ section! {
     pub struct RecallConfig {
         /// The embedder, which gets the texts of messages, outputs and notes.
         pub embedder: EmbedderKind = EmbedderKind::Off, word(&EmbedderKind::NAMES);
+        /// Whether hooks add the best places of earlier sessions to the first prompt of a session.
+        pub at_prompt: bool = true, switch();
         /// How long a search waits for the vector of its query, before it uses words only.
         pub wait: Duration = Duration::from_secs(2), timeout();
         /// Any endpoint for embeddings, as OpenAI and most local servers offer them.

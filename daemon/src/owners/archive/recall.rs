@@ -45,6 +45,8 @@ pub(crate) struct RecallQuery {
     pub of_one_output: usize,
     /// The number of messages on each side of a hit.
     pub around: usize,
+    /// How well a hit fits all the words at least, from 0 to 1.
+    pub least_fit: f64,
     /// The embedder's vector of the words.
     pub vector: Option<Vec<f32>>,
     /// The hits in other archives.
@@ -66,6 +68,7 @@ impl ArchiveHandle {
                 limit: query.limit,
                 of_one_output: query.of_one_output,
                 around: query.around,
+                least_fit: query.least_fit,
                 vector: query.vector.as_deref(),
                 remote: query.remote.as_ref(),
             })

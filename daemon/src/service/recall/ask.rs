@@ -139,6 +139,7 @@ impl RecallService {
             limit: PLACES,
             of_one_output: 1,
             around: 0,
+            least_fit: 0.0,
             vector: None,
             remote: None,
         };

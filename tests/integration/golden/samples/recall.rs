@@ -14,6 +14,7 @@ pub(super) fn search() -> (Request, Reply) {
         limit: Some(20),
         scope: Some(recall::Scope::Everywhere),
         around: Some(1),
+        prompt_of: None,
     };
     let hit = recall::Hit {
         handle: "msg_0123abcd-300@cellar".into(),

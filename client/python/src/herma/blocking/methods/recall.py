@@ -35,6 +35,7 @@ class Recall:
         limit: int | None = None,
         scope: t.RecallScope | None = None,
         around: int | None = None,
+        prompt_of: str | None = None,
         **options: Unpack[t.Options],
     ) -> t.RecallSearch:
         """Searches messages, outputs and memory, best match first.
@@ -50,6 +51,7 @@ class Recall:
             "limit": limit,
             "scope": scope,
             "around": around,
+            "prompt_of": prompt_of,
         }
         result: t.RecallSearch = self._call("recall.search", params, options)
         return result
