@@ -298,3 +298,31 @@ fn the_user_is_told_of_a_program_that_is_gone_when_a_session_begins() {
         assert_eq!(answer.as_object().unwrap().len(), 1, "{answer}");
     }
 }
+
+#[test]
+fn the_user_is_told_of_sessions_that_went_on_without_hooks() {
+    let user = User::new();
+    let _daemon = herma_tests::Daemon::start(&user.home);
+    fs::create_dir_all(user.folder.join("bin")).unwrap();
+    let program = herma_tests::cli::program();
+    drop(installed_by(&user, &program, program.parent().unwrap()));
+    let begin = |id: &str| {
+        let event = format!(r#"{{"session_id":"{id}","source":"startup"}}"#);
+        user.cli().run_with(&["hook", "claude-code", "session-start"], &event).json()
+    };
+    assert!(begin("a").get("systemMessage").is_none());
+    user.write(".claude/projects/p/other.jsonl", "{}");
+    assert!(begin("b").get("systemMessage").is_none(), "the last event came a moment ago");
+    // As if all events were of yesterday.
+    let ran = user.home.path().join("herma/clients/claude-code/ran");
+    let yesterday = std::time::SystemTime::now() - std::time::Duration::from_secs(24 * 3_600);
+    for entry in fs::read_dir(ran).unwrap() {
+        let file = fs::File::options().write(true).open(entry.unwrap().path()).unwrap();
+        file.set_modified(yesterday).unwrap();
+    }
+    let answer = begin("c");
+    let words = answer["systemMessage"].as_str().unwrap_or_default();
+    assert!(words.contains("herma import claude-code"), "{answer}");
+    assert!(answer["hookSpecificOutput"]["additionalContext"].is_string(), "{answer}");
+    assert!(begin("d").get("systemMessage").is_none(), "it is told once");
+}

@@ -112,6 +112,9 @@ pub trait Agent: Debug + Send + Sync {
 
     // Transcripts.
 
+    /// Returns the folders with the transcripts of all sessions.
+    fn transcripts(&self) -> Vec<PathBuf>;
+
     /// Returns after how many days the agent deletes its transcripts; `None` if it keeps them.
     fn deletes_after_days(&self) -> Option<u64> {
         None

@@ -64,6 +64,10 @@ impl Agent for ClaudeCode {
         settings::folder()
     }
 
+    fn transcripts(&self) -> Vec<PathBuf> {
+        self.folder().map(|folder| folder.join("projects")).into_iter().collect()
+    }
+
     fn additions(&self) -> &'static str {
         "hooks for seven events, an MCP server, permission to read large outputs"
     }

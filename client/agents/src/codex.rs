@@ -55,6 +55,10 @@ impl Agent for Codex {
         settings::own_folder()
     }
 
+    fn transcripts(&self) -> Vec<PathBuf> {
+        self.folder().map(|folder| folder.join("sessions")).into_iter().collect()
+    }
+
     fn additions(&self) -> &'static str {
         "hooks for six events, which Codex is told to trust, and an MCP server"
     }

@@ -8,6 +8,7 @@
 //!   position in `state`.
 //! * `context` builds the text for the model at the beginning and after a compaction. It does no I/O.
 //! * `facts` is what a transcript says about its session, such as the model and the branch.
+//! * `gap` finds out whether the agent worked while no event came.
 //! * `earlier` builds the text for the first prompt of a session, from earlier sessions. `receipts` keeps what was added.
 //! * `outputs` stores large outputs of tools. It opens files without blocking on a pipe.
 //! * `ledger` records herma's changes to the window, with `definitions` of the MCP server. `process` has the
@@ -20,6 +21,7 @@ mod earlier;
 mod facts;
 mod folder;
 mod follow;
+mod gap;
 mod handover;
 mod ledger;
 mod outputs;
@@ -32,7 +34,7 @@ mod state;
 use std::io::Read;
 use std::os::unix::process::parent_id;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use herma_base::{Settings, out};
 use herma_client::protocol::limits;
@@ -40,9 +42,11 @@ use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::event::EventName;
+use crate::programs::installed;
 use crate::{answer, event, known};
 
 pub(crate) use definitions::note as note_definitions;
+pub use gap::BEHIND;
 pub(crate) use session::{of_id, of_process};
 pub(crate) use state::{events, forget_runs, is_in_use, unix_now};
 pub use state::{last_event, last_run, left_out};
@@ -211,6 +215,19 @@ what is wrong."
     }
 }
 
+/// Shows the user that the agent worked while none of its events came. Hooks of a single project know nothing of others.
+fn note_gap(agent: &dyn Agent, event: &event::Event, last_event: Option<SystemTime>, sender: &HookSender) {
+    let Some(last) = last_event.filter(|_| !installed(agent).is_empty()) else { return };
+    let Some(newest) = gap::after(last, &agent.transcripts(), event.transcript.as_deref()) else { return };
+    let seconds = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    let [last, newest] = [last, newest].map(|time| out::local_time(seconds(time)));
+    let (title, name) = (agent.title(), agent.name());
+    sender.send(HookMessage::Note(format!(
+        "herma: {title} worked until {newest}, and its last event came {last}. `herma import {name}` reads what was missed; \
+`herma hooks status {name}` says whether the hooks run."
+    )));
+}
+
 fn serve(settings: &Settings, agent: &'static dyn Agent, name: EventName, sender: &HookSender) -> Result<(), String> {
     let mut text = Vec::new();
     let limit = u64::try_from(limits::FRAME).unwrap_or(u64::MAX);
@@ -223,8 +240,11 @@ fn serve(settings: &Settings, agent: &'static dyn Agent, name: EventName, sender
         let current = ProcessSession { id: event.id.clone(), transcript: event.transcript.clone() };
         process::write(home, agent, parent_id(), Kind::Session, current);
     }
+    let is_beginning = name == EventName::SessionStart && event.reason.as_deref() != Some(state::COMPACT);
+    let last_event = last_event(home, agent).filter(|_| is_beginning);
     if !event.id.starts_with(TEST_SESSION) {
         state::ran(home, agent, name);
+        note_gap(agent, &event, last_event, sender);
     }
     session::Session::begin(settings, (agent, name), &event, before, sender)?.serve(name, &event)
 }

@@ -16,8 +16,8 @@ use crate::import;
 /// The newest sessions in which the last message of an agent is looked for.
 const SESSIONS: u64 = 1_000;
 
-/// How many seconds a transcript may be newer than the last event: a long answer, or a clock that differs.
-const BEHIND: f64 = 3_600.0;
+/// How many seconds a transcript may be newer than the last event.
+const BEHIND: f64 = hook::BEHIND.as_secs() as f64;
 
 /// What is known of the events of one agent.
 #[derive(Debug, Default)]
