@@ -29,6 +29,7 @@ mod several;
 mod shared;
 mod top;
 mod trajectory;
+mod upgrade;
 mod usage;
 mod watch;
 

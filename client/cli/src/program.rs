@@ -16,7 +16,7 @@ use herma_client::protocol::daemon::PingParams;
 use crate::named::Access;
 use crate::{
     compress, config, constraint, context, daemon, doctor, files, guard, import, log, memory, named, output, profile,
-    recall, scrub, service, session, setup, shared, top, trajectory, usage, watch,
+    recall, scrub, service, session, setup, shared, top, trajectory, upgrade, usage, watch,
 };
 
 /// Memory, tool outputs and shorter conversations for several agents at once.
@@ -89,6 +89,8 @@ pub(crate) enum Command {
     Guard(guard::Command),
     /// Print the daemon's log, or what hooks added to the context of a session
     Log(log::Arguments),
+    /// Show how herma was installed, and the command that upgrades it
+    Upgrade(upgrade::Arguments),
     /// Mask the secrets in what was kept before
     Scrub(scrub::Arguments),
     /// Check for problems with herma, and show how to fix them
@@ -145,6 +147,7 @@ impl Command {
             | Self::Proxy(_)
             | Self::Mcp(_)
             | Self::Completions { .. }
+            | Self::Upgrade(_)
             | Self::Man { .. } => Access::Any,
             command if command.creates() => Access::Create,
             _ => Access::Ask,
@@ -180,7 +183,7 @@ pub fn main(version: &'static str) -> ExitCode {
         Err(error) if error.use_stderr() && is_hook() => return ExitCode::SUCCESS,
         Err(error) => return misused(&error),
     };
-    match run(&arguments) {
+    match run(&arguments, version) {
         Err(failure) if !is_hook() => out::report(&failure, arguments.common.json),
         _ => ExitCode::SUCCESS,
     }
@@ -204,7 +207,7 @@ fn misused(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-fn run(arguments: &Arguments) -> Result<(), Failure> {
+fn run(arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
     let common = &arguments.common;
     if let Command::Completions { shell } = &arguments.command {
         let mut script = Vec::new();
@@ -239,6 +242,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Constraint(command) => constraint::run(&context, command),
         Command::Trajectory(command) => trajectory::run(&context, command),
         Command::Guard(command) => guard::run(&context, command),
+        Command::Upgrade(arguments) => upgrade::run(&context, arguments, version),
         Command::Log(arguments) => log::run(&context, arguments),
         Command::Scrub(arguments) => scrub::run(&context, arguments),
         Command::Hermes(command) => hermes::run(&context, command),
