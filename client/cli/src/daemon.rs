@@ -10,8 +10,10 @@ use herma_client::protocol::daemon::{HelloParams, ShutdownParams, StatusParams, 
 use herma_client::{Client, ClientError, Place, find_daemon};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use serde::Serialize;
 use serde_json::json;
 
+use super::capture::{self, Capture};
 use super::orphans;
 
 /// The cells of a bar.
@@ -125,8 +127,24 @@ fn own_name() -> String {
 }
 
 pub(super) fn status(context: &CliContext<'_>, mut client: Client) -> Result<(), Failure> {
-    let status = client.status(StatusParams {})?;
-    out::show(context.common, &status, table)
+    let status = StatusOfAll { status: client.status(StatusParams {})?, agents: capture::all(context) };
+    out::show(context.common, &status, |all| format!("{}{}", table(&all.status), agents(&all.agents)))
+}
+
+/// The daemon's status, and the captures of agents.
+#[derive(Debug, Serialize)]
+struct StatusOfAll {
+    #[serde(flatten)]
+    status: StatusResult,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    agents: Vec<Capture>,
+}
+
+/// Returns a line for each agent.
+fn agents(captures: &[Capture]) -> String {
+    let line = |capture: &Capture| (capture.agent, format!("{}; {}", capture.state(), capture.described()));
+    let rows: Vec<(&str, String)> = captures.iter().map(line).collect();
+    if rows.is_empty() { String::new() } else { format!("\n{}", out::columns(&rows)) }
 }
 
 fn table(status: &StatusResult) -> String {

@@ -1,120 +1,27 @@
 //! Checks the hooks of agents: whether their program exists, whether their events come, and what was kept of them.
 
-use std::path::Path;
-use std::time::SystemTime;
-
-use herma_agents::agent::Agent;
-use herma_agents::hook;
-use herma_agents::known::AGENTS;
-use herma_agents::programs::{installed, missing};
-use herma_base::{CliContext, out};
-use herma_client::protocol::session::chain::ListParams;
+use herma_base::CliContext;
 
 use super::Finding;
-use crate::import;
-
-/// The newest sessions in which the last message of an agent is looked for.
-const SESSIONS: u64 = 1_000;
-
-/// How many seconds a transcript may be newer than the last event.
-const BEHIND: f64 = hook::BEHIND.as_secs() as f64;
-
-/// What is known of the events of one agent.
-#[derive(Debug, Default)]
-struct Capture {
-    /// The time of the last event, in Unix seconds.
-    last_event: Option<f64>,
-    /// The time of the last message that was kept.
-    last_message: Option<f64>,
-    /// The time of the newest transcript.
-    newest_transcript: Option<f64>,
-    /// What was left out, with its number.
-    left_out: Vec<(String, u64)>,
-}
+use crate::capture;
 
 /// Checks each agent that has hooks of herma or sent an event.
 pub(super) fn look(context: &CliContext<'_>, findings: &mut Vec<Finding>) {
-    let home = &context.place.home;
-    for agent in AGENTS {
-        let name = agent.name();
-        let programs = installed(agent);
-        let capture = Capture::of(context, home, agent);
-        if programs.is_empty() && capture.last_event.is_none() {
-            continue;
-        }
-        findings.push(match missing(agent) {
+    for capture in capture::all(context) {
+        let name = capture.agent;
+        let (state, described) = (capture.state(), capture.described());
+        findings.push(match &capture.missing_program {
             Some(program) => Finding::error(
                 name,
                 format!("its hooks start {program}, and there is no such program: nothing of its sessions is kept"),
                 format!("herma hooks install {name}"),
             ),
-            None if programs.is_empty() => Finding::ok(name, format!("no hooks; {}", capture.described())),
-            None if capture.is_dead() => Finding::warning(
+            None if capture.has_hooks && capture.is_dead() => Finding::warning(
                 name,
-                format!("hooks are installed, and its sessions go on without them; {}", capture.described()),
+                format!("{state}; {described}"),
                 format!("herma hooks status {name}; `herma import {name}` reads what was missed"),
             ),
-            None => Finding::ok(name, format!("hooks are installed; {}", capture.described())),
+            None => Finding::ok(name, format!("{state}; {described}")),
         });
-    }
-}
-
-impl Capture {
-    fn of(context: &CliContext<'_>, home: &Path, agent: &dyn Agent) -> Self {
-        let since = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).ok().map(|time| time.as_secs_f64());
-        Self {
-            last_event: hook::last_event(home, agent).and_then(since),
-            last_message: last_message(context, agent.name()),
-            newest_transcript: import::stock(context, agent.name()).and_then(|stock| stock.newest),
-            left_out: hook::left_out(home, agent).into_iter().collect(),
-        }
-    }
-
-    /// Returns whether the agent works while none of its events come.
-    fn is_dead(&self) -> bool {
-        let newest = self.newest_transcript;
-        newest.zip(self.last_event).is_some_and(|(newest, event)| newest > event + BEHIND)
-    }
-
-    fn described(&self) -> String {
-        let mut words = self.last_event.map_or_else(
-            || "no event came yet".to_owned(),
-            |at| format!("the last event came {}", out::local_time(at)),
-        );
-        if let Some(at) = self.last_message {
-            words.push_str(&format!(", the last message kept is of {}", out::local_time(at)));
-        }
-        if !self.left_out.is_empty() {
-            let kinds = self.left_out.iter().map(|(kind, count)| format!("{} × {kind}", out::thousands(*count)));
-            words.push_str(&format!("; left out: {}", kinds.collect::<Vec<_>>().join(", ")));
-        }
-        words
-    }
-}
-
-/// Returns when a session of the agent was last active, if a daemon runs.
-fn last_message(context: &CliContext<'_>, agent: &str) -> Option<f64> {
-    let mut client = context.connect_only().ok()?;
-    let listed = client.session_list(ListParams { limit: Some(SESSIONS), before: None, raw: Some(true) }).ok()?;
-    let own = listed.sessions.iter().filter(|row| row.agent.as_deref() == Some(agent) && row.messages > 0);
-    own.map(|row| row.last_active).max_by(f64::total_cmp)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_capture_is_dead_if_transcripts_go_on_without_events() {
-        let capture = |last_event, newest_transcript| Capture { last_event, newest_transcript, ..Capture::default() };
-        for (event, transcript, is_dead) in [
-            (Some(1_000.0), Some(1_000.0 + 2.0 * BEHIND), true),
-            (Some(1_000.0), Some(1_000.0 + BEHIND / 2.0), false),
-            (Some(1_000.0), None, false),
-            // Without any event, the hooks may be new.
-            (None, Some(1_000.0), false),
-        ] {
-            assert_eq!(capture(event, transcript).is_dead(), is_dead, "{event:?} {transcript:?}");
-        }
     }
 }
