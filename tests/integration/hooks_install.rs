@@ -326,3 +326,39 @@ fn the_user_is_told_of_sessions_that_went_on_without_hooks() {
     assert!(answer["hookSpecificOutput"]["additionalContext"].is_string(), "{answer}");
     assert!(begin("d").get("systemMessage").is_none(), "it is told once");
 }
+
+#[test]
+fn the_nearest_settings_decide_which_profile_has_a_session() {
+    let user = User::new();
+    let daemon = herma_tests::Daemon::start(&user.home);
+    let program = herma_tests::cli::program();
+    let project = user.folder.join("work/shop");
+    fs::create_dir_all(&project).unwrap();
+    fs::create_dir_all(user.folder.join("bin")).unwrap();
+    drop(installed_by(&user, &program, program.parent().unwrap()));
+    let ran = std::process::Command::new(&program)
+        .args(["hooks", "install", "claude-code", "--project", "--yes", "--profile", "work"])
+        .env("HOME", &user.folder)
+        .env("HERMA_HOME", user.home.path())
+        .env_remove("CLAUDE_CONFIG_DIR")
+        .current_dir(&project)
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    let profile_of = |session: &str| {
+        let params = herma_protocol::session::chain::ShowParams { session: format!("claude-code:{session}") };
+        daemon.client().session_show(params).map(|row| row.profile).ok()
+    };
+    for (session, folder, profile) in [("a", &project, "work"), ("b", &user.folder, "default")] {
+        // Claude Code starts the hooks of both settings, in any order.
+        let event = format!(r#"{{"session_id":"{session}","source":"startup","cwd":"{}"}}"#, folder.display());
+        let users = user.cli().run_with(&["hook", "claude-code", "session-start"], &event);
+        if profile == "work" {
+            assert_eq!(users.done(), "", "the user's hook adds the memory of another profile");
+            let own =
+                user.cli().run_with(&["hook", "claude-code", "session-start", "--profile", "work"], &event).json();
+            assert_eq!(own["systemMessage"], "herma keeps this session in the profile work.", "{own}");
+        }
+        assert_eq!(profile_of(session).as_deref(), Some(profile));
+    }
+}

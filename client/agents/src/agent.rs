@@ -77,6 +77,11 @@ pub trait Agent: Debug + Send + Sync {
         Ok(false)
     }
 
+    /// Returns the command of a hook of herma in the settings of a project; `None` if they have none.
+    fn hook_of_project(&self, _project: &Path) -> Option<String> {
+        None
+    }
+
     /// Returns the settings files that switch all hooks off.
     fn switched_off_by(&self, _scope: Scope) -> Vec<PathBuf> {
         Vec::new()

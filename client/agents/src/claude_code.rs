@@ -64,6 +64,10 @@ impl Agent for ClaudeCode {
         settings::folder()
     }
 
+    fn hook_of_project(&self, project: &Path) -> Option<String> {
+        settings::hook_of_project(self.name(), project)
+    }
+
     fn transcripts(&self) -> Vec<PathBuf> {
         self.folder().map(|folder| folder.join("projects")).into_iter().collect()
     }

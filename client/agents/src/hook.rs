@@ -8,6 +8,7 @@
 //!   position in `state`.
 //! * `context` builds the text for the model at the beginning and after a compaction. It does no I/O.
 //! * `facts` is what a transcript says about its session, such as the model and the branch.
+//! * `nearest` decides whether the hooks of a project serve the session instead.
 //! * `gap` finds out whether the agent worked while no event came.
 //! * `earlier` builds the text for the first prompt of a session, from earlier sessions. `receipts` keeps what was added.
 //! * `outputs` stores large outputs of tools. It opens files without blocking on a pipe.
@@ -24,6 +25,7 @@ mod follow;
 mod gap;
 mod handover;
 mod ledger;
+mod nearest;
 mod outputs;
 mod process;
 pub(crate) mod proxy;
@@ -236,6 +238,9 @@ fn serve(settings: &Settings, agent: &'static dyn Agent, name: EventName, sender
     let before: Option<ProcessSession> = process::read(home, agent, parent_id(), Kind::Session);
     let current = before.as_ref().filter(|_| name == EventName::Compact);
     let event = event::read(&text, current.map(|current| (&*current.id, current.transcript.as_deref())))?;
+    if nearest::is_other(agent, settings, &event) {
+        return Ok(());
+    }
     if matches!(name, EventName::SessionStart | EventName::UserPromptSubmit) {
         let current = ProcessSession { id: event.id.clone(), transcript: event.transcript.clone() };
         process::write(home, agent, parent_id(), Kind::Session, current);
@@ -245,6 +250,9 @@ fn serve(settings: &Settings, agent: &'static dyn Agent, name: EventName, sender
     if !event.id.starts_with(TEST_SESSION) {
         state::ran(home, agent, name);
         note_gap(agent, &event, last_event, sender);
+        if let Some(profile) = settings.profile.as_ref().filter(|_| is_beginning) {
+            sender.send(HookMessage::Note(format!("herma keeps this session in the profile {profile}.")));
+        }
     }
     session::Session::begin(settings, (agent, name), &event, before, sender)?.serve(name, &event)
 }

@@ -1,9 +1,9 @@
 //! Reads and edits Claude Code's files. Its folder is `~/.claude`, or `$CLAUDE_CONFIG_DIR`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use herma_base::Failure;
+use herma_base::{Failure, own_file};
 use serde_json::{Value, json};
 
 use super::ClaudeCode;
@@ -22,6 +22,12 @@ const DESCRIPTION: &str = "Compactions by herma: no request, no rule lost, and a
 
 /// The placeholder for the command in the module.
 const COMMAND: &str = "COMMAND";
+
+/// The name of a project's settings that are not shared with others.
+const LOCAL: &str = "settings.local.json";
+
+/// The most bytes of a project's settings that are read.
+const LARGEST: u64 = 4 << 20;
 
 /// The variable with the folder of the settings.
 const FOLDER: &str = "CLAUDE_CONFIG_DIR";
@@ -54,7 +60,7 @@ impl Places {
             let own = here.join(".claude");
             // The project's local settings are not shared with others, and the program's path is valid only on this
             // machine.
-            let settings = own.join("settings.local.json");
+            let settings = own.join(LOCAL);
             return Ok(Self { settings, servers: here.join(".mcp.json"), plugin: own.join("skills/herma") });
         }
         let own = folder()?;
@@ -89,6 +95,12 @@ pub(super) fn programs(agent: &str) -> Option<Vec<String>> {
     let server = text(&places.servers).and_then(|text| json::server(&text, SERVER).ok().flatten());
     found.extend(server.and_then(|server| Some(server.get("command")?.as_str()?.to_owned())));
     Some(found)
+}
+
+/// Returns the command of a hook in the local settings of a project. Those are the only ones into which herma writes.
+pub(super) fn hook_of_project(agent: &str, project: &Path) -> Option<String> {
+    let text = own_file::read(&project.join(".claude").join(LOCAL), LARGEST).ok()?;
+    json::commands(std::str::from_utf8(&text).ok()?, agent).ok()?.into_iter().next()
 }
 
 /// Returns the edits that install herma in Claude Code's settings, or uninstall it.

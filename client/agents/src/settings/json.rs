@@ -79,11 +79,15 @@ pub(crate) fn with_hooks_of(settings: &str, text: &str, agent: &str) -> Result<S
 /// # Errors
 /// The text is not a JSON object.
 pub(crate) fn programs(text: &str, agent: &str) -> Result<Vec<String>, String> {
+    Ok(commands(text, agent)?.iter().filter_map(|command| program_of(command, agent)).collect())
+}
+
+/// Returns the commands of herma's hooks in a settings file.
+pub(crate) fn commands(text: &str, agent: &str) -> Result<Vec<String>, String> {
     let of_group = |(_, group): &(String, Value)| {
         let hooks = group.get(HOOKS).and_then(Value::as_array).cloned().unwrap_or_default();
         let command = |hook: Value| hook.get("command").and_then(Value::as_str).map(str::to_owned);
-        let own = hooks.into_iter().filter_map(command).filter(|command| is_own(command, agent));
-        own.filter_map(|command| program_of(&command, agent)).collect::<Vec<_>>()
+        hooks.into_iter().filter_map(command).filter(|command| is_own(command, agent)).collect::<Vec<_>>()
     };
     Ok(hooks(text, agent)?.iter().flat_map(of_group).collect())
 }
