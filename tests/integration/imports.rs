@@ -485,3 +485,28 @@ fn an_agents_own_session_is_left_alone_and_an_imported_one_can_be_opened() {
     let refused = client.session_import(params).unwrap_err();
     assert!(refused.to_string().contains("an agent's own"), "{refused}");
 }
+
+#[test]
+fn memory_files_of_an_agent_are_documents_of_which_the_newest_is_found() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let projects = folder(&home);
+    let memory = projects.join("-work-shop/memory");
+    fs::create_dir_all(&memory).unwrap();
+    write(&projects.join("s1.jsonl"), 0..2);
+    let file = memory.join("MEMORY.md");
+    fs::write(&file, "# Build\nIt needs two cores.\n# Port\nThe heron listens on 8443.\n").unwrap();
+    let ran = import(&home, "claude-code", &projects, &[]);
+    assert_eq!((ran.code, added(&ran).1), (0, 2), "{ran:?}");
+    let session = "claude-code:memory/-work-shop/MEMORY.md";
+    assert_eq!(messages(&daemon, session), Some(2));
+    fs::write(&file, "# Port\nThe heron listens on 9443 now.\n").unwrap();
+    assert_eq!(import(&home, "claude-code", &projects, &[]).code, 0);
+    let found = daemon.raw().result("recall.search", &json!({ "query": "heron listens" })).to_string();
+    assert!(found.contains("9443") && !found.contains("8443"), "{found}");
+    // What the user removed does not return.
+    assert_eq!(Cli::new(&home).run(&["session", "rm", session, "--yes"]).code, 0);
+    fs::write(&file, "# Port\nThe heron listens on 7443 now.\n").unwrap();
+    assert_eq!(import(&home, "claude-code", &projects, &[]).code, 0);
+    assert_eq!(messages(&daemon, session), None);
+}

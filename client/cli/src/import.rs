@@ -1,6 +1,7 @@
 //! `herma import …`.
 
 mod database;
+mod document;
 mod export;
 mod find;
 mod follow;
@@ -27,7 +28,7 @@ use self::source::{Format, Source};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "What is read, where PATH is left out:\n  claude-code  the *.jsonl below $CLAUDE_CONFIG_DIR/projects, else ~/.claude/projects\n  codex        the *.jsonl below sessions and archived_sessions of $CODEX_HOME, else ~/.codex\n  hermes       state.db of the named home, else of ~/.hermes\n  chatgpt      PATH must be said: conversations.json of an export, a folder with it, or - for standard input\n\nEach conversation becomes a closed session: claude-code:ID, codex:ID, hermes:ID, chatgpt:ID. The files are only\nread, with their times, titles, models and folders. Secrets are masked in what is kept, unless --no-redact is given. Giving the command again adds what is new\nand nothing twice, also after it was stopped in whatever way. A session that was removed from herma stays so,\nunless --again is given; a file that was rewritten becomes another session, ID~2.\n\nExit codes: 0 done; 1 something could not be read (each is listed; the rest was imported); 2 wrong arguments;\n3 the daemon went away (give the command again to go on).\n\nExamples:\n  herma import claude-code\n  herma import codex ~/.codex/sessions/2026\n  herma import claude-code --profile-for ~/work=work --watch\n  unzip -p export.zip conversations.json | herma import chatgpt -\n  herma recall \"which port did we choose\" --kind message"
+    after_help = "What is read, where PATH is left out:\n  claude-code  the *.jsonl below $CLAUDE_CONFIG_DIR/projects, else ~/.claude/projects, and memory/*.md of projects\n  codex        the *.jsonl below sessions and archived_sessions of $CODEX_HOME, else ~/.codex, and memories/*.md\n  hermes       state.db of the named home, else of ~/.hermes\n  chatgpt      PATH must be said: conversations.json of an export, a folder with it, or - for standard input\n\nEach conversation becomes a closed session: claude-code:ID, codex:ID, hermes:ID, chatgpt:ID. The files are only\nread, with their times, titles, models and folders. Secrets are masked in what is kept, unless --no-redact is given. Giving the command again adds what is new\nand nothing twice, also after it was stopped in whatever way. A session that was removed from herma stays so,\nunless --again is given; a file that was rewritten becomes another session, ID~2.\n\nExit codes: 0 done; 1 something could not be read (each is listed; the rest was imported); 2 wrong arguments;\n3 the daemon went away (give the command again to go on).\n\nExamples:\n  herma import claude-code\n  herma import codex ~/.codex/sessions/2026\n  herma import claude-code --profile-for ~/work=work --watch\n  unzip -p export.zip conversations.json | herma import chatgpt -\n  herma recall \"which port did we choose\" --kind message"
 )]
 pub(super) struct Arguments {
     /// The program whose conversations are read
@@ -197,6 +198,7 @@ impl<'a> Import<'a> {
             return Ok(());
         }
         let read = match self.arguments.program.format {
+            _ if document::is_document(path) => document::read(path, stamp, &mut self.sink),
             Format::Lines(reader) => self.follower.read(path, reader, &mut self.sink, seen),
             Format::Database => database::read(path, &mut self.sink, seen),
             Format::Export => export::read(path, &mut self.sink, seen),

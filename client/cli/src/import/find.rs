@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use herma_base::Failure;
 
+use super::document;
 use super::record::Stamp;
 use super::report::Report;
 use super::source::{Format, Source};
@@ -81,7 +82,7 @@ impl Files {
 
     fn is_wanted(&self, path: &Path) -> bool {
         let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        (self.program.has_file)(name)
+        (self.program.has_file)(name) || (self.program.has_documents && document::is_document(path))
     }
 }
 

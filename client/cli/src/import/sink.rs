@@ -13,6 +13,7 @@ use herma_client::protocol::ledger::Call;
 use herma_client::protocol::profile::CreateParams;
 use herma_client::protocol::session::chain::ShowParams;
 use herma_client::protocol::session::import::ImportParams;
+use herma_client::protocol::session::transcript::RemoveParams;
 use herma_client::protocol::{ErrorKind, Json, RpcError, limits};
 use herma_client::{Client, ClientError};
 use herma_transcripts::{ModelCall, Session, TimedMessage};
@@ -209,6 +210,35 @@ impl<'a> Sink<'a> {
         self.report.session(&transcript.id, is_new, known.messages.saturating_sub(before));
         self.record.know(&transcript.id, known);
         Ok(taken)
+    }
+
+    /// Imports a document. An earlier version of it is removed first, so that a search finds only the newest. A document
+    /// that the user removed does not return.
+    pub(super) fn document(&mut self, path: &Path, id: &str, messages: &[TimedMessage]) -> Result<(), Failure> {
+        let known = self.known(id)?;
+        let all: String = messages.iter().map(|said| said.message.as_str()).collect();
+        let last = hash(all.as_bytes());
+        let is_there = known.messages > 0 && self.is_there(id, &known)?;
+        if known.removed || (known.messages > 0 && !is_there) {
+            self.report.removed(id);
+            self.record.know(id, ImportedSession { removed: true, ..known });
+            return Ok(());
+        }
+        if messages.is_empty() || (is_there && known.last == last) {
+            return Ok(());
+        }
+        if is_there && !self.arguments.dry_run {
+            let session = self.named(id);
+            self.asking()?.session_remove(RemoveParams { session })?;
+        }
+        let mut transcript = Session::new(id);
+        transcript.title = path.file_name().map(|name| format!("memory: {}", name.to_string_lossy()));
+        let profile = known.profile;
+        let mut fresh = ImportedSession { profile, ..ImportedSession::default() };
+        self.send(path, &transcript, messages, Vec::new(), &mut fresh)?;
+        self.report.session(id, !is_there, fresh.messages);
+        self.record.know(id, ImportedSession { last, ..fresh });
+        Ok(())
     }
 
     /// Sends messages that continue the imported session, and records them.

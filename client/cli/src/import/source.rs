@@ -18,6 +18,8 @@ pub(super) struct Source {
     pub(super) roots: fn(&Path) -> Result<Vec<PathBuf>, Failure>,
     /// Returns whether a file with this name in such a folder belongs to the program.
     pub(super) has_file: fn(&str) -> bool,
+    /// Whether the program also keeps memory files in its folders.
+    pub(super) has_documents: bool,
     /// The format of the files.
     pub(super) format: Format,
     /// The provider of its models and the form of their requests, as the ledger names them, if it says what calls used.
@@ -43,6 +45,7 @@ static SOURCES: [Source; 4] = [
         title: "Claude Code",
         roots: |_| Ok(vec![folder("CLAUDE_CONFIG_DIR", ".claude")?.join("projects")]),
         has_file: |name| name.ends_with(".jsonl"),
+        has_documents: true,
         format: Format::Lines(|name| Box::new(claude_code::Reader::new(name))),
         provider: Some(("anthropic", "anthropic_messages")),
     },
@@ -51,9 +54,10 @@ static SOURCES: [Source; 4] = [
         title: "Codex",
         roots: |_| {
             let folder = folder("CODEX_HOME", ".codex")?;
-            Ok(vec![folder.join("sessions"), folder.join("archived_sessions")])
+            Ok(vec![folder.join("sessions"), folder.join("archived_sessions"), folder.join("memories")])
         },
         has_file: |name| name.ends_with(".jsonl"),
+        has_documents: true,
         format: Format::Lines(|name| Box::new(codex::Reader::new(name))),
         provider: Some(("openai", "codex_responses")),
     },
@@ -62,6 +66,7 @@ static SOURCES: [Source; 4] = [
         title: "An agent of the Hermes family",
         roots: |home| Ok(vec![home.join("state.db")]),
         has_file: |name| name == "state.db",
+        has_documents: false,
         format: Format::Database,
         provider: None,
     },
@@ -73,6 +78,7 @@ static SOURCES: [Source; 4] = [
             Err(Failure::Usage(words.into()))
         },
         has_file: |name| name.starts_with("conversations") && name.ends_with(".json"),
+        has_documents: false,
         format: Format::Export,
         provider: None,
     },

@@ -8,7 +8,7 @@ use herma_client::protocol::recall::{Hit, Kind, SearchParams};
 use herma_client::protocol::session::chain::{ListParams, Row};
 use serde::Serialize;
 
-use super::plan::{day, short};
+use super::plan::{day, short, wrapped};
 
 /// The number of findings.
 const FINDINGS: usize = 3;
@@ -114,13 +114,9 @@ pub(super) fn text(findings: &[Finding]) -> String {
     for finding in findings {
         let folder =
             finding.folder.as_deref().map(|folder| format!(" in {}", short(folder.as_ref()))).unwrap_or_default();
-        text.push_str(&format!(
-            "\n  {}{folder}: {}\n    {}\n    herma recall {}\n",
-            day(finding.time),
-            finding.title,
-            finding.passage,
-            finding.question
-        ));
+        let heading = wrapped(&format!("{}{folder}: {}", day(finding.time), finding.title), 2);
+        let passage = wrapped(&finding.passage, 4);
+        text.push_str(&format!("\n  {heading}\n    {passage}\n    herma recall {}\n", finding.question));
     }
     text
 }

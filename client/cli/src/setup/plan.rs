@@ -219,19 +219,21 @@ pub(super) fn day(seconds: f64) -> String {
 /// Returns indented rows with a name each. Long ones take several lines.
 pub(super) fn rows(rows: &[(&str, String)]) -> String {
     let indent = 2 + rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0) + 2;
-    let wrapped = |text: &str| {
-        let (mut lines, mut line) = (Vec::new(), String::new());
-        for word in text.split(' ') {
-            if !line.is_empty() && indent + line.chars().count() + 1 + word.chars().count() > LINE {
-                lines.push(std::mem::take(&mut line));
-            }
-            let blank = if line.is_empty() { "" } else { " " };
-            line.push_str(&format!("{blank}{word}"));
+    rows.iter().map(|(name, text)| format!("  {name:width$}{}\n", wrapped(text, indent), width = indent - 2)).collect()
+}
+
+/// Returns a text in lines that fit behind an indent. The first line is not indented.
+pub(super) fn wrapped(text: &str, indent: usize) -> String {
+    let (mut lines, mut line) = (Vec::new(), String::new());
+    for word in text.split(' ') {
+        if !line.is_empty() && indent + line.chars().count() + 1 + word.chars().count() > LINE {
+            lines.push(std::mem::take(&mut line));
         }
-        lines.push(line);
-        lines.join(&format!("\n{:indent$}", ""))
-    };
-    rows.iter().map(|(name, text)| format!("  {name:width$}{}\n", wrapped(text), width = indent - 2)).collect()
+        let blank = if line.is_empty() { "" } else { " " };
+        line.push_str(&format!("{blank}{word}"));
+    }
+    lines.push(line);
+    lines.join(&format!("\n{:indent$}", ""))
 }
 
 /// Returns a path with `~` for the user's folder.
