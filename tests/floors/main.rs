@@ -24,7 +24,8 @@ const KNOWN_BELOW: [&str; 4] = ["limits", "nearest", "rendezvous", "context::rep
 const DAEMON: &str = "daemon/src";
 
 /// Modules of the command line that start agents or the MCP server, or inspect agents.
-const STARTERS: [&str; 7] = ["capture", "log", "program", "setup", "setup::carry_out", "setup::plan", "setup::undo"];
+const STARTERS: [&str; 8] =
+    ["capture", "log", "memory::adopt", "program", "setup", "setup::carry_out", "setup::plan", "setup::undo"];
 
 /// Modules that may name an agent: its folder, the list of agents, and the proxy, which only Codex has.
 const NAMING_AGENTS: [&str; 4] = ["claude_code", "codex", "known", "proxy"];

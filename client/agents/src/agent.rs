@@ -115,6 +115,9 @@ pub trait Agent: Debug + Send + Sync {
     /// Returns the chars of an MCP tool's definition in the agent's prompt.
     fn definition_chars(&self, tool: &ToolSize) -> usize;
 
+    /// Returns the file with the user's own instructions for all projects.
+    fn notes(&self) -> Option<PathBuf>;
+
     // Transcripts.
 
     /// Returns the folders with the transcripts of all sessions.

@@ -68,6 +68,10 @@ impl Agent for ClaudeCode {
         settings::hook_of_project(self.name(), project)
     }
 
+    fn notes(&self) -> Option<PathBuf> {
+        self.folder().ok().map(|folder| folder.join("CLAUDE.md"))
+    }
+
     fn transcripts(&self) -> Vec<PathBuf> {
         self.folder().map(|folder| folder.join("projects")).into_iter().collect()
     }

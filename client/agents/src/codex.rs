@@ -55,6 +55,10 @@ impl Agent for Codex {
         settings::own_folder()
     }
 
+    fn notes(&self) -> Option<PathBuf> {
+        self.folder().ok().map(|folder| folder.join("AGENTS.md"))
+    }
+
     fn transcripts(&self) -> Vec<PathBuf> {
         self.folder().map(|folder| folder.join("sessions")).into_iter().collect()
     }

@@ -1,5 +1,6 @@
 //! `herma memory …`.
 
+mod adopt;
 mod approval;
 mod change;
 mod edit;
@@ -18,6 +19,7 @@ mod write;
 #[cfg(feature = "fuzzing")]
 pub use import::import_holds;
 
+pub(super) use adopt::{count as count_notes, files as files_with_notes};
 use clap::{Subcommand, ValueEnum};
 use herma_client::protocol::memory::Target;
 pub(super) use log::who;
@@ -65,6 +67,8 @@ pub(super) enum Command {
     Remove(write::Remove),
     /// Apply several operations, all or none
     Batch(write::Batch),
+    /// Offer what the agents' own instructions say as a beginning
+    Adopt(adopt::Arguments),
     /// Edit a store in an editor
     Edit(edit::Arguments),
     /// List the changes of the stores, newest first
@@ -110,6 +114,7 @@ pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Fai
         Command::Replace(arguments) => write::replace(context, arguments),
         Command::Remove(arguments) => write::remove(context, arguments),
         Command::Batch(arguments) => write::batch(context, arguments),
+        Command::Adopt(arguments) => adopt::run(context, arguments),
         Command::Edit(arguments) => edit::run(context, arguments),
         Command::Log(arguments) => log::run(context, arguments),
         Command::Show(arguments) => revision::show(context, arguments),

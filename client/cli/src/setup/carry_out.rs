@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::finds::{self, Finding};
 use super::hermes::Hermes;
-use super::plan::{AgentPlan, HermesPlan, Plan};
+use super::plan::{AgentPlan, HermesPlan, Plan, short};
 use super::record::SetupRecord;
 use super::{Arguments, HERMES};
-use crate::import;
+use crate::{import, memory};
 
 /// How much less often the processor goes to an import than to other programs.
 const NICE: i32 = 10;
@@ -152,6 +152,12 @@ impl Run<'_> {
                 text.push_str(
                     "\nSessions that begin from now on have the hooks. `herma doctor` says when an event came.",
                 );
+            }
+            for path in memory::files_with_notes() {
+                if let notes @ 1.. = memory::count_notes(&path) {
+                    let notes = out::count_noun(notes, "note", "notes");
+                    text.push_str(&format!("\n{notes} in {} could begin the memory: herma memory adopt", short(&path)));
+                }
             }
             text.push_str("\nUndo all of it: herma setup --undo");
             text.trim_start().to_owned()
