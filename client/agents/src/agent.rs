@@ -77,9 +77,9 @@ pub trait Agent: Debug + Send + Sync {
         Ok(false)
     }
 
-    /// Returns the command of a hook of herma in the settings of a project; `None` if they have none.
-    fn hook_of_project(&self, _project: &Path) -> Option<String> {
-        None
+    /// Returns the commands of herma's hooks in the settings of a project.
+    fn hooks_of_project(&self, _project: &Path) -> Vec<String> {
+        Vec::new()
     }
 
     /// Returns the settings files that switch all hooks off.

@@ -64,8 +64,8 @@ impl Agent for ClaudeCode {
         settings::folder()
     }
 
-    fn hook_of_project(&self, project: &Path) -> Option<String> {
-        settings::hook_of_project(self.name(), project)
+    fn hooks_of_project(&self, project: &Path) -> Vec<String> {
+        settings::hooks_of_project(self.name(), project).unwrap_or_default()
     }
 
     fn notes(&self) -> Option<PathBuf> {

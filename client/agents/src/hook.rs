@@ -238,7 +238,7 @@ fn serve(settings: &Settings, agent: &'static dyn Agent, name: EventName, sender
     let before: Option<ProcessSession> = process::read(home, agent, parent_id(), Kind::Session);
     let current = before.as_ref().filter(|_| name == EventName::Compact);
     let event = event::read(&text, current.map(|current| (&*current.id, current.transcript.as_deref())))?;
-    if nearest::is_other(agent, settings, &event) {
+    if nearest::is_other(agent, settings, (name, &event)) {
         return Ok(());
     }
     if matches!(name, EventName::SessionStart | EventName::UserPromptSubmit) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
+use std::time::Duration;
 
 use herma_base::progress::Progress;
 use herma_base::{CliContext, Failure, out};
@@ -22,6 +23,9 @@ pub(super) struct Arguments {
     #[arg(long, short)]
     yes: bool,
 }
+
+/// How long one part of the work may take: the texts of a large archive are one part, and its files another.
+const PATIENCE: Duration = Duration::from_secs(3_600);
 
 /// The sums of a run.
 #[derive(Debug, Default, Serialize)]
@@ -56,6 +60,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
 /// Asks the daemon for one part of the work after the other.
 fn scrub(context: &CliContext<'_>, dry_run: bool) -> Result<Report, Failure> {
     let mut client = context.connect()?;
+    client.set_timeout(Some(PATIENCE))?;
     let mut report = Report { dry_run, ..Report::default() };
     let mut cursor = None;
     let mut progress: Option<(String, Progress)> = None;

@@ -62,6 +62,8 @@ pub enum MaskStyle {
     /// The first and last letters of a long secret, so that its owner recognises it.
     #[default]
     Ends,
+    /// The same, and a secret that was masked before stays as it is.
+    EndsOnce,
     /// Nothing, also of a secret that was masked before.
     Nothing,
 }
@@ -73,7 +75,8 @@ impl MaskStyle {
             secret.strip_prefix(REMOVED.trim_end_matches(']')).is_some_and(|rest| rest.trim_matches(']').is_empty());
         match self {
             _ if is_placeholder => secret.to_owned(),
-            Self::Ends => mask(secret),
+            Self::EndsOnce if is_mask(secret) => secret.to_owned(),
+            Self::Ends | Self::EndsOnce => mask(secret),
             Self::Nothing => REMOVED.to_owned(),
         }
     }
@@ -179,6 +182,13 @@ pub fn mask(token: &str) -> String {
     let head: String = token.chars().take(6).collect();
     let tail: String = token.chars().skip(length - 4).collect();
     format!("{head}...{tail}")
+}
+
+/// Returns whether a text is what [`mask`] leaves of a long secret.
+#[must_use]
+pub fn is_mask(text: &str) -> bool {
+    let mut chars = text.chars().skip(6);
+    text.chars().count() == 13 && chars.by_ref().take(3).all(|char| char == '.')
 }
 
 impl Redacted<'_> {

@@ -15,6 +15,7 @@ use herma_guard::SecretCounts;
 use herma_memory::change::{Change, Changes, Drift};
 use herma_memory::store::ScrubbedJournal;
 use herma_memory::{Author, Edit, Target};
+use herma_spill::Outputs;
 use herma_spill::handle::Handle;
 use herma_spill::outputs::Rewritten;
 
@@ -168,6 +169,12 @@ impl ScrubService {
         let done = to_u64(from + part.len());
         let last = part.last().map(ToString::to_string);
         let (outputs, found) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.found));
+        if !dry_run {
+            // Their words leave the index first: if this is killed in the middle, they are indexed again at the next start.
+            let (outputs, part) = (Arc::clone(&outputs), part.clone());
+            let changing = blocking("guard.scrub", move || Ok(changing(&outputs, &part))).await?;
+            self.archive.forget_outputs(changing).await?;
+        }
         let work = move || {
             let mut step = ScrubStep::default();
             let mut changed = Vec::new();
@@ -276,7 +283,7 @@ impl ScrubService {
 
     /// Searches the files of the home for what was found.
     async fn files(&self) -> Outcome<ScrubStep> {
-        let found = std::mem::take(&mut *self.found());
+        let found = self.found().clone();
         let mut folders = vec![self.home.join("herma")];
         for profile in self.profiles.all()? {
             folders.push(self.profiles.existing(&profile)?.join("memories"));
@@ -285,6 +292,16 @@ impl ScrubService {
         let left = blocking("guard.scrub", move || Ok(files_with(&found, &folders, &home))).await?;
         Ok(ScrubStep { left, progress: (1, 1), ..ScrubStep::default() })
     }
+}
+
+/// Returns the handles of the outputs that a scrub changes.
+fn changing(outputs: &Outputs, part: &[Handle]) -> Vec<String> {
+    let mut note = |_: &str| {};
+    let scrub = Scrub::new(&mut note);
+    let changes = |handle: &&Handle| {
+        matches!(outputs.rewrite(**handle, &mut |text| scrub.text(text), true), Ok(Rewritten::Changed))
+    };
+    part.iter().filter(changes).map(ToString::to_string).collect()
 }
 
 /// Returns the messages that change, with their new texts, and the secrets in them.

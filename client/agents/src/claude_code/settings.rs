@@ -97,10 +97,10 @@ pub(super) fn programs(agent: &str) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// Returns the command of a hook in the local settings of a project. Those are the only ones into which herma writes.
-pub(super) fn hook_of_project(agent: &str, project: &Path) -> Option<String> {
+/// Returns the commands of hooks in the local settings of a project. Those are the only ones into which herma writes.
+pub(super) fn hooks_of_project(agent: &str, project: &Path) -> Option<Vec<String>> {
     let text = own_file::read(&project.join(".claude").join(LOCAL), LARGEST).ok()?;
-    json::commands(std::str::from_utf8(&text).ok()?, agent).ok()?.into_iter().next()
+    json::commands(std::str::from_utf8(&text).ok()?, agent).ok()
 }
 
 /// Returns the edits that install herma in Claude Code's settings, or uninstall it.

@@ -3,11 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use herma_base::Settings;
+use herma_base::{Settings, search_path};
 use serde_json::Value;
 
 use crate::agent::Agent;
-use crate::event::Event;
+use crate::event::{Event, EventName};
+use crate::settings::wanted::{absolute, program_of};
 
 /// The variable with the folder of the project, which Claude Code sets for hooks.
 const PROJECT: &str = "CLAUDE_PROJECT_DIR";
@@ -20,12 +21,24 @@ struct Named {
 }
 
 /// Returns whether the settings of the session's project start hooks with another home or profile than this one.
-pub(super) fn is_other(agent: &dyn Agent, settings: &Settings, event: &Event) -> bool {
+pub(super) fn is_other(agent: &dyn Agent, settings: &Settings, (name, event): (EventName, &Event)) -> bool {
     let project = std::env::var_os(PROJECT).map(PathBuf::from);
     let sent = || event.value.get("cwd").and_then(Value::as_str).map(PathBuf::from);
     let Some(project) = project.or_else(sent).or_else(|| std::env::current_dir().ok()) else { return false };
-    let Some(command) = agent.hook_of_project(&project) else { return false };
-    differs(&Named::of(&command), &settings.place.home, settings.profile.as_deref())
+    let Some(command) = command_for(&agent.hooks_of_project(&project), agent.name(), name) else { return false };
+    // Hooks whose program is missing serve nothing.
+    let runs = program_of(&command, agent.name()).is_some_and(|program| search_path::has(&program));
+    runs && differs(&Named::of(&command), &absolute(&settings.place.home), settings.profile.as_deref())
+}
+
+/// Returns the command for an event. The plugin, which has no command there, goes with the other events.
+fn command_for(commands: &[String], agent: &str, name: EventName) -> Option<String> {
+    let is_for = |command: &&String| {
+        let words = format!(" hook {agent} {}", name.name());
+        command.ends_with(&words) || command.contains(&format!("{words} "))
+    };
+    let found = commands.iter().find(is_for);
+    found.or_else(|| commands.first().filter(|_| name == EventName::Compact)).cloned()
 }
 
 /// Returns whether a command names another home or profile than these. A command without a home has the usual one.
@@ -62,6 +75,19 @@ mod tests {
             let expected = Named { home: home.map(PathBuf::from), profile: profile.map(str::to_owned) };
             assert_eq!(Named::of(command), expected, "{command}");
         }
+    }
+
+    #[test]
+    fn a_command_is_found_by_its_event() {
+        let commands: Vec<String> = ["session-start --profile work", "stop"]
+            .iter()
+            .map(|rest| format!("exec /bin/herma hook claude-code {rest}"))
+            .collect();
+        let found = |name| command_for(&commands, "claude-code", name).map(|command| command.ends_with("work"));
+        assert_eq!(found(EventName::SessionStart), Some(true));
+        assert_eq!(found(EventName::Stop), Some(false));
+        assert_eq!(found(EventName::SessionEnd), None);
+        assert_eq!(found(EventName::Compact), Some(true));
     }
 
     #[test]

@@ -249,6 +249,9 @@ puts that right."
         self.changes.tool(state::unix_now(), &event.value);
         let folder = event.transcript.as_ref().map(|path| path.with_extension(""));
         if let Some(large) = outputs::large(&event.value, folder.as_deref()) {
+            if !self.notes.state.is_captured {
+                self.open(event, None)?;
+            }
             self.admit(large)?;
         }
         followed
@@ -300,7 +303,7 @@ puts that right."
             ..OpenParams::default()
         };
         let opened = self.daemon.session_open(params).map_err(words)?;
-        self.notes.state.is_open = true;
+        (self.notes.state.is_open, self.notes.state.is_captured) = (true, true);
         Ok(opened.snapshot)
     }
 

@@ -55,6 +55,8 @@ pub(super) struct State {
     pub(super) position: u64,
     /// The daemon knows the session and its parent.
     pub(super) is_open: bool,
+    /// The daemon knows that the session is captured, so that it keeps no secrets of it.
+    pub(super) is_captured: bool,
     /// The model has the memories in its current window.
     pub(super) has_memory: bool,
     /// The window begins with a summary of the agent itself, and the model doesn't have the rules and the state of the
@@ -148,7 +150,15 @@ impl State {
     pub(super) fn read_rewritten(&mut self) {
         let Self { has_memory, is_after_compaction, has_searched, .. } = *self;
         let rewritten = self.rewritten.saturating_add(1);
-        *self = Self { is_open: true, has_memory, is_after_compaction, has_searched, rewritten, ..Self::default() };
+        *self = Self {
+            is_open: true,
+            is_captured: true,
+            has_memory,
+            is_after_compaction,
+            has_searched,
+            rewritten,
+            ..Self::default()
+        };
     }
 
     /// Saves the state of a reader.

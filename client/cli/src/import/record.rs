@@ -79,6 +79,8 @@ pub(super) struct ImportedSession {
     pub(super) removed: bool,
     /// The agent itself sends it to herma.
     pub(super) live: bool,
+    /// It is a document that is being replaced, so that its absence says nothing.
+    pub(super) replacing: bool,
 }
 
 impl Record {

@@ -19,7 +19,7 @@ use herma_client::{Client, ClientError};
 use herma_transcripts::{ModelCall, Session, TimedMessage};
 
 use self::growth::{batch, rewrote};
-use self::names::{profile, shown};
+use self::names::{profile, profile_of_project, shown};
 use super::Arguments;
 use super::record::{ImportedSession, Record};
 use super::report::Report;
@@ -219,21 +219,25 @@ impl<'a> Sink<'a> {
         let all: String = messages.iter().map(|said| said.message.as_str()).collect();
         let last = hash(all.as_bytes());
         let is_there = known.messages > 0 && self.is_there(id, &known)?;
-        if known.removed || (known.messages > 0 && !is_there) {
+        if known.removed || (known.messages > 0 && !is_there && !known.replacing) {
             self.report.removed(id);
             self.record.know(id, ImportedSession { removed: true, ..known });
             return Ok(());
         }
-        if messages.is_empty() || (is_there && known.last == last) {
+        if messages.is_empty() || (is_there && known.last == last && !known.replacing) {
             return Ok(());
         }
         if is_there && !self.arguments.dry_run {
+            // A run that is killed from here on is repeated by the next one.
+            self.record.know(id, ImportedSession { replacing: true, ..known.clone() });
+            self.record.save()?;
             let session = self.named(id);
             self.asking()?.session_remove(RemoveParams { session })?;
         }
         let mut transcript = Session::new(id);
         transcript.title = path.file_name().map(|name| format!("memory: {}", name.to_string_lossy()));
-        let profile = known.profile;
+        let project = id.split('/').nth(1).unwrap_or_default();
+        let profile = known.profile.or_else(|| profile_of_project(&self.arguments.profile_for, project));
         let mut fresh = ImportedSession { profile, ..ImportedSession::default() };
         self.send(path, &transcript, messages, Vec::new(), &mut fresh)?;
         self.report.session(id, !is_there, fresh.messages);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
 use herma_guard::{
-    CodeFile, MaskStyle, NamedValues, RedactOptions, SecretCounts, SecretKind, mask, private_parts, redact,
+    CodeFile, MaskStyle, NamedValues, RedactOptions, SecretCounts, SecretKind, is_mask, mask, private_parts, redact,
     redact_each, without_private,
 };
 
@@ -16,7 +16,8 @@ use crate::message::Message;
 const REPEATS: usize = 4;
 
 /// What is kept loses also what is only likely to be a secret.
-const THOROUGH: RedactOptions = RedactOptions { code: CodeFile::No, shown: MaskStyle::Ends, names: NamedValues::Any };
+const THOROUGH: RedactOptions =
+    RedactOptions { code: CodeFile::No, shown: MaskStyle::EndsOnce, names: NamedValues::Any };
 
 /// Changes messages and texts for keeping them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,6 +178,9 @@ impl TextChange for Counting {
     fn secret_value<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if !self.capture.masks {
             return self.text(text);
+        }
+        if is_mask(text) {
+            return text.into();
         }
         // A secret in it counts once, as the field.
         let known = redact(text, RedactOptions::default());

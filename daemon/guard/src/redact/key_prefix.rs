@@ -86,7 +86,7 @@ pub(super) fn edits(text: &str, shown: MaskStyle) -> Vec<Edit> {
         let start = run_start(text, from + SHORTEST_RUN - 1, is_key_byte);
         let end = run_end(text, from + SHORTEST_RUN - 1, is_key_byte);
         from = end + 1;
-        if end - start < SHORTEST_RUN {
+        if end - start < SHORTEST_RUN || start < done {
             continue;
         }
         if let Some((start, end)) = prefixes.key_at(text, start).filter(|(start, _)| *start >= done) {

@@ -22,7 +22,7 @@ static DOTS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("..."));
 static STARS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("****"));
 
 pub(super) fn edits(text: &str, shown: MaskStyle) -> Vec<Edit> {
-    if shown == MaskStyle::Ends {
+    if shown != MaskStyle::Nothing {
         return Vec::new();
     }
     let mut ranges: Vec<Range<usize>> = DOTS.find_iter(text.as_bytes()).filter_map(|dots| key(text, dots)).collect();

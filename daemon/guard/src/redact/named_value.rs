@@ -3,7 +3,7 @@
 
 use memchr::memchr2_iter;
 
-use super::{Edit, MaskStyle, disjoint, run_end, run_start};
+use super::{Edit, MaskStyle, disjoint};
 
 /// The ends of names that speak of a secret, in lower case and without separators.
 const ENDINGS: [&str; 14] = [
@@ -26,6 +26,12 @@ const ENDINGS: [&str; 14] = [
 /// The bytes of the shortest and of the longest value.
 const LENGTHS: std::ops::RangeInclusive<usize> = 16..=512;
 
+/// The bytes of a name that are looked at, and of separators on each side of one. Without a limit, a text of separators
+/// would take quadratic time.
+const NAME: usize = 64;
+/// See [`NAME`].
+const SEPARATORS: usize = 8;
+
 /// The digits that a value in one case has at least. With fewer, it is words.
 const DIGITS: usize = 3;
 
@@ -38,26 +44,34 @@ pub(super) fn edits(text: &str, shown: MaskStyle) -> Vec<Edit> {
 
 /// Returns the edit for the value after a separator.
 fn value(text: &str, separator: usize, shown: MaskStyle) -> Option<Edit> {
-    let before = text[..separator].trim_end_matches([' ', '\t', ':', '=']);
-    let before = before.strip_suffix(['"', '\'', '`']).unwrap_or(before);
-    let before = before.strip_suffix('\\').unwrap_or(before);
-    let name = &before[run_start(before, before.len(), is_name_byte)..];
+    let bytes = text.as_bytes();
+    let name_end = back(bytes, separator, SEPARATORS, |byte| matches!(byte, b' ' | b'\t' | b':' | b'='));
+    let name_end = back(bytes, name_end, 2, |byte| matches!(byte, b'"' | b'\'' | b'`' | b'\\'));
+    let name = &bytes[back(bytes, name_end, NAME, is_name_byte)..name_end];
     if !speaks_of_secret(name) {
         return None;
     }
-    let after = text[separator + 1..].trim_start_matches([' ', '\t', ':', '=', '>']);
-    let after = after.strip_prefix('\\').unwrap_or(after);
-    let after = after.strip_prefix(['"', '\'', '`']).unwrap_or(after);
-    let start = text.len() - after.len();
-    let end = run_end(text, start, is_value_byte);
+    let start = forth(bytes, separator + 1, SEPARATORS, |byte| matches!(byte, b' ' | b'\t' | b':' | b'=' | b'>'));
+    let start = forth(bytes, start, 2, |byte| matches!(byte, b'"' | b'\'' | b'`' | b'\\'));
+    let end = forth(bytes, start, LENGTHS.end() + 1, is_value_byte);
     let value = text[start..end].trim_end_matches('.');
     let is_call = matches!(text.as_bytes().get(end), Some(b'(' | b'[' | b'{'));
     (!is_call && looks_random(value)).then(|| Edit { range: start..start + value.len(), with: shown.of(value) })
 }
 
-fn speaks_of_secret(name: &str) -> bool {
-    let plain: String =
-        name.chars().filter(|char| char.is_ascii_alphanumeric()).map(|char| char.to_ascii_lowercase()).collect();
+/// Returns the start of the run of at most `most` bytes of one kind that ends at `to`.
+fn back(bytes: &[u8], to: usize, most: usize, is_member: impl Fn(u8) -> bool) -> usize {
+    to - bytes[..to].iter().rev().take(most).take_while(|byte| is_member(**byte)).count()
+}
+
+/// Returns the end of the run of at most `most` bytes of one kind that begins at `from`.
+fn forth(bytes: &[u8], from: usize, most: usize, is_member: impl Fn(u8) -> bool) -> usize {
+    from + bytes[from..].iter().take(most).take_while(|byte| is_member(**byte)).count()
+}
+
+fn speaks_of_secret(name: &[u8]) -> bool {
+    let letters = name.iter().filter(|byte| byte.is_ascii_alphanumeric());
+    let plain: String = letters.map(|byte| char::from(byte.to_ascii_lowercase())).collect();
     ENDINGS.iter().any(|ending| plain.ends_with(ending))
 }
 

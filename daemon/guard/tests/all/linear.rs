@@ -1,7 +1,7 @@
 //! Texts made to be slow. These tests measure no time (the benchmark does): a linear search
 //! finishes each text at once, and a quadratic one would run for minutes.
 
-use herma_guard::{RedactOptions, Scope, redact, scan};
+use herma_guard::{NamedValues, RedactOptions, Scope, redact, scan};
 
 /// Approximate size of each text in bytes.
 const SIZE: usize = 512 << 10;
@@ -128,7 +128,16 @@ fn redaction_is_linear() {
         ("+1234567 ", ""),
         ("redis://a:b@c ", ""),
         ("12345678:", ""),
+        ("glpat-aaaaaaaaaaaaaaaaaaaa.", ""),
+        ("=", ""),
+        (":", "token:"),
+        ("token=", ""),
+        ("token:", "x"),
+        ("a", "_token:"),
+        ("abcdefghij ", ""),
     ] {
         check(|text| drop(redact(text, RedactOptions::default())), piece, last);
+        let any = RedactOptions { names: NamedValues::Any, ..RedactOptions::default() };
+        check(|text| drop(redact(text, any)), piece, last);
     }
 }

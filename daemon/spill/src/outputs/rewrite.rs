@@ -50,7 +50,14 @@ impl Outputs {
             Err(SpillError::Expired { .. } | SpillError::NotFound { .. }) => return Ok(Rewritten::Same),
             Err(error) => return Err(error),
         };
-        let Some(text) = change(&whole(&file)?) else { return Ok(Rewritten::Same) };
+        let old = whole(&file)?;
+        let Some(text) = change(&old) else {
+            // A process that was killed here left a record of the text before.
+            if !dry_run && record.bytes != to_u64(old.len()) {
+                self.put_record(&row_of(&record).begun, Facts::of(&old), to_u64(old.len()), record.created_at);
+            }
+            return Ok(Rewritten::Same);
+        };
         if dry_run {
             return Ok(Rewritten::Changed);
         }

@@ -20,7 +20,7 @@ const MOST: usize = 20_000;
 const BLOCK: usize = 1 << 20;
 
 /// The secrets that a run found.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct FoundSecrets(HashSet<Box<[u8]>>);
 
 impl FoundSecrets {
@@ -37,7 +37,9 @@ impl FoundSecrets {
 
 /// Returns the files in these folders that have a secret, each with a note. `home` is left out of their names.
 pub(super) fn files_with(found: &FoundSecrets, folders: &[PathBuf], home: &Path) -> Vec<(String, String)> {
-    let Ok(secrets) = AhoCorasick::new(&found.0) else { return Vec::new() };
+    let Ok(secrets) = AhoCorasick::new(&found.0) else {
+        return vec![("the files".into(), "there are too many secrets to search for".into())];
+    };
     let mut files = Vec::new();
     let mut waiting: Vec<PathBuf> = folders.to_vec();
     while let Some(folder) = waiting.pop() {
@@ -60,7 +62,11 @@ pub(super) fn files_with(found: &FoundSecrets, folders: &[PathBuf], home: &Path)
         }
     };
     let named = |path: &Path| path.strip_prefix(home).unwrap_or(path).display().to_string();
-    files.iter().filter_map(|path| Some((named(path), has(path)?))).collect()
+    let mut left: Vec<(String, String)> = files.iter().filter_map(|path| Some((named(path), has(path)?))).collect();
+    if found.0.len() >= MOST {
+        left.push(("the files".into(), format!("only {MOST} of the secrets were searched for; scrub again")));
+    }
+    left
 }
 
 fn has_any(secrets: &AhoCorasick, path: &Path) -> std::io::Result<bool> {

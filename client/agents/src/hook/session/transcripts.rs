@@ -35,7 +35,7 @@ impl Session<'_> {
     pub(super) fn follow(&mut self, event: &Event, time: Duration) -> Result<(), String> {
         let Some(path) = self.transcript(event) else { return Ok(()) };
         let path = &path;
-        if !self.notes.state.is_open {
+        if !self.notes.state.is_open || !self.notes.state.is_captured {
             // The transcript names the session's parent with the first message.
             if !self.agent.has_begun(path) {
                 return Ok(());
