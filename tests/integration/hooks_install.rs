@@ -324,7 +324,7 @@ fn the_user_is_told_of_sessions_that_went_on_without_hooks() {
     let words = answer["systemMessage"].as_str().unwrap_or_default();
     assert!(words.contains("herma import claude-code"), "{answer}");
     assert!(answer["hookSpecificOutput"]["additionalContext"].is_string(), "{answer}");
-    assert!(begin("d").get("systemMessage").is_none(), "it is told once");
+    assert!(begin("d").get("systemMessage").is_none(), "the note is repeated");
 }
 
 #[test]

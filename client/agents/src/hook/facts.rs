@@ -20,7 +20,7 @@ pub(super) struct Facts {
 
 /// The facts that the daemon has: a hash of each by its name. A title may contain a secret, so it is not saved itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct ToldFacts(BTreeMap<String, String>);
+pub(super) struct SentFacts(BTreeMap<String, String>);
 
 impl Facts {
     /// Returns what a part of a transcript says.
@@ -47,17 +47,17 @@ impl Facts {
         }
     }
 
-    /// Returns the request that stores these facts. The daemon already has those in `told`, which are left out. Adds the
-    /// others to `told`. Returns `None` if there are no others.
-    pub(super) fn news(self, session: String, told: &mut ToldFacts) -> Option<UpdateParams> {
+    /// Returns the request that stores these facts. The daemon already has those in `sent`, which are left out. Adds the
+    /// others to `sent`. Returns `None` if there are no others.
+    pub(super) fn news(self, session: String, sent: &mut SentFacts) -> Option<UpdateParams> {
         let Self { title, model, window, cwd, branch } = self;
         let params = UpdateParams {
             session,
-            title: title.filter(|title| told.is_new("title", title)),
-            model: model.filter(|model| told.is_new("model", model)),
-            context_length: window.filter(|window| told.is_new("window", &window.to_string())),
-            cwd: cwd.filter(|cwd| !told.0.contains_key("cwd") && told.is_new("cwd", cwd)),
-            branch: branch.filter(|branch| told.is_new("branch", branch)),
+            title: title.filter(|title| sent.is_new("title", title)),
+            model: model.filter(|model| sent.is_new("model", model)),
+            context_length: window.filter(|window| sent.is_new("window", &window.to_string())),
+            cwd: cwd.filter(|cwd| !sent.0.contains_key("cwd") && sent.is_new("cwd", cwd)),
+            branch: branch.filter(|branch| sent.is_new("branch", branch)),
         };
         let UpdateParams { session: _, title, model, context_length, cwd, branch } = &params;
         let has_news = [title, model, cwd, branch].into_iter().any(Option::is_some) || context_length.is_some();
@@ -65,7 +65,7 @@ impl Facts {
     }
 }
 
-impl ToldFacts {
+impl SentFacts {
     /// Notes a fact, and returns whether it is new.
     fn is_new(&mut self, name: &str, value: &str) -> bool {
         let value = hash(value.as_bytes());
@@ -99,11 +99,11 @@ mod tests {
             (Some("one"), Some("/a"), None)
         );
         assert_eq!((second.title.as_deref(), second.cwd.as_deref()), (Some("two"), Some("/a")));
-        let mut told = ToldFacts::default();
-        let news = first.news("s".into(), &mut told).unwrap();
+        let mut sent = SentFacts::default();
+        let news = first.news("s".into(), &mut sent).unwrap();
         assert_eq!((news.title.as_deref(), news.cwd.as_deref()), (Some("one"), Some("/a")));
-        let news = second.clone().news("s".into(), &mut told).unwrap();
+        let news = second.clone().news("s".into(), &mut sent).unwrap();
         assert_eq!((news.title.as_deref(), news.cwd), (Some("two"), None));
-        assert_eq!(second.news("s".into(), &mut told), None);
+        assert_eq!(second.news("s".into(), &mut sent), None);
     }
 }

@@ -10,7 +10,7 @@ use herma_base::own_file::{self, DiskError, Lock, append_to, make, remove, repla
 use herma_transcripts::{Progress, Repeats, SavedRepeats, SlashCommand};
 use serde::{Deserialize, Serialize};
 
-use super::facts::ToldFacts;
+use super::facts::SentFacts;
 use super::folder::{PROCESSES, folder, of_all};
 use super::handover::Handover;
 use crate::agent::Agent;
@@ -99,7 +99,7 @@ pub(super) struct State {
     /// Earlier sessions were searched for the first prompt.
     pub(super) has_searched: bool,
     /// The facts about the session that the daemon has.
-    pub(super) told: ToldFacts,
+    pub(super) sent_facts: SentFacts,
     known: Vec<u64>,
     may_repeat: bool,
     records: Vec<u64>,

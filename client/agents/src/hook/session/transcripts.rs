@@ -136,11 +136,11 @@ fn keep(
         reached = read(notes, daemon);
     }
     let session = session(agent, name, notes.state.rewritten);
-    for told in [
+    for sent in [
         record_calls(daemon, agent, session.clone(), found.calls),
-        tell_facts(daemon, session, found.facts, &mut notes.state),
+        send_facts(daemon, session, found.facts, &mut notes.state),
     ] {
-        told.unwrap_or_else(|words| sender.log(words));
+        sent.unwrap_or_else(|words| sender.log(words));
     }
     notes.state.name = name.to_owned();
     notes.state.has_more = reached != Ok(Reached::End);
@@ -171,11 +171,11 @@ fn record_calls(daemon: &mut Daemon, agent: &dyn Agent, session: String, calls: 
 }
 
 /// Stores what the transcript says about its session, if the daemon does not have it yet.
-fn tell_facts(daemon: &mut Daemon, session: String, facts: Facts, state: &mut State) -> Result<(), String> {
-    let mut told = state.told.clone();
-    let Some(params) = facts.news(session, &mut told) else { return Ok(()) };
+fn send_facts(daemon: &mut Daemon, session: String, facts: Facts, state: &mut State) -> Result<(), String> {
+    let mut sent = state.sent_facts.clone();
+    let Some(params) = facts.news(session, &mut sent) else { return Ok(()) };
     daemon.session_update(params).map_err(|error| format!("what the session is: {error}"))?;
-    state.told = told;
+    state.sent_facts = sent;
     Ok(())
 }
 
