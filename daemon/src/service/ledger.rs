@@ -11,7 +11,7 @@ use herma_context::usage::{self, MAX_TOKENS};
 use serde_json::Value;
 
 use super::caller::Caller;
-use super::sessions::SessionService;
+use super::sessions::{ImportedMessages, ImportedPart, Importing, SessionService};
 use crate::data::error::{Error, Outcome};
 use crate::data::names;
 use crate::data::numbers::to_u64;
@@ -140,19 +140,23 @@ impl LedgerService {
         Ok((to_u64(calls), to_u64(changes)))
     }
 
-    /// Stores the calls of an imported session, which stays closed. `model` is that of calls that name none.
-    pub(crate) async fn record_imported(
+    /// Stores the messages of an imported session and the calls of their model. The session stays closed. Nothing is
+    /// stored if a call is invalid.
+    pub(crate) async fn import(
         &self,
-        session: String,
+        caller: &Caller,
+        of: Importing,
+        messages: ImportedPart,
         calls: Vec<ReportedCall>,
-        model: Option<String>,
-    ) -> Outcome<()> {
-        if calls.is_empty() {
-            return Ok(());
-        }
+    ) -> Outcome<ImportedMessages> {
         check(&calls, &[])?;
-        let calls = calls.into_iter().map(|call| kept_call(call, model.as_deref())).collect();
-        self.archive.record_ledger(session, calls, Vec::new()).await.map(drop)
+        let (session, model) = (of.session.clone(), of.model.clone());
+        let imported = self.sessions.import(caller, of, messages).await?;
+        if !calls.is_empty() {
+            let calls = calls.into_iter().map(|call| kept_call(call, model.as_deref())).collect();
+            self.archive.record_ledger(session, calls, Vec::new()).await?;
+        }
+        Ok(imported)
     }
 
     /// Returns the rows, and their sum.

@@ -3,6 +3,7 @@
 mod ask;
 mod expand;
 mod period;
+mod prompt;
 mod remote;
 mod state;
 
@@ -59,12 +60,14 @@ pub(crate) struct RecallService {
     pub redact: bool,
     /// Access to the messages of other hosts.
     pub sharing: Arc<Sharing>,
+    /// Whether a search for a prompt finds anything.
+    pub at_prompt: bool,
     /// How long a search waits for the vector of its query.
     pub wait: Duration,
 }
 
 /// The result of a search.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Places {
     /// The places, best first.
     pub places: Vec<Place>,

@@ -15,7 +15,7 @@ use herma_context::Capture;
 
 pub(crate) use self::handover::Turns;
 use self::handover::{SessionAccess, check_here};
-pub(crate) use self::import::Importing;
+pub(crate) use self::import::{ImportedMessages, ImportedPart, Importing};
 use super::caller::Caller;
 use super::compression::CompressionService;
 use super::session::{Session, SessionTable, check_profile};

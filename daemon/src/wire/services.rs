@@ -195,6 +195,7 @@ impl Services {
                 summarizers: Arc::clone(&summarizers),
                 sharing: Arc::clone(&sharing),
                 redact: config.guard.redact,
+                at_prompt: config.recall.at_prompt,
                 wait: config.recall.wait,
             },
             context: ContextService {

@@ -37,6 +37,17 @@ pub(crate) struct Importing {
     pub redact: Option<bool>,
 }
 
+/// Messages of such a session.
+#[derive(Debug)]
+pub(crate) struct ImportedPart {
+    /// The position of the first one.
+    pub position: u64,
+    /// The messages as JSON texts.
+    pub messages: Vec<String>,
+    /// The time of each in Unix seconds, as far as it is known; empty if none is.
+    pub times: Vec<Option<f64>>,
+}
+
 /// The result of an import.
 #[derive(Debug)]
 pub(crate) struct ImportedMessages {
@@ -90,15 +101,9 @@ impl Importing {
 }
 
 impl SessionService {
-    /// Stores messages of another program's session, given as JSON texts.
-    pub(crate) async fn import(
-        &self,
-        caller: &Caller,
-        of: Importing,
-        position: u64,
-        messages: Vec<String>,
-        times: Vec<Option<f64>>,
-    ) -> Outcome<ImportedMessages> {
+    /// Stores messages of another program's session.
+    pub(crate) async fn import(&self, caller: &Caller, of: Importing, part: ImportedPart) -> Outcome<ImportedMessages> {
+        let ImportedPart { position, messages, times } = part;
         of.check()?;
         if !times.is_empty() && times.len() != messages.len() {
             let words = format!("{} for {} messages; there must be one for each", times.len(), messages.len());

@@ -42,9 +42,6 @@ const DEFAULT_AROUND: u64 = 1;
 /// The largest number of messages on each side of a hit.
 const AROUND: u64 = 5;
 
-/// How well a place fits a prompt at least, if it is added to the prompt. Measured in docs/design/agents.md.
-const AT_PROMPT: f64 = 0.45;
-
 /// The default number of entities.
 const DEFAULT_ENTITIES: u64 = 50;
 
@@ -70,18 +67,10 @@ pub(super) async fn search(services: &Services, caller: &Caller, params: SearchP
     if params.since.is_some_and(f64::is_nan) || params.until.is_some_and(f64::is_nan) {
         return Err(Error::param("since", "must be a time in Unix seconds"));
     }
-    let profile = match &params.prompt_of {
-        Some(_) if !services.config.recall.at_prompt => {
-            return Ok(SearchResult { recalled: true, ..SearchResult::default() });
-        }
-        // What belongs to another profile has no place in a prompt.
-        Some(session) => Some(services.sessions.inspected(caller, session).await?.profile.clone()),
-        None => caller.profile.clone(),
-    };
     let query = RecallQuery {
         words: cut(params.query),
         session: params.session,
-        profile,
+        profile: caller.profile.clone(),
         kinds: kinds(params.kinds.as_deref()),
         since: params.since,
         until: params.until,
@@ -89,16 +78,15 @@ pub(super) async fn search(services: &Services, caller: &Caller, params: SearchP
         limit: to_usize(limit),
         of_one_output: OF_ONE_OUTPUT,
         around: to_usize(around),
-        least_fit: if params.prompt_of.is_some() { AT_PROMPT } else { 0.0 },
+        least_fit: 0.0,
         vector: None,
         remote: None,
     };
     let is_everywhere = params.scope == Some(Scope::Everywhere);
-    let Places { mut places, more, notice } = services.recall.search(query, is_everywhere).await?;
-    if let Some(own) = &params.prompt_of {
-        let is_spoken = |place: &Place| matches!(place.hit.role.as_deref(), Some("user" | "assistant"));
-        places.retain(|place| is_spoken(place) && place.hit.session.as_ref() != Some(own));
-    }
+    let Places { places, more, notice } = match &params.prompt_of {
+        Some(session) => services.recall.search_for_prompt(caller, session, query, is_everywhere).await?,
+        None => services.recall.search(query, is_everywhere).await?,
+    };
     Ok(SearchResult { hits: places.into_iter().map(hit).collect(), more, notice, recalled: true })
 }
 

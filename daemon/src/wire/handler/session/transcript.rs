@@ -8,7 +8,7 @@ use super::usage::reported;
 use crate::data::error::Outcome;
 use crate::data::numbers::to_u64;
 use crate::service::caller::Caller;
-use crate::service::sessions::Importing;
+use crate::service::sessions::{ImportedPart, Importing};
 use crate::wire::handler::guard::secrets_by_kind;
 use crate::wire::services::Services;
 
@@ -30,12 +30,11 @@ pub(in crate::wire::handler) async fn import(
 ) -> Outcome<ImportResult> {
     let ImportParams { session, agent, source, cwd, branch, parent, title, model, context_length, .. } = params;
     let ImportParams { position, messages, times, redact, calls, .. } = params;
-    let (imported_session, imported_model) = (session.clone(), model.clone());
     let of = Importing { session, agent, source, cwd, branch, parent, title, model, context_length, redact };
     let messages = messages.into_iter().map(Json::into_text).collect();
-    let imported = services.sessions.import(caller, of, position, messages, times.unwrap_or_default()).await?;
+    let part = ImportedPart { position, messages, times: times.unwrap_or_default() };
     let calls = calls.unwrap_or_default().into_iter().map(reported).collect();
-    services.ledger.record_imported(imported_session, calls, imported_model).await?;
+    let imported = services.ledger.import(caller, of, part, calls).await?;
     let masked = to_u64(imported.left_out.messages);
     Ok(ImportResult { position: imported.position, masked, secrets: secrets_by_kind(&imported.left_out.secrets) })
 }
