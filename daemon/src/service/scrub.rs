@@ -169,36 +169,21 @@ impl ScrubService {
         let done = to_u64(from + part.len());
         let last = part.last().map(ToString::to_string);
         let (outputs, found) = (Arc::clone(&self.outputs.kept), Arc::clone(&self.found));
-        if !dry_run {
+        let (mut step, changing) = blocking("guard.scrub", move || Ok(scanned(&outputs, part, &found))).await?;
+        let mut changed = changing.clone();
+        if !dry_run && !changing.is_empty() {
+            let names: Vec<String> = changing.iter().map(ToString::to_string).collect();
             // Their words leave the index first: if this is killed in the middle, they are indexed again at the next start.
-            let (outputs, part) = (Arc::clone(&outputs), part.clone());
-            let changing = blocking("guard.scrub", move || Ok(changing(&outputs, &part))).await?;
-            self.archive.forget_outputs(changing).await?;
-        }
-        let work = move || {
-            let mut step = ScrubStep::default();
-            let mut changed = Vec::new();
-            for handle in part {
-                let mut note = |secret: &str| found.lock().unwrap_or_else(PoisonError::into_inner).add(secret);
-                let scrub = Scrub::new(&mut note);
-                match outputs.rewrite(handle, &mut |text| scrub.text(text), dry_run) {
-                    Ok(Rewritten::Changed) => changed.push(handle),
-                    Ok(Rewritten::Same) => {}
-                    Ok(Rewritten::TooLong) => {
-                        step.left.push((format!("output {handle}"), "it is too long to be looked at".into()));
-                    }
-                    Err(error) => step.left.push((format!("output {handle}"), error.to_string())),
-                }
-                step.secrets.add_all(&scrub.secrets());
-            }
-            Ok((step, changed))
-        };
-        let (mut step, changed) = blocking("guard.scrub", work).await?;
-        step.changed = to_u64(changed.len());
-        if !dry_run && !changed.is_empty() {
-            self.archive.forget_outputs(changed.iter().map(ToString::to_string).collect()).await?;
+            self.archive.forget_outputs(names.clone()).await?;
+            let outputs = Arc::clone(&self.outputs.kept);
+            let (rewritten, failed) = blocking("guard.scrub", move || Ok(masked(&outputs, changing))).await?;
+            changed = rewritten;
+            step.left.extend(failed);
+            // A search meanwhile may have brought the old words back.
+            self.archive.forget_outputs(names).await?;
             changed.iter().for_each(|handle| self.outputs.spilled(handle));
         }
+        step.changed = to_u64(changed.len());
         step.progress = (done, of);
         step.next = Some(match last {
             Some(handle) if done < of => Stage::Outputs(handle).text(),
@@ -294,14 +279,37 @@ impl ScrubService {
     }
 }
 
-/// Returns the handles of the outputs that a scrub changes.
-fn changing(outputs: &Outputs, part: &[Handle]) -> Vec<String> {
-    let mut note = |_: &str| {};
+/// Returns what a look at outputs finds, and the outputs that change.
+fn scanned(outputs: &Outputs, part: Vec<Handle>, found: &Mutex<FoundSecrets>) -> (ScrubStep, Vec<Handle>) {
+    let mut note = |secret: &str| found.lock().unwrap_or_else(PoisonError::into_inner).add(secret);
     let scrub = Scrub::new(&mut note);
-    let changes = |handle: &&Handle| {
-        matches!(outputs.rewrite(**handle, &mut |text| scrub.text(text), true), Ok(Rewritten::Changed))
-    };
-    part.iter().filter(changes).map(ToString::to_string).collect()
+    let (mut step, mut changing) = (ScrubStep::default(), Vec::new());
+    for handle in part {
+        match outputs.rewrite(handle, &mut |text| scrub.text(text), true) {
+            Ok(Rewritten::Changed) => changing.push(handle),
+            Ok(Rewritten::Same) => {}
+            Ok(Rewritten::TooLong) => {
+                step.left.push((format!("output {handle}"), "it is too long to be looked at".into()));
+            }
+            Err(error) => step.left.push((format!("output {handle}"), error.to_string())),
+        }
+    }
+    step.secrets = scrub.secrets();
+    (step, changing)
+}
+/// Masks the secrets of outputs. Returns those that changed, and where that failed, with the reason.
+fn masked(outputs: &Outputs, changing: Vec<Handle>) -> (Vec<Handle>, Vec<(String, String)>) {
+    let mut ignore = |_: &str| {};
+    let scrub = Scrub::new(&mut ignore);
+    let (mut changed, mut failed) = (Vec::new(), Vec::new());
+    for handle in changing {
+        match outputs.rewrite(handle, &mut |text| scrub.text(text), false) {
+            Ok(Rewritten::Changed) => changed.push(handle),
+            Ok(Rewritten::Same | Rewritten::TooLong) => {}
+            Err(error) => failed.push((format!("output {handle}"), error.to_string())),
+        }
+    }
+    (changed, failed)
 }
 
 /// Returns the messages that change, with their new texts, and the secrets in them.

@@ -131,16 +131,20 @@ pub(super) struct Ranking<'a> {
 impl Ranking<'_> {
     /// Returns the score of a candidate.
     pub(super) fn score(&self, candidate: &Candidate) -> f64 {
-        let mut score = 0.0;
+        let (mut score, mut has, mut all) = (0.0, 0.0, 0.0);
         for wanted in self.wanted {
             let own = weight(wanted.count(Some(candidate.id), &candidate.terms), candidate.terms.words);
             let around = if wanted.is_term { around(wanted, candidate) } else { 0.0 };
             score += wanted.worth * (own + around * if own > 0.0 { AGAIN } else { 1.0 });
+            if wanted.is_term {
+                all += wanted.worth;
+                has += wanted.worth * if own > 0.0 { 1.0 } else { around };
+            }
         }
         let marks = candidate.terms.marks;
         let only_asks = marks.asks && candidate.terms.words <= ONLY_ASKS;
         score
-            * (1.0 + COVERAGE * self.share(candidate))
+            * (1.0 + COVERAGE * share(has, all))
             * (1.0 + EXACT * share(candidate.first, self.best))
             * (1.0 - ASKS * f64::from(u8::from(only_asks)))
             * (1.0 + DATED * f64::from(u8::from(self.asks_when && marks.dated)))
@@ -154,18 +158,6 @@ impl Ranking<'_> {
             let own = weight(wanted.count(Some(candidate.id), &candidate.terms), candidate.terms.words);
             all += wanted.worth;
             has += wanted.worth * own.max(around(wanted, candidate)).min(1.0);
-        }
-        share(has, all)
-    }
-
-    /// Returns which share of the terms, by their worth, a candidate has. A term that only messages around it have counts
-    /// in part.
-    pub(super) fn share(&self, candidate: &Candidate) -> f64 {
-        let (mut has, mut all) = (0.0, 0.0);
-        for wanted in self.wanted.iter().filter(|wanted| wanted.is_term) {
-            let is_here = wanted.count(Some(candidate.id), &candidate.terms) > 0.0;
-            all += wanted.worth;
-            has += wanted.worth * if is_here { 1.0 } else { around(wanted, candidate) };
         }
         share(has, all)
     }

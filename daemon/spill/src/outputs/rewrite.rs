@@ -18,7 +18,7 @@ const LONGEST: u64 = 256 << 20;
 /// The result of rewriting an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rewritten {
-    /// Its text is another one now, or would be in a dry run.
+    /// Its text or its record is another one now, or would be without a dry run.
     Changed,
     /// Its text stays, or it is gone.
     Same,
@@ -51,16 +51,18 @@ impl Outputs {
             Err(error) => return Err(error),
         };
         let old = whole(&file)?;
-        let Some(text) = change(&old) else {
-            // A process that was killed here left a record of the text before.
-            if !dry_run && record.bytes != to_u64(old.len()) {
-                self.put_record(&row_of(&record).begun, Facts::of(&old), to_u64(old.len()), record.created_at);
-            }
+        let changed = change(&old);
+        // A process that was killed here left a record of the text before.
+        if changed.is_none() && record.bytes == to_u64(old.len()) {
             return Ok(Rewritten::Same);
-        };
+        }
         if dry_run {
             return Ok(Rewritten::Changed);
         }
+        let Some(text) = changed else {
+            self.put_record(&row_of(&record).begun, Facts::of(&old), to_u64(old.len()), record.created_at);
+            return Ok(Rewritten::Changed);
+        };
         file::replace_with(&path, TEMPORARY, |out| out.write_all(text.as_bytes()))?;
         self.put_record(&row_of(&record).begun, Facts::of(&text), to_u64(text.len()), record.created_at);
         self.indexes.lock().unwrap_or_else(PoisonError::into_inner).forget(&path);
