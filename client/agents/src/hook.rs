@@ -217,6 +217,11 @@ what is wrong."
     }
 }
 
+/// Returns when the newest transcript of an agent changed.
+pub fn newest_transcript(agent: &dyn Agent) -> Option<SystemTime> {
+    gap::newest(&agent.transcripts(), None)
+}
+
 /// Shows the user that the agent worked while none of its events came. Hooks of a single project know nothing of others.
 fn note_gap(agent: &dyn Agent, event: &event::Event, last_event: Option<SystemTime>, sender: &HookSender) {
     let Some(last) = last_event.filter(|_| !installed(agent).is_empty()) else { return };

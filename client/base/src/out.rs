@@ -251,6 +251,17 @@ fn in_utf8(bytes: Vec<u8>) -> Result<String, String> {
     })
 }
 
+/// Asks the user a question in the terminal and returns whether the answer is yes.
+///
+/// # Errors
+/// There is no terminal. `instead` says which options make the question unnecessary.
+pub fn ask(question: &str, instead: &str) -> Result<bool, Failure> {
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return Err(Failure::Usage(format!("no terminal to ask for confirmation; {instead}")));
+    }
+    Ok(confirm(question, &mut std::io::stdin().lock(), &mut std::io::stderr()))
+}
+
 /// Asks a question and returns whether the answer is yes. Any other answer means no.
 pub fn confirm(question: &str, answers: &mut impl BufRead, asks: &mut impl Write) -> bool {
     let mut answer = String::new();

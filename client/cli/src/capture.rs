@@ -10,8 +10,6 @@ use herma_base::{CliContext, out};
 use herma_client::protocol::session::chain::ListParams;
 use serde::Serialize;
 
-use crate::import;
-
 /// The newest sessions in which the last message of an agent is looked for.
 const SESSIONS: u64 = 1_000;
 
@@ -53,7 +51,7 @@ impl Capture {
             missing_program: missing(agent),
             last_event: hook::last_event(home, agent).and_then(since),
             last_message: last_message(context, agent.name()),
-            newest_transcript: import::stock(context, agent.name()).and_then(|stock| stock.newest),
+            newest_transcript: hook::newest_transcript(agent).and_then(since),
             left_out: hook::left_out(home, agent).into_iter().collect(),
         }
     }

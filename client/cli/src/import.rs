@@ -92,8 +92,6 @@ pub(super) struct Stock {
     pub(super) new_bytes: u64,
     /// The time of the oldest file's last change, in Unix seconds.
     pub(super) oldest: Option<f64>,
-    /// The same of the newest file.
-    pub(super) newest: Option<f64>,
 }
 
 /// Counts the files in a program's usual folders, without reading them; `None` if there are none.
@@ -103,12 +101,11 @@ pub(super) fn stock(context: &CliContext<'_>, program: &str) -> Option<Stock> {
     let record = Record::open(&context.place.home, source, false, true);
     let files = Files::find(source, None, &context.hermes_home()).ok()?.all(&mut report).ok()?;
     let oldest = files.iter().map(|(_, stamp)| stamp.seconds()).min_by(f64::total_cmp);
-    let newest = files.iter().map(|(_, stamp)| stamp.seconds()).max_by(f64::total_cmp);
     let bytes = files.iter().map(|(_, stamp)| stamp.bytes).sum();
     let new: Vec<u64> =
         files.iter().filter(|(path, stamp)| !record.has_seen(path, stamp)).map(|(_, stamp)| stamp.bytes).collect();
     let (new_files, new_bytes) = (new.len() as u64, new.iter().sum());
-    Some(Stock { files: files.len() as u64, bytes, new_files, new_bytes, oldest, newest })
+    Some(Stock { files: files.len() as u64, bytes, new_files, new_bytes, oldest })
 }
 
 /// Imports all sessions of a program from its usual folders.

@@ -1,7 +1,6 @@
 //! `herma scrub`.
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::time::Duration;
 
 use herma_base::progress::Progress;
@@ -40,16 +39,10 @@ struct Report {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    if !arguments.yes && !arguments.dry_run {
-        if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-            return Err(Failure::Usage(
-                "no terminal to ask for confirmation; use --yes, or look with --dry-run".into(),
-            ));
-        }
-        let question = "Mask all secrets in what herma keeps, for good? [y/N] ";
-        if !out::confirm(question, &mut std::io::stdin().lock(), &mut std::io::stderr()) {
-            return Err(Failure::File("nothing was changed".into()));
-        }
+    let question = "Mask all secrets in what herma keeps, for good? [y/N] ";
+    let is_asked = !arguments.yes && !arguments.dry_run;
+    if is_asked && !out::ask(question, "use --yes, or look with --dry-run")? {
+        return Err(Failure::File("nothing was changed".into()));
     }
     let report = scrub(context, arguments.dry_run)?;
     let is_clean = report.left.is_empty();

@@ -45,9 +45,8 @@ pub(super) fn rows(
     kept: &mut dyn FnMut(&str) -> String,
 ) -> Result<CompactedRows, String> {
     let rows: Option<Vec<Row>> = rows.as_array().and_then(|rows| rows.iter().map(Row::read).collect());
-    let rows = rows.filter(|rows| !rows.is_empty()).ok_or("the rows of the client are not rows with handles")?;
+    let mut rows = rows.filter(|rows| !rows.is_empty()).ok_or("the rows of the client are not rows with handles")?;
     let list: Vec<Message> = list.iter().map(Message::read).collect();
-    let mut rows = rows;
     rows.iter_mut().for_each(|row| row.note_kept(&list, kept));
     let mut plan = RowPlan::new(&list, &rows);
     plan.add_missing_pairs(&rows);

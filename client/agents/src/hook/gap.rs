@@ -16,8 +16,8 @@ pub(super) fn after(last_event: SystemTime, roots: &[PathBuf], own: Option<&Path
     (newest.duration_since(last_event).ok()? > BEHIND).then_some(newest)
 }
 
-/// Returns when the newest transcript below the folders changed.
-fn newest(roots: &[PathBuf], own: Option<&Path>) -> Option<SystemTime> {
+/// Returns when the newest transcript below the folders changed, without the session's own.
+pub(super) fn newest(roots: &[PathBuf], own: Option<&Path>) -> Option<SystemTime> {
     let mut waiting = roots.to_vec();
     let (mut newest, mut files) = (None, 0);
     while let Some(folder) = waiting.pop() {

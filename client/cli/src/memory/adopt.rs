@@ -1,6 +1,5 @@
 //! `herma memory adopt`: offers what the agents' own instructions say as a beginning of the memory.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use herma_agents::known::AGENTS;
@@ -98,13 +97,10 @@ fn confirmed(arguments: &Arguments, report: &Report, target: Target) -> Result<b
     if arguments.yes {
         return Ok(true);
     }
-    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-        return Err(Failure::Usage("no terminal to ask for confirmation; use --yes, or look with --dry-run".into()));
-    }
     let list: String = report.notes.iter().map(|note| format!("  - {note}\n")).collect();
     let count = out::count_noun(report.notes.len(), "note", "notes");
     let question = format!("{list}Add {count} to the store {}? [y/N] ", name(target));
-    if out::confirm(&question, &mut std::io::stdin().lock(), &mut std::io::stderr()) {
+    if out::ask(&question, "use --yes, or look with --dry-run")? {
         return Ok(true);
     }
     Err(Failure::File("nothing was added".into()))

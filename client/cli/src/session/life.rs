@@ -17,21 +17,8 @@ pub(crate) struct Open {
     /// The parent of the session
     #[arg(long)]
     parent: Option<String>,
-    /// The title of the session
-    #[arg(long)]
-    title: Option<String>,
-    /// The model in use
-    #[arg(long)]
-    model: Option<String>,
-    /// The model's window in tokens
-    #[arg(long, value_name = "TOKENS")]
-    context_length: Option<u64>,
-    /// The folder that the agent works in
-    #[arg(long, value_name = "FOLDER")]
-    cwd: Option<String>,
-    /// The branch of the folder's repository
-    #[arg(long)]
-    branch: Option<String>,
+    #[command(flatten)]
+    facts: Facts,
     /// Share no messages and outputs of the session with other hosts
     #[arg(long)]
     host_bound: bool,
@@ -47,6 +34,13 @@ pub(crate) struct Open {
 pub(crate) struct Update {
     /// The session's id
     session: String,
+    #[command(flatten)]
+    facts: Facts,
+}
+
+// What a session works on, and with which model.
+#[derive(Debug, Clone, clap::Args)]
+struct Facts {
     /// The title of the session
     #[arg(long)]
     title: Option<String>,
@@ -81,29 +75,31 @@ pub(crate) struct Close {
 }
 
 pub(super) fn open(context: &CliContext<'_>, arguments: &Open) -> Result<(), Failure> {
+    let Facts { title, model, context_length, cwd, branch } = arguments.facts.clone();
     let result = context.connect()?.session_open(OpenParams {
         session: arguments.session.clone(),
         agent: arguments.agent.clone(),
         parent: arguments.parent.clone(),
-        title: arguments.title.clone(),
-        model: arguments.model.clone(),
-        context_length: arguments.context_length,
+        title,
+        model,
+        context_length,
         host_bound: arguments.host_bound.then_some(true),
-        cwd: arguments.cwd.clone(),
-        branch: arguments.branch.clone(),
+        cwd,
+        branch,
         captured: arguments.captured.then_some(true),
     })?;
     out::show(context.common, &result, opened)
 }
 
 pub(super) fn update(context: &CliContext<'_>, arguments: &Update) -> Result<(), Failure> {
+    let Facts { title, model, context_length, cwd, branch } = arguments.facts.clone();
     context.connect()?.session_update(UpdateParams {
         session: arguments.session.clone(),
-        title: arguments.title.clone(),
-        model: arguments.model.clone(),
-        context_length: arguments.context_length,
-        cwd: arguments.cwd.clone(),
-        branch: arguments.branch.clone(),
+        title,
+        model,
+        context_length,
+        cwd,
+        branch,
     })?;
     out::show(context.common, &json!({}), |_| format!("updated {}", arguments.session))
 }

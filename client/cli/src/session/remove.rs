@@ -1,7 +1,5 @@
 //! `herma session rm`.
 
-use std::io::IsTerminal;
-
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::session::transcript::{RemoveParams, RemoveResult};
 
@@ -21,13 +19,8 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    if !arguments.yes {
-        if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-            return Err(Failure::Usage("no terminal to ask for confirmation; use --yes".into()));
-        }
-        if !out::confirm(&question(&arguments.sessions), &mut std::io::stdin().lock(), &mut std::io::stderr()) {
-            return Err(Failure::File("nothing was removed".into()));
-        }
+    if !arguments.yes && !out::ask(&question(&arguments.sessions), "use --yes")? {
+        return Err(Failure::File("nothing was removed".into()));
     }
     let mut client = context.connect()?;
     let removed =
