@@ -165,14 +165,14 @@ fn table(status: &StatusResult) -> String {
         rows.push((
             "store",
             format!(
-                "{} {}/{}: {} entries, {}/{} chars, revision {}{state}",
+                "{} {}/{}: {}, {}/{} chars, revision {}{state}",
                 out::bar(out::share(store.chars, store.limit), BAR),
                 store.profile,
                 match store.target {
                     herma_client::protocol::memory::Target::Memory => "memory",
                     herma_client::protocol::memory::Target::User => "user",
                 },
-                store.entries,
+                out::count_noun(usize::try_from(store.entries).unwrap_or(usize::MAX), "entry", "entries"),
                 out::thousands(store.chars),
                 out::thousands(store.limit),
                 store.revision
@@ -182,9 +182,9 @@ fn table(status: &StatusResult) -> String {
     rows.push((
         "outputs",
         format!(
-            "{} {} files, {} of {}",
+            "{} {}, {} of {}",
             out::bar(out::share(status.outputs.bytes, status.outputs.quota), BAR),
-            out::thousands(status.outputs.files),
+            out::count_of(status.outputs.files, "file"),
             out::size(status.outputs.bytes),
             out::size(status.outputs.quota)
         ),

@@ -73,10 +73,24 @@ pub(super) fn reported(report: &Report) -> String {
             "tokens",
             format!("{}, {:.0} % saved", before_after(report.tokens_before, report.tokens_after), report.savings_pct),
         ),
-        ("kept", format!("{} messages in front, {} at the end", report.head, report.tail)),
-        ("replaced", format!("{} messages, by a handoff of the {} summarizer", report.dropped, report.summarizer)),
-        ("pruned", format!("{} tool results shortened", report.pruned)),
-        ("in the handoff", format!("{} constraints, {} exact references", report.constraints, report.anchors)),
+        ("kept", format!("{} in front, {} at the end", out::count_of(report.head, "message"), report.tail)),
+        (
+            "replaced",
+            format!(
+                "{}, by a handoff of the {} summarizer",
+                out::count_of(report.dropped, "message"),
+                report.summarizer
+            ),
+        ),
+        ("pruned", format!("{} shortened", out::count_of(report.pruned, "tool result"))),
+        (
+            "in the handoff",
+            format!(
+                "{}, {}",
+                out::count_of(report.constraints, "constraint"),
+                out::count_of(report.anchors, "exact reference")
+            ),
+        ),
     ];
     if report.invalidated_tokens > 0 {
         let pays = match report.pays_after_calls {
@@ -88,10 +102,10 @@ pub(super) fn reported(report: &Report) -> String {
         rows.push(("prompt cache", format!("{tokens} tokens no longer cached; {pays}")));
     }
     if report.pinned > 0 {
-        rows.push(("pinned", format!("{} messages", out::thousands(report.pinned))));
+        rows.push(("pinned", out::count_of(report.pinned, "message")));
     }
     if report.discarded > 0 {
-        rows.push(("discarded", format!("{} outputs", out::thousands(report.discarded))));
+        rows.push(("discarded", out::count_of(report.discarded, "output")));
     }
     if report.episodes > 0 {
         rows.push(("episodes left", out::thousands(report.episodes)));
@@ -103,11 +117,11 @@ pub(super) fn reported(report: &Report) -> String {
         rows.push(("word for word", format!("messages {}", scored(report.verbatim.iter()))));
     }
     if !report.shortened.is_empty() {
-        let count = report.shortened.len();
-        rows.push(("made room", format!("{count} outputs near the end shortened, for the handoff")));
+        let outputs = out::count_noun(report.shortened.len(), "output", "outputs");
+        rows.push(("made room", format!("{outputs} near the end shortened, for the handoff")));
     }
     if let Some(archived) = &report.archived {
-        rows.push(("archived", format!("{} messages under {}", archived.messages, archived.handle)));
+        rows.push(("archived", format!("{} under {}", out::count_of(archived.messages, "message"), archived.handle)));
     }
     rows.push(("session", format!("{}, generation {}", report.session, report.generation)));
     rows.push(("took", format!("{:.1} ms", report.elapsed_ms)));
@@ -173,7 +187,7 @@ mod tests {
         for words in [
             "1,201 -> 26",
             "2 constraints, 40 exact references",
-            "1176 messages under cmp_1",
+            "1,176 messages under cmp_1",
             "which failed: m-small: no such model",
             "never said",
             "messages 16; 17 (44: used, only place)",

@@ -55,7 +55,7 @@ fn report(result: &UndoResult, is_look: bool) -> String {
     let window = result.context_length.map_or(String::new(), |tokens| format!(" of {}", out::thousands(tokens)));
     rows.push(("tokens", format!("{}{window}", out::thousands(result.tokens))));
     if let Some(archived) = &result.archived {
-        rows.push(("archived", format!("{} messages under {}", archived.messages, archived.handle)));
+        rows.push(("archived", format!("{} under {}", out::count_of(archived.messages, "message"), archived.handle)));
     }
     let restored = format!("the list of generation {}", result.restored);
     rows.push(("session", format!("{}, generation {}; {restored}", result.session, result.generation)));
@@ -97,7 +97,7 @@ mod tests {
             "undone    cmp_1_2",
             "2, the last 1 said since",
             "90,000 of 100,000",
-            "1 messages under cmp_1_3",
+            "1 message under cmp_1_3",
             "s, generation 3; the list of generation 1",
             "over the threshold of 50,000 tokens",
         ] {

@@ -145,7 +145,7 @@ fn archive(status: &StatusResult) -> Finding {
 fn outputs(status: &StatusResult) -> Finding {
     let counts = status.outputs;
     let words =
-        format!("{} files, {} of {}", out::thousands(counts.files), out::size(counts.bytes), out::size(counts.quota));
+        format!("{}, {} of {}", out::count_of(counts.files, "file"), out::size(counts.bytes), out::size(counts.quota));
     if counts.bytes > counts.quota / 10 * 9 {
         Finding::warning(
             "outputs",

@@ -50,8 +50,8 @@ fn header(app: &App) -> Paragraph<'_> {
     let Some(Overview { server, home, status, .. }) = &app.overview else { return Paragraph::new("herma") };
     let first = format!("{server}  {home}  up {}  {}", uptime(status.uptime_s), out::size(status.rss_bytes));
     let second = format!(
-        "{} connections  {:.0} requests/s  {} in all, {} failed  sessions {} of {} open",
-        status.connections,
+        "{}  {:.0} requests/s  {} in all, {} failed  sessions {} of {} open",
+        out::count_of(status.connections, "connection"),
         app.rate,
         out::thousands(status.requests.total),
         out::thousands(status.requests.errors),
@@ -117,8 +117,8 @@ fn store_table(frame: &mut Frame<'_>, app: &App, status: &StatusResult, area: Re
     frame.render_stateful_widget(table, list, &mut TableState::new().with_selected(Some(app.store)));
     let share = out::share(status.outputs.bytes, status.outputs.quota);
     let outputs = format!(
-        "{} files, {} of {}",
-        out::thousands(status.outputs.files),
+        "{}, {} of {}",
+        out::count_of(status.outputs.files, "file"),
         out::size(status.outputs.bytes),
         out::size(status.outputs.quota)
     );
