@@ -11,6 +11,7 @@ use herma_protocol::profile::CreateParams;
 use herma_protocol::session::chain::ShowParams;
 use herma_protocol::session::import::ImportParams;
 use herma_protocol::session::transcript::RemoveParams;
+use herma_protocol::session::usage::Call;
 use herma_protocol::{ErrorKind, Json, RpcError};
 use herma_tests::{Cli, CommandOutput, Daemon, Home, eventually, python};
 use serde_json::{Value, json};
@@ -430,6 +431,18 @@ fn an_agents_own_session_is_left_alone_and_an_imported_one_can_be_opened() {
     let mut client = daemon.client();
     let message = Json::parse(r#"{"role":"user","content":"the heron"}"#.to_owned()).unwrap();
     let params = ImportParams { session: "x:1".into(), messages: vec![message], ..ImportParams::default() };
+    // A call that is invalid leaves nothing behind.
+    let call = Call {
+        id: String::new(),
+        time: 1.0,
+        model: None,
+        provider: None,
+        api_mode: None,
+        usage: Json::parse("{}".to_owned()).unwrap(),
+    };
+    let refused = client.session_import(ImportParams { calls: Some(vec![call]), ..params.clone() }).unwrap_err();
+    assert!(matches!(refused, ClientError::Rpc(RpcError { kind: ErrorKind::InvalidParams, .. })), "{refused}");
+    assert_eq!(messages(&daemon, "x:1"), None);
     assert_eq!(client.session_import(params.clone()).unwrap().position, 1);
     home.write_store(herma_protocol::memory::Target::Memory, b"a note");
     let open = herma_protocol::session::OpenParams { session: "x:1".into(), ..Default::default() };

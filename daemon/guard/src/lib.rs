@@ -28,8 +28,8 @@ pub use message::threat_message;
 pub use policy::{Policy, Treatment};
 pub use private::{private_parts, without_private};
 pub use redact::{
-    CodeFile, MaskStyle, NamedValues, RedactOptions, Redacted, SecretCounts, SecretKind, is_mask, is_secret_field,
-    mask, redact, redact_each,
+    CodeFile, MaskStyle, NamedValues, RedactOptions, Redacted, SecretCounts, SecretKind, is_mask, is_named_secret,
+    is_secret_field, mask, redact, redact_each,
 };
 pub use scan::{first_threat_message, scan};
 pub use scope::{Scope, UnknownScope};

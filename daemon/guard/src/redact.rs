@@ -24,6 +24,7 @@ mod secret_kind;
 mod telegram;
 
 pub use json_field::is_secret_field;
+pub use named_value::is_named_secret;
 pub use secret_kind::{SecretCounts, SecretKind};
 
 /// Tokens with fewer chars are masked completely, because [`mask`] would reveal too much of them.

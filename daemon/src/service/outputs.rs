@@ -1,11 +1,10 @@
 //! Tool outputs: decides what goes into a conversation and what goes to disk, and reads them again.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use herma_context::Capture;
+use herma_context::{Capture, CaptureCounts};
 use herma_spill::admit::{Admitted, Fate, Origin, admit};
 use herma_spill::catalog::Record;
 use herma_spill::outputs::{Gone, View};
@@ -225,14 +224,15 @@ struct BudgetsOf {
     capture: Option<Capture>,
 }
 
-/// Returns an output as it is kept. Only a text is changed.
+/// Returns an output as it is kept.
 fn captured(capture: Option<Capture>, content: Content) -> Content {
-    match (capture, content) {
-        (Some(capture), Content::Text(text)) => match capture.text(&text) {
-            Cow::Borrowed(_) => Content::Text(text),
-            Cow::Owned(kept) => Content::Text(kept),
-        },
-        (_, content) => content,
+    let Some(capture) = capture else { return content };
+    match content {
+        Content::Text(text) => Content::Text(capture.text(&text).into_owned()),
+        Content::Parts(parts) => {
+            let kept = |part| capture.message(part, &mut CaptureCounts::default());
+            Content::Parts(parts.into_iter().map(kept).collect())
+        }
     }
 }
 

@@ -2,7 +2,12 @@
 
 use std::fs;
 
+use herma_protocol::Json;
 use herma_protocol::memory::Target;
+use herma_protocol::output::AdmitParams;
+use herma_protocol::session::OpenParams;
+use herma_protocol::session::transcript::AppendParams;
+use herma_protocol::value::Content;
 use herma_tests::{Cli, Daemon, Home};
 use serde_json::{Value, json};
 
@@ -47,6 +52,40 @@ fn secrets_and_private_parts_are_in_no_file() {
         assert_eq!(files_with(&home, PRIVATE), Vec::<String>::new());
         assert_eq!(files_with(&home, SECRET).is_empty(), !keeps_secrets, "{config:?}");
     }
+}
+
+#[test]
+fn no_field_and_no_part_of_a_captured_session_keeps_a_secret() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut client = daemon.client();
+    let session = "captured".to_owned();
+    let open = OpenParams { session: session.clone(), captured: Some(true), ..OpenParams::default() };
+    let generation = client.session_open(open).unwrap().generation;
+    let json = |value: &Value| Json::parse(value.to_string()).unwrap();
+    let long = format!("{}\nKEY={SECRET}\n<private>{PRIVATE}</private>\n", "row of the output\n".repeat(9_000));
+    let messages = [
+        json!({ "role": "assistant", "content": "yes", "reasoning_content": format!("it is {SECRET}") }),
+        json!({ "role": "tool", "tool_call_id": "1", "content": { "stdout": SECRET, "notes": [format!("<private>{PRIVATE}</private>")] } }),
+    ];
+    let append = AppendParams {
+        session: session.clone(),
+        generation,
+        position: 0,
+        messages: messages.iter().map(json).collect(),
+    };
+    client.session_append(append).unwrap();
+    let admit = AdmitParams {
+        session,
+        tool: "terminal".into(),
+        id: "call_1".into(),
+        content: Content::Parts(vec![json(&json!({ "type": "text", "text": long }))]),
+        threshold: None,
+        config: None,
+    };
+    assert!(client.output_admit(admit).unwrap().spilled);
+    daemon.kill();
+    assert_eq!([PRIVATE, SECRET].map(|text| files_with(&home, text)), [Vec::<String>::new(), Vec::new()]);
 }
 
 #[test]

@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
 use herma_guard::{
-    CodeFile, MaskStyle, NamedValues, RedactOptions, SecretCounts, SecretKind, is_mask, mask, private_parts, redact,
-    redact_each, without_private,
+    CodeFile, MaskStyle, NamedValues, RedactOptions, SecretCounts, SecretKind, is_mask, is_named_secret, mask,
+    private_parts, redact, redact_each, without_private,
 };
 
+use super::Redaction;
 use super::message::TextChange;
 use crate::message::Message;
 
@@ -48,7 +49,7 @@ impl Capture {
     #[must_use]
     pub fn message(self, message: String, counts: &mut CaptureCounts) -> String {
         let counting = Counting { capture: self, secrets: Cell::default() };
-        let kept = counting.message(&Message::of_json(message.clone()));
+        let kept = counting.whole(&Message::of_json(message.clone()));
         if kept.raw() == message {
             return message;
         }
@@ -96,9 +97,7 @@ impl<'f> Scrub<'f> {
     /// Returns a message (JSON text) without them; `None` if nothing changes.
     #[must_use]
     pub fn message(&self, message: &str) -> Option<String> {
-        self.settled(message, |message| {
-            TextChange::message(self, &Message::of_json(message.to_owned())).raw().to_owned()
-        })
+        self.settled(message, |message| self.whole(&Message::of_json(message.to_owned())).raw().to_owned())
     }
 
     /// Returns a text, or each string of a JSON text, without them; `None` if nothing changes.
@@ -135,6 +134,10 @@ impl TextChange for Scrub<'_> {
             Cow::Borrowed(text) => self.texts.masked(text, &mut **found),
             Cow::Owned(text) => self.texts.masked(&text, &mut **found).into_owned().into(),
         }
+    }
+
+    fn is_secret(&self, name: &str, value: &str) -> bool {
+        self.texts.is_secret(name, value)
     }
 
     fn secret_value<'t>(&self, text: &'t str) -> Cow<'t, str> {
@@ -175,6 +178,10 @@ impl TextChange for Counting {
         }
     }
 
+    fn is_secret(&self, name: &str, value: &str) -> bool {
+        Redaction::On.is_secret(name, value) || is_named_secret(name, value)
+    }
+
     fn secret_value<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if !self.capture.masks {
             return self.text(text);
@@ -196,10 +203,14 @@ impl TextChange for Counting {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-    use crate::testing::{call_of, say};
+    use crate::testing::{call_of, message, say};
 
     const KEY: &str = "ghp_0123456789abcdefghijABCDEFGHIJ";
+
+    const RANDOM: &str = "q7Zk02LmX9pRb4Ns81W8vT";
 
     fn kept(message: &Message, masks: bool) -> (Message, CaptureCounts) {
         let mut counts = CaptureCounts::default();
@@ -218,13 +229,53 @@ mod tests {
 
     #[test]
     fn arguments_of_calls_are_kept_like_texts() {
-        let arguments = format!(r#"{{"text": "<private>a</private> {KEY}", "password": "open", "n": 1}}"#);
+        let arguments = format!(
+            r#"{{"text": "<private>a</private> {KEY}", "password": "open", "env": {{"DATADOG_TOKEN": "{RANDOM}"}}, "n": 1}}"#
+        );
         let (masked, counts) = kept(&call_of("a", "note", &arguments), true);
         let call = &masked.tool_calls()[0];
-        let expected = r#"{"text": "[private] ghp_01...GHIJ", "password": "***", "n": 1}"#;
+        let expected = r#"{"text": "[private] ghp_01...GHIJ", "password": "***", "env": {"DATADOG_TOKEN": "q7Zk02...W8vT"}, "n": 1}"#;
         assert_eq!(masked.arguments(call), expected);
         let secrets: Vec<_> = counts.secrets.iter().collect();
-        assert_eq!((counts.messages, secrets), (1, vec![(SecretKind::Key, 1), (SecretKind::Field, 1)]));
+        assert_eq!((counts.messages, secrets), (1, vec![(SecretKind::Key, 1), (SecretKind::Field, 2)]));
+    }
+
+    #[test]
+    fn every_text_of_a_message_is_changed_in_its_place() {
+        let png = "iVBORw0KGgo/".repeat(60);
+        let of = |secret: &str, private: &str, api_key: &str| {
+            json!({
+                "role": "tool",
+                "tool_call_id": "call_1",
+                "reasoning_content": format!("the key is {secret}"),
+                "_anthropic_content_blocks": [{ "type": "thinking", "thinking": secret, "signature": png }],
+                "provider_items": [{ "encrypted_content": png, "api_key": api_key }],
+                "content": [
+                    { "type": "text", "text": format!("a {secret}") },
+                    { "type": "tool_result", "tool_use_id": "toolu_1", "content": [{ "type": "text", "text": secret }] },
+                    { "type": "image_url", "image_url": { "url": format!("data:image/png;base64,{png}") } },
+                    { "type": "tool_result", "tool_use_id": "toolu_2", "content": private },
+                ],
+            })
+        };
+        let object = |secret: &str| json!({ "role": "tool", "content": { "_multimodal": true, "text_summary": secret, "content": [{ "text": secret }] } });
+        let mask = "ghp_01...GHIJ";
+        for (said, expected) in [
+            (of(KEY, "<private>x</private>", &png), of(mask, "[private]", "iVBORw...Ggo/")),
+            (object(KEY), object(mask)),
+            (
+                json!({ "role": "user", "content": { KEY: [KEY] } }),
+                json!({ "role": "user", "content": { mask: [mask] } }),
+            ),
+            (json!(KEY), json!(mask)),
+        ] {
+            let (masked, _) = kept(&message(&said), true);
+            assert_eq!(serde_json::from_str::<serde_json::Value>(masked.raw()).unwrap(), expected);
+        }
+        // A private part may begin in one part and end in another.
+        let parts = ["a <private>b", "c</private> d"].map(|text| json!({ "type": "text", "text": text }));
+        let (masked, _) = kept(&message(&json!({ "role": "user", "content": parts })), false);
+        assert_eq!(masked.text(), "a [private] d");
     }
 
     #[test]

@@ -12,6 +12,9 @@ use crate::message::{Content, Message};
 /// A header with a secret, as a field of JSON.
 const HEADER: &str = "authorization";
 
+/// The chars of base64 from which on it is a file. A known key that is as long has dots or line breaks.
+const SHORTEST_BINARY: usize = 400;
+
 impl Redaction {
     /// Returns the message with the secrets of its text and its calls' arguments masked or removed. Without
     /// secrets it returns the same message. Other fields stay as they are.
@@ -25,11 +28,36 @@ pub(crate) trait TextChange {
     /// Changes a text.
     fn text<'t>(&self, text: &'t str) -> Cow<'t, str>;
 
+    /// Returns whether the string in a field of JSON is a secret because of the field's name.
+    fn is_secret(&self, name: &str, _value: &str) -> bool {
+        herma_guard::is_secret_field(name) || name.eq_ignore_ascii_case(HEADER)
+    }
+
     /// Changes the value of a field that is secret by its name.
     fn secret_value<'t>(&self, text: &'t str) -> Cow<'t, str>;
 
     /// Changes the text of a message and the arguments of its calls. Returns the same message if nothing changes.
     fn message(&self, message: &Message) -> Message {
+        let message = self.calls(message);
+        match self.content(&message) {
+            None => message,
+            Some(clean) if message.bare_text().is_some() => Message::of_json(json::encode(&clean)),
+            Some(clean) => message.with_text(&clean),
+        }
+    }
+
+    /// Changes all texts of a message, each in its place: also thoughts, results and any other field. Only a secret that
+    /// spans several parts of a content replaces them by one.
+    fn whole(&self, message: &Message) -> Message {
+        let message = self.calls(message);
+        let changed: Vec<Span> = message.tool_calls().iter().filter_map(|call| call.arguments).collect();
+        let message = self.strings(message.raw(), &changed).map_or(message, Message::of_json);
+        let spanning = matches!(message.content(), Content::List(_)).then(|| self.content(&message)).flatten();
+        spanning.map_or(message.clone(), |clean| message.with_text(&clean))
+    }
+
+    /// Changes the arguments of a message's calls.
+    fn calls(&self, message: &Message) -> Message {
         let splices: Vec<Splice> = message
             .tool_calls()
             .iter()
@@ -42,12 +70,7 @@ pub(crate) trait TextChange {
                 }
             })
             .collect();
-        let message = if splices.is_empty() { message.clone() } else { message.spliced(&splices) };
-        match self.content(&message) {
-            None => message,
-            Some(clean) if message.bare_text().is_some() => Message::of_json(json::encode(&clean)),
-            Some(clean) => message.with_text(&clean),
-        }
+        if splices.is_empty() { message.clone() } else { message.spliced(&splices) }
     }
 
     /// Returns the text of a message, each part changed first by itself; `None` if nothing changes.
@@ -73,26 +96,46 @@ pub(crate) trait TextChange {
             let clean = self.text(arguments);
             return (clean != arguments).then(|| clean.into_owned());
         }
-        let bytes = arguments.as_bytes();
+        self.strings(arguments, &[])
+    }
+
+    /// Returns a JSON text with changed strings, but those in `changed` and those that are no text; `None` if nothing
+    /// changes.
+    fn strings(&self, text: &str, changed: &[Span]) -> Option<String> {
+        let bytes = text.as_bytes();
         let mut splices = Vec::new();
-        let (mut at, mut is_secret) = (0, false);
+        let (mut at, mut name) = (0, None::<Cow<'_, str>>);
         while let Some(quote) = bytes.get(at..).and_then(|rest| memchr::memchr(b'"', rest)) {
             let start = at + quote;
             at = json::string_end(bytes, start);
             let span = Span { start, end: at };
-            let text = json::decode(span.slice(arguments));
+            if changed.iter().any(|changed| changed.start <= start && start < changed.end) {
+                continue;
+            }
+            let string = json::decode(span.slice(text));
             let is_key = bytes[at..].iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':');
-            let is_secret_value = is_secret && !is_key && !text.is_empty();
-            let clean = if is_secret_value { self.secret_value(&text) } else { self.text(&text) };
-            if clean != text {
+            let is_secret = name.as_deref().is_some_and(|name| self.is_secret(name, &string));
+            let clean = match string.as_ref() {
+                string if is_secret && !is_key && !string.is_empty() => self.secret_value(string),
+                string if is_binary(string) => string.into(),
+                string => self.text(string),
+            };
+            if clean != string {
                 splices.push(Splice { span, text: json::encode(&clean) });
             }
             if is_key {
-                is_secret = herma_guard::is_secret_field(&text) || text.eq_ignore_ascii_case(HEADER);
+                name = Some(string);
             }
         }
-        (!splices.is_empty()).then(|| json::splice(arguments, &splices))
+        (!splices.is_empty()).then(|| json::splice(text, &splices))
     }
+}
+
+/// Whether a string is an encoded picture, signature or other file. A change of a part would break it.
+fn is_binary(string: &str) -> bool {
+    let is_code = |byte: u8| byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte);
+    let code = string.strip_prefix("data:").and_then(|url| Some(url.split_once(";base64,")?.1)).unwrap_or(string);
+    code.len() >= SHORTEST_BINARY && code.bytes().all(is_code)
 }
 
 #[cfg(test)]

@@ -42,6 +42,11 @@ pub(super) fn edits(text: &str, shown: MaskStyle) -> Vec<Edit> {
     disjoint(memchr2_iter(b'=', b':', text.as_bytes()), |separator| value(text, separator, shown))
 }
 
+/// Returns whether the name speaks of a secret and the value looks random.
+pub fn is_named_secret(name: &str, value: &str) -> bool {
+    speaks_of_secret(name.as_bytes()) && value.bytes().all(is_value_byte) && looks_random(value)
+}
+
 /// Returns the edit for the value after a separator.
 fn value(text: &str, separator: usize, shown: MaskStyle) -> Option<Edit> {
     let bytes = text.as_bytes();
