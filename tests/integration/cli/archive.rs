@@ -1,4 +1,4 @@
-//! `herma session list|show|rm`, `herma usage`, `herma recall`, and the tour of the README.
+//! `herma session list|show|rm`, `herma usage`, `herma recall`, and the tour of the documentation.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use herma_tests::{Cli, Daemon, Home};
 use serde_json::{Value, json};
 
-const README: &str = include_str!("../../../README.md");
+const TOUR: &str = include_str!("../../../docs/tour.md");
 
 /// Adds a session with two messages, a usage and an output, and its continuation.
 fn populate(cli: &Cli<'_>) {
@@ -114,10 +114,10 @@ fn recall_prints_hits_and_what_they_lead_to() {
     assert_eq!((none.code, &none.json()["hits"]), (1, &json!([])), "also JSON says so: {none:?}");
 }
 
-/// Returns the commands of the README's tour from the text `from` to the end of its code block.
+/// Returns the commands of the tour from the text `from` to the end of its code block.
 fn tour(from: &str) -> String {
-    let at = README.find(from).unwrap_or_else(|| panic!("the README has no {from:?}"));
-    README[at..].split("```").next().unwrap().to_owned()
+    let at = TOUR.find(from).unwrap_or_else(|| panic!("the tour has no {from:?}"));
+    TOUR[at..].split("```").next().unwrap().to_owned()
 }
 
 #[test]
