@@ -1,5 +1,7 @@
 //! `herma setup` on fixture homes: a plan that changes nothing, an installation that works, and an exact undo.
 
+mod stopped;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -65,10 +67,26 @@ impl User {
         self.writes(".codex/sessions/2026/11/21/rollout-c-1.jsonl", &format!("{meta}\n{item}\n"));
     }
 
+    /// Returns what this user's commands see.
+    fn environment(&self) -> [(&'static str, String); 5] {
+        let folder = self.folder.display();
+        let none = |name| (name, String::new());
+        let path = format!("{folder}/bin:/usr/bin:/bin");
+        [
+            ("HOME", folder.to_string()),
+            ("PATH", path),
+            none("CLAUDE_CONFIG_DIR"),
+            none("CODEX_HOME"),
+            none("XDG_DATA_HOME"),
+        ]
+    }
+
+    fn cli(&self) -> Cli<'_> {
+        self.environment().iter().fold(Cli::new(&self.home), |cli, (name, value)| cli.with(name, value))
+    }
+
     fn run(&self, arguments: &[&str]) -> CommandOutput {
-        let path = format!("{}/bin:/usr/bin:/bin", self.folder.display());
-        let cli = Cli::new(&self.home).with("HOME", self.folder.to_str().unwrap()).with("PATH", &path);
-        cli.with("CLAUDE_CONFIG_DIR", "").with("CODEX_HOME", "").with("XDG_DATA_HOME", "").run(arguments)
+        self.cli().run(arguments)
     }
 
     /// Sends an event through the hook, as the agent does.

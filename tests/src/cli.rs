@@ -48,13 +48,14 @@ pub struct Cli<'a> {
     home: &'a Home,
     environment: Vec<(&'static str, String)>,
     folder: Option<PathBuf>,
+    prefix: Vec<String>,
 }
 
 impl<'a> Cli<'a> {
     /// Creates a runner for a home.
     #[must_use]
     pub const fn new(home: &'a Home) -> Self {
-        Self { home, environment: Vec::new(), folder: None }
+        Self { home, environment: Vec::new(), folder: None, prefix: Vec::new() }
     }
 
     /// Sets an environment variable.
@@ -68,6 +69,13 @@ impl<'a> Cli<'a> {
     #[must_use]
     pub fn within(mut self, folder: &Path) -> Self {
         self.folder = Some(folder.to_owned());
+        self
+    }
+
+    /// Runs the command by another program, which gets these arguments before it.
+    #[must_use]
+    pub fn under(mut self, prefix: &[&str]) -> Self {
+        self.prefix = prefix.iter().map(ToString::to_string).collect();
         self
     }
 
@@ -111,7 +119,14 @@ impl<'a> Cli<'a> {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(program());
+        let mut command = match self.prefix.split_first() {
+            None => Command::new(program()),
+            Some((outer, arguments)) => {
+                let mut command = Command::new(outer);
+                command.args(arguments).arg(program());
+                command
+            }
+        };
         for name in ["HERMA_HOME", "HERMES_HOME", "HERMA_SOCKET", "HERMA_LOG", "VISUAL", "EDITOR"] {
             command.env_remove(name);
         }

@@ -11,6 +11,7 @@
 //! * [`journal`] reads a journal without herma's code.
 //! * [`postgres`] starts a real database, and cuts the connection to it.
 //! * [`raw`] sends bytes to a daemon, with a timeout for every read and write.
+//! * [`terminal`] runs a command in a real terminal.
 //! * [`wait`] waits for a condition. No test calls `sleep`.
 //! * [`python`] runs other programs that share a home with herma.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at the first surprise")]
@@ -29,6 +30,7 @@ pub mod postgres;
 pub mod python;
 pub mod random;
 pub mod raw;
+pub mod terminal;
 pub mod wait;
 
 pub use cli::{Cli, CommandOutput, Running, program as cli_program};
@@ -41,4 +43,5 @@ pub use mcp::Mcp;
 pub use needs::Need;
 pub use postgres::{Line, Postgres};
 pub use raw::{Raw, kind};
+pub use terminal::Terminal;
 pub use wait::eventually;

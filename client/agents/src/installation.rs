@@ -49,6 +49,9 @@ pub struct ChangedFile {
     pub backup: Option<PathBuf>,
 }
 
+/// Is told the path and the content of each copy before it is made, so that a stopped installation can be undone.
+pub type BeforeCopy<'a> = dyn FnMut(&Path, &str) -> Result<(), Failure> + 'a;
+
 /// The edits that install or uninstall herma for one agent.
 #[derive(Debug)]
 pub struct Installation {
@@ -123,23 +126,23 @@ impl Installation {
     ///
     /// # Errors
     /// The agent doesn't answer, or a file can't be used. The error says what the user can do instead.
-    pub fn trust(&self) -> Result<Option<ChangedFile>, String> {
+    pub fn trust(&self, before: &mut BeforeCopy<'_>) -> Result<Option<ChangedFile>, String> {
         let Some(trust) = self.agent.trust() else { return Ok(None) };
         let failed = |failure: Failure| match failure {
             Failure::File(words) => format!("{words}. {}", trust.advice()),
             _ => trust.advice().to_owned(),
         };
         let edit = trust.edit(Scope::User).map_err(failed)?;
-        let written = (!edit.is_done()).then(|| edit.write()).transpose().map_err(failed)?;
-        Ok(written.map(|done| ChangedFile { path: done.path, backup: done.backup }))
+        (!edit.is_done()).then(|| written(&edit, before)).transpose().map_err(failed)
     }
 
     /// Makes the changes that are still open. Returns the files that were changed, also if a later one failed.
-    pub fn carry_out(&self, home: &Path) -> (Vec<ChangedFile>, Result<(), Failure>) {
+    pub fn carry_out(&self, home: &Path, before: &mut BeforeCopy<'_>) -> (Vec<ChangedFile>, Result<(), Failure>) {
+        self.edits.iter().for_each(Edit::clear_drafts);
         let mut changed = Vec::new();
         for edit in self.edits.iter().filter(|edit| !edit.is_done()) {
-            match edit.write() {
-                Ok(done) => changed.push(ChangedFile { path: done.path, backup: done.backup }),
+            match written(edit, before) {
+                Ok(file) => changed.push(file),
                 Err(failure) => return (changed, Err(failure)),
             }
         }
@@ -149,4 +152,11 @@ impl Installation {
         }
         (changed, Ok(()))
     }
+}
+
+/// Makes a change, after it was said which copy it makes.
+fn written(edit: &Edit, before: &mut BeforeCopy<'_>) -> Result<ChangedFile, Failure> {
+    edit.planned_copy().map_or(Ok(()), |(path, text)| before(&path, text))?;
+    let done = edit.write()?;
+    Ok(ChangedFile { path: done.path, backup: done.backup })
 }

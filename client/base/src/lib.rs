@@ -16,6 +16,7 @@ pub mod context;
 pub mod diff;
 pub mod failure;
 pub mod host;
+pub mod interrupt;
 pub mod kept;
 pub mod out;
 pub mod own_file;

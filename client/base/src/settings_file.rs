@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use herma_disk::file::{self, Created};
+pub use herma_disk::user_file::remove_drafts;
 use herma_disk::user_file::{self, Draft};
 
 use crate::Failure;
@@ -59,13 +60,30 @@ impl SettingsFile {
             };
         };
         let backup = user_file::back_up(self.text.as_bytes(), found, backups(&self.path))?;
+        let written = self.put(found, text);
+        if written.is_err() {
+            // The file is as it was, so its copy is of no use.
+            drop(file::remove(&backup));
+        }
+        written.map(|()| Some(backup))
+    }
+
+    /// Puts a new text in the place of the old one, unless that changed.
+    fn put(&self, found: &Metadata, text: &str) -> Result<(), Failure> {
         let draft = Draft::like(&self.path, found)?.write(text.as_bytes())?;
         draft.sync()?;
         if !self.is_same(found)? {
             return Err(self.changed("nothing was written"));
         }
         draft.place(true)?;
-        Ok(Some(backup))
+        Ok(())
+    }
+
+    /// Returns the path that a copy of the old text would get; `None` for a new file.
+    #[must_use]
+    pub fn planned_copy(&self) -> Option<PathBuf> {
+        self.found.as_ref()?;
+        backups(&self.path).find(|path| std::fs::symlink_metadata(path).is_err())
     }
 
     /// Returns whether the file existed when it was read.

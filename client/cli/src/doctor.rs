@@ -96,7 +96,11 @@ fn table(report: &Report) -> String {
     let (errors, warnings) = (count(Health::Error), count(Health::Warning));
     text.push_str(&match (errors, warnings) {
         (0, 0) => "everything is in order\n".to_owned(),
-        _ => format!("{errors} errors, {warnings} warnings\n"),
+        _ => format!(
+            "{}, {}\n",
+            out::count_noun(errors, "error", "errors"),
+            out::count_noun(warnings, "warning", "warnings")
+        ),
     });
     text
 }
@@ -120,7 +124,7 @@ mod tests {
             Finding::error("store", "unreadable", "chmod u+r MEMORY.md"),
         ];
         let text = table(&Report { state: Health::Error, findings });
-        assert!(text.contains("-> chmod u+r MEMORY.md") && text.ends_with("1 errors, 1 warnings\n"), "{text}");
+        assert!(text.contains("-> chmod u+r MEMORY.md") && text.ends_with("1 error, 1 warning\n"), "{text}");
         assert!(Health::Error > Health::Warning && Health::Warning > Health::Ok);
     }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use herma_base::progress::Progress;
-use herma_base::{CliContext, Failure, out};
+use herma_base::{CliContext, Failure, interrupt, out};
 use serde::Serialize;
 
 use self::find::Files;
@@ -138,9 +138,11 @@ fn rule(text: &str) -> Result<Rule, String> {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    interrupt::say("stopped. What was imported stays; give the command again to go on");
     let mut import = Import::begin(context, arguments)?;
     import.all()?;
     if arguments.watch {
+        interrupt::say("no longer watching");
         return watch::run(&mut import);
     }
     let failed = import.sink.report.has_problems();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use herma_base::progress::Progress;
-use herma_base::{CliContext, Failure, out};
+use herma_base::{CliContext, Failure, interrupt, out};
 use herma_client::protocol::guard::SecretCount;
 use herma_client::protocol::guard::scrub::{Left, ScrubParams};
 use serde::Serialize;
@@ -44,6 +44,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     if is_asked && !out::ask(question, "use --yes, or look with --dry-run")? {
         return Err(Failure::File("nothing was changed".into()));
     }
+    interrupt::say("stopped. What was masked stays so; give the command again to go on");
     let report = scrub(context, arguments.dry_run)?;
     let is_clean = report.left.is_empty();
     out::show(context.common, &report, Report::text)?;

@@ -13,7 +13,7 @@ use std::io::IsTerminal;
 use herma_agents::agent::Agent;
 use herma_agents::known::AGENTS;
 use herma_base::own_file::Lock;
-use herma_base::{CliContext, Failure, out, owner};
+use herma_base::{CliContext, Failure, interrupt, out, owner};
 
 use self::plan::Plan;
 
@@ -74,6 +74,7 @@ impl Arguments {
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     owner::check(&context.place.home)?;
+    interrupt::say("stopped; nothing was changed");
     if arguments.undo {
         return undo::run(context, arguments);
     }
@@ -95,6 +96,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         arguments.confirm(context, "Set this up? --diff shows every line. [y/N] ", "nothing was changed")?;
     }
     let _lock = lock(context)?;
+    interrupt::say("stopped. What was done stays: `herma setup` goes on, and `herma setup --undo` takes it back");
     carry_out::run(context, arguments, plan)
 }
 

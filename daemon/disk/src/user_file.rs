@@ -7,16 +7,18 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 
 use crate::DiskError;
 use crate::error::At;
-use crate::file::{self, Created, Temporary, open_own};
+use crate::file::{self, Created, open_own};
 
 /// Mode of a new file before the umask is applied.
 const SHARED: u32 = 0o666;
 
-/// Names of temporary files.
-const TEMPORARY: Temporary = Temporary { prefix: ".herma.", suffix: "" };
+/// The beginning of the names of drafts. The id of the process that writes the draft follows.
+const DRAFT: &str = ".herma.";
 
 /// Creates a folder and missing parents, with the access that the umask gives.
 ///
@@ -145,11 +147,22 @@ impl Draft {
 fn begin(path: &Path, mode: u32) -> Result<Draft, DiskError> {
     let folder = file::parent(path);
     let file = tempfile::Builder::new()
-        .prefix(TEMPORARY.prefix)
+        .prefix(&format!("{DRAFT}{}.", std::process::id()))
         .permissions(Permissions::from_mode(mode))
         .tempfile_in(folder)
         .at("create a file in", folder)?;
     Ok(Draft { file, path: path.to_owned() })
+}
+
+/// Removes the drafts in a folder whose process was killed. One that can't be removed stays.
+pub fn remove_drafts(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let writer = name.to_str().and_then(|name| name.strip_prefix(DRAFT)?.split_once('.')?.0.parse().ok());
+        if writer.and_then(Pid::from_raw).is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH)) {
+            drop(fs::remove_file(entry.path()));
+        }
+    }
 }
 
 /// Opens a file for reading and writing; a missing one is created.

@@ -1,7 +1,9 @@
 //! Reads and edits Claude Code's files. Its folder is `~/.claude`, or `$CLAUDE_CONFIG_DIR`.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Output, Stdio};
+use std::time::Duration;
 
 use herma_base::{Failure, own_file};
 use serde_json::{Value, json};
@@ -28,6 +30,9 @@ const LOCAL: &str = "settings.local.json";
 
 /// The most bytes of a project's settings that are read.
 const LARGEST: u64 = 4 << 20;
+
+/// How long the check of a plugin may take.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The variable with the folder of the settings.
 const FOLDER: &str = "CLAUDE_CONFIG_DIR";
@@ -159,13 +164,23 @@ pub(super) fn check(scope: Scope, has_plugin: bool) -> Result<Check, Failure> {
         return Ok(check("no plugin: Claude Code compacts by its own summary".into(), true));
     }
     let plugin = Places::find(scope)?.plugin;
-    let ran = Command::new("claude").args(["plugin", "validate"]).arg(&plugin).stdin(Stdio::null()).output();
-    Ok(match ran {
+    Ok(match validated(&plugin) {
         Ok(ran) if ran.status.success() => check("`claude plugin validate`: passed".into(), true),
         Ok(ran) => {
             let words = [ran.stdout, ran.stderr].concat();
             check(format!("`claude plugin validate`: {}", String::from_utf8_lossy(&words).trim()), false)
         }
         Err(error) => check(format!("`claude` can't be asked: {error}"), true),
+    })
+}
+
+/// Runs Claude Code's check of a plugin. A program that does not end in time is ended.
+fn validated(plugin: &Path) -> io::Result<Output> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut command = tokio::process::Command::new("claude");
+        command.args(["plugin", "validate"]).arg(plugin).stdin(Stdio::null()).kill_on_drop(true);
+        let late = || io::Error::new(io::ErrorKind::TimedOut, format!("no answer after {} s", PATIENCE.as_secs()));
+        tokio::time::timeout(PATIENCE, command.output()).await.unwrap_or_else(|_| Err(late()))
     })
 }

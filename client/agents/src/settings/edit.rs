@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use herma_base::Failure;
-use herma_base::settings_file::{SettingsFile, backups, diff};
+use herma_base::settings_file::{SettingsFile, backups, diff, remove_drafts};
 use serde::Serialize;
 
 /// The kind of a file.
@@ -144,6 +144,19 @@ impl Edit {
             diff(&self.file.text, self.after.as_deref().unwrap_or_default())
         };
         EditResult { path: self.file.path.clone(), diff, backup: None, removed: self.after.is_none() }
+    }
+
+    /// Returns the path and the content of the copy that the change will make.
+    pub(crate) fn planned_copy(&self) -> Option<(PathBuf, &str)> {
+        let has_copy = self.kind != Kind::Own && self.after.is_some() && !self.is_done();
+        has_copy.then(|| self.file.planned_copy()).flatten().map(|path| (path, self.file.text.as_str()))
+    }
+
+    /// Removes what a killed edit of this file left.
+    pub(crate) fn clear_drafts(&self) {
+        if let Some(folder) = self.file.path.parent() {
+            remove_drafts(folder);
+        }
     }
 
     /// Makes the change.

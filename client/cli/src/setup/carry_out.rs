@@ -1,8 +1,10 @@
 //! Carries out the plan: installs, imports, and shows that it works.
 
+use std::path::Path;
 use std::time::Duration;
 
 use herma_agents::lasting;
+use herma_base::settings_file::SettingsFile;
 use herma_base::{CliContext, Failure, out};
 use serde_json::{Value, json};
 
@@ -35,10 +37,14 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, plan: Plan) -
         run.install(agent)?;
     }
     if let Some(HermesPlan { hermes, .. }) = &plan.hermes {
+        run.record.agents.insert(HERMES.to_owned());
+        let config = SettingsFile::read(&hermes.config());
+        if let Some((path, text)) = config.ok().and_then(|file| Some((file.planned_copy()?, file.text))) {
+            run.record.plan_backup(&context.place.home, &path, &text)?;
+        }
         let installed = hermes.install();
         run.record.add_backups(installed.iter().filter_map(Hermes::backup));
         run.note(HERMES, "installed", installed.map(|done| (format!("written: {}", hermes.plugin().display()), done)))?;
-        run.record.agents.insert(HERMES.to_owned());
         run.record.write(&context.place.home)?;
     }
     if !arguments.no_import && plan.has_imports() {
@@ -91,14 +97,17 @@ impl Run<'_> {
     fn install(&mut self, plan: &AgentPlan) -> Result<(), Failure> {
         let home = &self.context.place.home;
         let (name, title) = (plan.found.agent.name(), plan.found.agent.title());
-        let (mut files, written) = plan.installation.carry_out(home);
+        let record = &mut self.record;
+        record.agents.insert(name.to_owned());
+        record.write(home)?;
+        let mut before = |path: &Path, text: &str| record.plan_backup(home, path, text);
+        let (mut files, written) = plan.installation.carry_out(home, &mut before);
         if written.is_ok() {
-            match plan.installation.trust() {
+            match plan.installation.trust(&mut before) {
                 Ok(trusted) => files.extend(trusted),
                 Err(words) => self.problems.push(words),
             }
         }
-        self.record.agents.insert(name.to_owned());
         self.record.add_backups(files.iter().filter_map(|file| file.backup.clone()));
         self.record.write(home)?;
         let result = written.map(|()| {

@@ -19,13 +19,18 @@ impl Hermes {
 
     /// Looks for the agent's home, which has its `config.yaml`.
     pub(super) fn find(context: &CliContext<'_>) -> Option<Self> {
-        let home = context.hermes_home();
-        home.join("config.yaml").is_file().then(|| Self { program: search_path::find("hermes"), home })
+        let hermes = Self { program: search_path::find("hermes"), home: context.hermes_home() };
+        hermes.config().is_file().then_some(hermes)
     }
 
     /// Returns the folder of the plugin.
     pub(super) fn plugin(&self) -> PathBuf {
         self.home.join("plugins/herma")
+    }
+
+    /// Returns the path of the agent's configuration.
+    pub(super) fn config(&self) -> PathBuf {
+        self.home.join("config.yaml")
     }
 
     pub(super) fn install(&self) -> Result<Value, Failure> {

@@ -18,6 +18,8 @@ pub(super) struct SetupRecord {
     pub(super) agents: BTreeSet<String>,
     /// The copies of old settings that were made, each with the hash of its content.
     pub(super) backups: BTreeMap<PathBuf, String>,
+    /// The copies that an undo makes while it runs, each with the hash of its content. Nobody needs them afterwards.
+    pub(super) temporary: BTreeMap<PathBuf, String>,
 }
 
 /// The most bytes of a copy.
@@ -43,8 +45,37 @@ impl SetupRecord {
         self.backups.extend(paths.filter_map(|path| hash_of(&path).map(|hash| (path, hash))));
     }
 
+    /// Adds a copy of a text before it is made, and saves that, so that a setup that is killed leaves no unknown copy.
+    pub(super) fn plan_backup(&mut self, home: &Path, path: &Path, text: &str) -> Result<(), Failure> {
+        self.backups.insert(path.to_owned(), hash(text.as_bytes()));
+        self.write(home)
+    }
+
+    /// Adds a copy that an undo makes, before it is made, and saves that.
+    pub(super) fn plan_temporary(&mut self, home: &Path, path: &Path, text: &str) -> Result<(), Failure> {
+        self.temporary.insert(path.to_owned(), hash(text.as_bytes()));
+        self.write(home)
+    }
+
+    /// Removes the copies that undos made.
+    pub(super) fn remove_temporary(&mut self) {
+        for (path, hash) in std::mem::take(&mut self.temporary) {
+            if hash_of(&path) == Some(hash) {
+                own_file::remove(&path);
+            }
+        }
+    }
+
+    /// Removes the copies of files that a function accepts or that are like their copies.
+    pub(super) fn remove_backups(&mut self, is_back: impl Fn(&Path) -> bool) {
+        let is_needless = |file: &Path, hash: &String| is_back(file) || hash_of(file).as_ref() == Some(hash);
+        let known = self.backups.iter().filter_map(|(backup, hash)| Some((backup, copied(backup)?, hash)));
+        let needless = known.filter(|(_, file, hash)| is_needless(file, hash)).map(|(backup, ..)| backup.clone());
+        needless.collect::<Vec<_>>().iter().for_each(|backup| self.remove_backup(backup));
+    }
+
     /// Removes a copy, unless its content is no longer what a setup wrote.
-    pub(super) fn remove_backup(&mut self, path: &Path) {
+    fn remove_backup(&mut self, path: &Path) {
         if self.backups.remove(path).is_some_and(|hash| hash_of(path) == Some(hash)) {
             own_file::remove(path);
         }
@@ -59,4 +90,10 @@ impl SetupRecord {
     pub(super) fn remove(home: &Path) {
         own_file::remove(&Self::path(home));
     }
+}
+
+/// Returns the file whose copy this is: `FILE.bak` or `FILE.bak.1`.
+fn copied(backup: &Path) -> Option<PathBuf> {
+    let (file, number) = backup.to_str()?.rsplit_once(".bak")?;
+    (number.is_empty() || number.starts_with('.')).then(|| file.into())
 }

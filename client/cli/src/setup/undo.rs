@@ -6,7 +6,7 @@ use herma_agents::agent::Agent;
 use herma_agents::installation::{ChangedFile, Installation, PlannedFile};
 use herma_agents::known::AGENTS;
 use herma_agents::programs::installed;
-use herma_base::{CliContext, Failure, out, own_file};
+use herma_base::{CliContext, Failure, interrupt, out, own_file};
 use serde_json::json;
 
 use super::hermes::Hermes;
@@ -52,7 +52,7 @@ impl Undo {
             names.dedup();
             names
         };
-        let config = self.hermes.as_ref().map(|hermes| hermes.home.join("config.yaml"));
+        let config = self.hermes.as_ref().map(Hermes::config);
         (named(back, config), named(gone, self.hermes.as_ref().map(Hermes::plugin)))
     }
 
@@ -88,11 +88,13 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     arguments.confirm(context, "Undo this? [y/N] ", "nothing was changed")?;
     // A home that nothing was set up in is not made for this.
     let _lock = home.join("herma").is_dir().then(|| lock(context)).transpose()?;
+    interrupt::say("stopped. Give `herma setup --undo` again to go on");
     let undo = Undo::plan(context, arguments)?;
     let (mut changed, mut problems): (Vec<ChangedFile>, _) = (Vec::new(), undo.problems.clone());
     let mut record = undo.record;
     for (agent, removal) in &undo.removals {
-        let (files, undone) = removal.carry_out(home);
+        let mut before = |path: &Path, text: &str| record.plan_temporary(home, path, text);
+        let (files, undone) = removal.carry_out(home, &mut before);
         changed.extend(files);
         match undone {
             Ok(()) => drop(record.agents.remove(agent.name())),
@@ -104,8 +106,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     if let Some(found) = &undo.hermes {
         match found.uninstall() {
             Ok(done) => {
-                let config = found.home.join("config.yaml");
-                changed.push(ChangedFile { path: config, backup: Hermes::backup(&done) });
+                changed.push(ChangedFile { path: found.config(), backup: Hermes::backup(&done) });
                 hermes = Some(done);
             }
             Err(Failure::File(words)) => problems.push(words),
@@ -115,9 +116,8 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     // What was there before is in its place again, so its copies are of no use. Those of a file that could not be changed
     // back are what its owner may need.
     changed.iter().filter_map(|file| file.backup.as_deref()).for_each(own_file::remove);
-    let is_back = |backup: &PathBuf| changed.iter().any(|file| is_copy_of(backup, &file.path));
-    let backups: Vec<PathBuf> = record.backups.keys().filter(|backup| is_back(backup)).cloned().collect();
-    backups.iter().for_each(|backup| record.remove_backup(backup));
+    record.remove_temporary();
+    record.remove_backups(|path| changed.iter().any(|file| file.path == path));
     let is_all = arguments.agents.is_empty();
     let stopped = if is_all { daemon::stop_serving(context, 10)? } else { false };
     if is_all && problems.is_empty() {
@@ -148,10 +148,4 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         text
     })?;
     if problems.is_empty() { Ok(()) } else { Err(Failure::No) }
-}
-
-/// Returns whether a path is that of a copy of this file: `FILE.bak` or `FILE.bak.1`.
-fn is_copy_of(backup: &Path, file: &Path) -> bool {
-    let rest = backup.to_str().zip(file.to_str()).and_then(|(backup, file)| backup.strip_prefix(file));
-    rest.is_some_and(|rest| rest.starts_with(".bak"))
 }

@@ -49,9 +49,11 @@ fn the_documents_show_the_keys_as_they_are_declared() {
         .partition(|table| table.starts_with("[summarizer."));
     let of_all = of_all.join("\n");
     let table = |kind: &str| of_kinds.iter().find(|table| table.starts_with(&format!("[summarizer.{kind}]"))).unwrap();
-    for (document, block) in
-        [("docs/configuration.md", &of_all), ("docs/summarizers.md", table("openai")), ("docs/summarizers.md", table("command"))]
-    {
+    for (document, block) in [
+        ("docs/configuration.md", &of_all),
+        ("docs/summarizers.md", table("openai")),
+        ("docs/summarizers.md", table("command")),
+    ] {
         let path = root.join(document);
         let (text, _) = file::read_text(&path, 1 << 20).unwrap().unwrap();
         let head = format!("```toml\n{}", block.split_inclusive(']').next().unwrap());

@@ -1,0 +1,127 @@
+//! A setup that ends in the middle: stopped by its user, killed at any step, or out of disk space there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+
+use herma_tests::{CommandOutput, Daemon, Need, Terminal, cli_program};
+
+use super::User;
+
+/// What a setup and its undo do to files.
+const CALLS: &str = "?rename,?renameat,renameat2,?link,linkat,?unlink,unlinkat,?mkdir,mkdirat,fsync,fdatasync";
+
+/// What a full disk does not allow.
+const GROWING: &str = "?rename,?renameat,renameat2,?link,linkat,?mkdir,mkdirat,fsync,fdatasync";
+
+type Files = BTreeMap<PathBuf, Option<Vec<u8>>>;
+
+/// More steps than a command has.
+const STEPS: usize = 200;
+
+const INSTALL: [&str; 5] = ["setup", "--yes", "--no-import", "--agent", "claude-code"];
+
+const UNDO: [&str; 5] = ["setup", "--undo", "--yes", "--agent", "claude-code"];
+
+impl User {
+    /// Checks that all files are what they were.
+    fn assert_same(&self, before: &Files, when: &str) {
+        let now = self.files();
+        let paths: BTreeSet<_> = before.keys().chain(now.keys()).collect();
+        let texts = |files: &Files, path| {
+            files.get(path).map(|file| file.as_ref().map(|text| String::from_utf8_lossy(text).into_owned()))
+        };
+        for path in paths {
+            assert_eq!(texts(&now, path), texts(before, path), "{when}: {path:?}");
+        }
+    }
+
+    /// Runs a command whose call `number` of `calls` does what `fault` says. Returns `None` if it has fewer calls.
+    fn run_with_fault(&self, arguments: &[&str], calls: &str, fault: &str, number: usize) -> Option<CommandOutput> {
+        let log = self.home.path().join("strace.log");
+        let rule = format!("inject={calls}:{fault}:when={number}");
+        let ran = self.cli().under(&["strace", "-o", log.to_str().unwrap(), "-e", &rule]).run(arguments);
+        let log = fs::read_to_string(log).unwrap();
+        (log.contains("INJECTED") || log.contains("killed by SIGKILL")).then_some(ran)
+    }
+}
+
+#[test]
+fn a_setup_that_is_killed_at_any_step_can_be_undone_or_go_on() {
+    if !Need::Strace.is_met() {
+        return;
+    }
+    let user = User::new();
+    user.has_claude_code("2.1.332");
+    let before = user.files();
+    let _daemon = Daemon::start(&user.home);
+    let mut steps = (1..STEPS).take_while(|number| {
+        let killed = user.run_with_fault(&INSTALL, CALLS, "signal=KILL", *number);
+        drop(user.run(&UNDO).done());
+        user.assert_same(&before, &format!("killed at step {number}, then undone"));
+        killed.is_some()
+    });
+    assert!(steps.by_ref().count() > 8);
+    let mut steps = (1..STEPS).take_while(|number| {
+        drop(user.run(&INSTALL).done());
+        let killed = user.run_with_fault(&UNDO, CALLS, "signal=KILL", *number);
+        drop(user.run(&UNDO).done());
+        user.assert_same(&before, &format!("the undo was killed at step {number}"));
+        killed.is_some()
+    });
+    assert!(steps.by_ref().count() > 8);
+    user.run_with_fault(&INSTALL, CALLS, "signal=KILL", 8).unwrap();
+    drop(user.run(&INSTALL).done());
+    let doctor = user.run(&["doctor"]);
+    assert!(doctor.out.contains("hooks are installed"), "{doctor:?}");
+}
+
+#[test]
+fn a_full_disk_at_any_step_is_told_and_nothing_is_half_written() {
+    if !Need::Strace.is_met() {
+        return;
+    }
+    let user = User::new();
+    user.has_claude_code("2.1.332");
+    let before = user.files();
+    let _daemon = Daemon::start(&user.home);
+    for arguments in [&INSTALL, &UNDO] {
+        let mut told = 0;
+        for number in 1..STEPS {
+            if arguments == &UNDO {
+                drop(user.run(&INSTALL).done());
+            }
+            let Some(ran) = user.run_with_fault(arguments, GROWING, "error=ENOSPC", number) else { break };
+            let when = format!("{arguments:?} with a full disk at step {number}: {ran:?}");
+            assert!(!ran.err.contains("panicked"), "{when}");
+            let now = user.files();
+            let cut =
+                before.keys().find(|path| now.get(*path).is_none_or(|file| file.as_ref().is_some_and(Vec::is_empty)));
+            assert_eq!(cut, None, "{when}");
+            if ran.code != 0 {
+                told += 1;
+                assert!(format!("{}{}", ran.out, ran.err).contains("No space left"), "{when}");
+            }
+            drop(user.run(&UNDO).done());
+            user.assert_same(&before, &when);
+        }
+        assert!(told > 4, "{told} steps of {arguments:?} failed");
+    }
+}
+
+#[test]
+fn ctrl_c_says_what_was_done() {
+    let user = User::new();
+    user.has_claude_code("2.1.332");
+    let before = user.files();
+    let _daemon = Daemon::start(&user.home);
+    let environment: String = user.environment().iter().map(|(name, value)| format!("{name}='{value}' ")).collect();
+    let (herma, home) = (cli_program(), user.home.path().display());
+    let command = format!("exec env {environment} {} --home {home} --no-spawn setup", herma.display());
+    let Some(terminal) = Terminal::start(&command) else { return };
+    terminal.shows("[y/N]");
+    terminal.key("C-c");
+    terminal.shows("herma: stopped; nothing was changed");
+    assert_eq!(terminal.end(), None, "it ends by the signal");
+    user.assert_same(&before, "stopped at the question");
+}
