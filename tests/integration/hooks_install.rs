@@ -362,3 +362,18 @@ fn the_nearest_settings_decide_which_profile_has_a_session() {
         assert_eq!(profile_of(session).as_deref(), Some(profile));
     }
 }
+
+#[test]
+fn who_wants_another_profile_for_a_project_in_codex_is_told_that_the_own_hooks_run_too() {
+    let home = Home::new();
+    let user = home.path().join("user");
+    let project = user.join("shop");
+    fs::create_dir_all(&project).unwrap();
+    let cli = Cli::new(&home).with("HOME", user.to_str().unwrap()).with("CODEX_HOME", "").within(&project);
+    let install = ["hooks", "install", "codex", "--project", "--yes", "--profile", "work"];
+    let alone = cli.run(&install).done();
+    assert!(!alone.contains("CODEX_HOME"), "{alone}");
+    drop(cli.run(&["hooks", "install", "codex", "--yes"]).done());
+    let beside = cli.run(&install).done();
+    assert!(beside.contains("run in this project, too") && beside.contains("CODEX_HOME=~/.codex-work"), "{beside}");
+}

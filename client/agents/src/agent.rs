@@ -82,6 +82,11 @@ pub trait Agent: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Returns what to do for a profile of a project's own, if the user's hooks can't know whether the project's run.
+    fn advice_for_profiles(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns the settings files that switch all hooks off.
     fn switched_off_by(&self, _scope: Scope) -> Vec<PathBuf> {
         Vec::new()

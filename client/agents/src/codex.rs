@@ -26,6 +26,9 @@ const BEGINNING: u64 = 256 << 10;
 #[derive(Debug)]
 pub struct Codex;
 
+/// The advice for a user who wants another profile for a project.
+const TWO_PROFILES: &str = "The hooks of your own settings run in this project, too, and keep its sessions in their profile. For another one, give Codex\nsettings of its own: CODEX_HOME=~/.codex-work herma hooks install codex --trust --profile NAME";
+
 impl Agent for Codex {
     fn name(&self) -> &'static str {
         "codex"
@@ -78,6 +81,10 @@ impl Agent for Codex {
             // Codex allows no more for the end of a session.
             (SessionEnd, 3),
         ]
+    }
+
+    fn advice_for_profiles(&self) -> Option<&'static str> {
+        Some(TWO_PROFILES)
     }
 
     fn edits(&self, scope: Scope, wanted: Option<&HermaEntries>) -> Result<Vec<Edit>, Failure> {

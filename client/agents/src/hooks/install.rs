@@ -7,6 +7,7 @@ use herma_base::{CliContext, Failure, out};
 use super::Target;
 use crate::agent::Trust;
 use crate::lasting;
+use crate::programs;
 use crate::settings::edit::{Edit, EditResult};
 use crate::settings::wanted::{HermaEntries, Scope};
 
@@ -64,6 +65,9 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         out::line(&format!(
             "Sessions that begin from now on have the hooks; `herma hooks status {agent}` says when an event came."
         ))?;
+    }
+    if scope == Scope::Project && !programs::installed(agent).is_empty() {
+        agent.advice_for_profiles().map_or(Ok(()), out::line)?;
     }
     match trust {
         Some(trust) if !arguments.trust => out::line(trust.advice()),
