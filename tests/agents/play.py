@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -17,14 +18,16 @@ import traceback
 from pathlib import Path
 from typing import Any, Callable
 
-from claude import Claude
-from codex import AppServer, Codex
+from claude import Claude, claude_environment
+from codex import AppServer, Codex, codex_environment
 from endpoint import Endpoint, Request, script, text
 from home import Home, Proxy
 from sessions import HANDOFF, MEMORY, RULE, in_claude_code
 
 RECALL = "recall_search"
-PAGES = Path(__file__).resolve().parents[2] / "docs"
+REPOSITORY = Path(__file__).resolve().parents[2]
+PAGES = REPOSITORY / "docs"
+SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ"
 
 
 def shell(command: str) -> dict[str, Any]:
@@ -600,6 +603,55 @@ def set_up_with_one_command(folder: Path) -> None:
         assert not list(home.client.glob("**/*.bak*")) and home.daemon() is None
 
 
+def plugins_of_the_marketplace(folder: Path) -> None:
+    """Both clients install herma as their users install any plugin: they keep, remember, and compact without a request."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        # Where herma's home is if nobody names another.
+        home.herma = home.client / ".local" / "share" / "herma"
+        home.herma.mkdir(parents=True)
+        programs, market = Path(shutil.which("herma") or "").resolve().parent, folder / "market"
+        subprocess.run([REPOSITORY / "packaging" / "plugins", programs, market], check=True, capture_output=True)
+        home.ask("memory", "add", "user", MEMORY)
+        claude(home, endpoint).end()
+        environment = claude_environment(home.client, endpoint.url)
+        for words in (("marketplace", "add", str(market)), ("install", "herma@herma")):
+            subprocess.run(["claude", "plugin", *words], env=environment, check=True, capture_output=True)
+        with claude(home, endpoint, "mcp__plugin_herma_herma") as client:
+            client.say(script("yes", words=f"{RULE} <private>The vault is behind the heron.</private> Use {SECRET} there."))
+            client.say(script("seen", {"name": "mcp__plugin_herma_herma__memory", "input": remember("the user owns a cat")}))
+            for number in range(1, 25):
+                client.say(work(number, shell))
+            client.say("/compact")
+            client.say(work(25, shell))
+            assert len(client.compactions()) == 1 and not endpoint.summaries, "a compaction asked the model"
+            name = f"claude-code:{client.session}"
+        assert RULE in windows(endpoint)[0].text and MEMORY in endpoint.turns[0].text
+        row = home.ask("session", "show", name)
+        assert row["generation"] == 1 and row["model"] and row["cwd"] == str(home.work), row
+        assert any("8003" in hit["snippet"] for hit in home.ask("recall", "db-3 port 8003", "--around", "0")["hits"])
+        assert "a cat" in home.run("memory", "list").stdout
+
+        other = codex(home, endpoint)
+        environment = codex_environment(home.codex)
+        for words in (("marketplace", "add", str(market)), ("add", "herma@herma")):
+            subprocess.run(["codex", "plugin", *words], env=environment, check=True, capture_output=True)
+        with app_server(home) as server:
+            listed = server.ask("hooks/list", cwds=[str(home.work)])["data"][0]["hooks"]
+        assert len(listed) == 6 and {hook["source"] for hook in listed} == {"plugin"}, listed
+        # What /hooks writes when its user trusts them.
+        form = '[hooks.state."{}"]\ntrusted_hash = "{}"\ntrusted_content_hash = "{}"\n'
+        trusted = [form.format(hook["key"], *hook["currentHash"].split("/")) for hook in listed]
+        with (home.codex / "config.toml").open("a") as config:
+            config.write("\n" + "\n".join(trusted))
+        other.say(script("noted"))
+        assert home.ask("session", "show", f"codex:{other.session}")["messages"] == 2
+        assert home.complaints() == []
+        home.run("daemon", "stop")
+        kept = [file for file in home.herma.rglob("*") if file.is_file()]
+        for words in (SECRET, "behind the heron"):
+            assert not [file for file in kept if words.encode() in file.read_bytes()], f"{words} is kept"
+
+
 def uninstalled_as_if_never_there(folder: Path) -> None:
     """Files are byte for byte what they were."""
     with Home(folder) as home:
@@ -624,6 +676,7 @@ def uninstalled_as_if_never_there(folder: Path) -> None:
 SCENES = [
     uninstalled_as_if_never_there,
     set_up_with_one_command,
+    plugins_of_the_marketplace,
     claude_code_works,
     claude_code_compacts_sessions_of_every_kind,
     claude_code_reads_what_is_kept_with_default_permissions,

@@ -29,6 +29,12 @@ pub(super) fn with_server(text: &str, name: &str, server: Option<(&str, &[String
     Ok(document.to_string())
 }
 
+/// The field with the hash of a trusted hook.
+const TRUSTED_HASH: &str = "trusted_hash";
+
+/// The field with the hash of the plugin that a trusted hook belongs to.
+const TRUSTED_CONTENT: &str = "trusted_content_hash";
+
 /// Adds the hashes of trusted hooks by their keys, and removes those of the keys in `gone`.
 ///
 /// # Errors
@@ -43,7 +49,13 @@ pub(super) fn with_trust(text: &str, gone: &[String], trusted: &[(String, String
     for (key, hash) in trusted {
         let hooks = table(document.as_table_mut(), "hooks")?;
         let state = table(table(hooks, "state")?, key)?;
-        set(state, "trusted_hash", hash.as_str().into());
+        // Codex gives the hash of a plugin's hook together with that of the plugin, and keeps them apart.
+        let (own, content) = hash.split_once('/').map_or((hash.as_str(), None), |(own, all)| (own, Some(all)));
+        set(state, TRUSTED_HASH, own.into());
+        match content {
+            Some(content) => set(state, TRUSTED_CONTENT, content.into()),
+            None => drop(state.remove(TRUSTED_CONTENT)),
+        }
     }
     if let Some(hooks) = document.get_mut("hooks").and_then(Item::as_table_mut) {
         if hooks.get("state").and_then(Item::as_table).is_some_and(Table::is_empty) {
@@ -96,7 +108,9 @@ pub(super) fn reinstall(installed: &str, text: &str) -> Result<String, String> {
     let states = |document: &DocumentMut| {
         let states = document.get("hooks").and_then(|hooks| hooks.get("state")).and_then(Item::as_table);
         let hash = |(key, state): (&str, &Item)| {
-            Some((key.to_owned(), state.get("trusted_hash").and_then(Item::as_str)?.to_owned()))
+            let field = |name: &str| state.get(name).and_then(Item::as_str);
+            let hashes = field(TRUSTED_HASH).into_iter().chain(field(TRUSTED_CONTENT));
+            field(TRUSTED_HASH).map(|_| (key.to_owned(), hashes.collect::<Vec<_>>().join("/")))
         };
         states.into_iter().flat_map(Table::iter).filter_map(hash).collect::<Vec<_>>()
     };
@@ -171,6 +185,15 @@ mod tests {
             assert!(one.contains("session_start") && !one.contains("/c/hooks.json:stop"), "{one}");
             assert!(says_the_same(&with_trust(&one, &[key("session_start")], &[]).unwrap(), text), "{one}");
         }
+    }
+
+    #[test]
+    fn the_hash_of_a_plugins_hook_has_two_parts() {
+        let hook = [("herma@herma:hooks/hooks.json:stop:0:0".to_owned(), "sha256:2/sha256:3".to_owned())];
+        let with = with_trust("", &[], &hook).unwrap();
+        assert!(with.ends_with("trusted_hash = \"sha256:2\"\ntrusted_content_hash = \"sha256:3\"\n"), "{with}");
+        assert_eq!(reinstall(&with, "").unwrap(), with);
+        assert_eq!(with_trust(&with, &[hook[0].0.clone()], &[]).unwrap(), "");
     }
 
     #[test]
