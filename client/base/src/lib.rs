@@ -10,7 +10,8 @@
 //! * [`owner`]: whether the home belongs to this user.
 //! * [`diff`]: the difference between two lists.
 //! * [`host`]: the MCP server's questions about its agent.
-//! * [`kept`]: the form in which other programs' conversations are archived.
+//! * [`kept`]: the form in which other programs' conversations are archived; [`left_out`] describes the rest.
+//! * [`interrupt`]: what a program says when it is stopped.
 
 pub mod context;
 pub mod diff;
@@ -18,6 +19,7 @@ pub mod failure;
 pub mod host;
 pub mod interrupt;
 pub mod kept;
+pub mod left_out;
 pub mod out;
 pub mod own_file;
 pub mod owner;

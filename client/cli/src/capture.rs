@@ -6,7 +6,7 @@ use herma_agents::agent::Agent;
 use herma_agents::hook;
 use herma_agents::known::AGENTS;
 use herma_agents::programs::{installed, missing};
-use herma_base::{CliContext, out};
+use herma_base::{CliContext, left_out, out};
 use herma_client::protocol::session::chain::ListParams;
 use serde::Serialize;
 
@@ -81,9 +81,11 @@ impl Capture {
         if let Some(at) = self.last_message {
             words.push_str(&format!(", the last message kept is of {}", out::local_time(at)));
         }
-        if !self.left_out.is_empty() {
-            let kinds = self.left_out.iter().map(|(kind, count)| format!("{} × {kind}", out::thousands(*count)));
-            words.push_str(&format!("; left out: {}", kinds.collect::<Vec<_>>().join(", ")));
+        let counts = || self.left_out.iter().map(|(kind, count)| (kind.as_str(), *count));
+        for (name, kinds) in [("masked", left_out::masked(counts())), ("left out", left_out::described(counts()))] {
+            if !kinds.is_empty() {
+                words.push_str(&format!("; {name}: {kinds}"));
+            }
         }
         words
     }

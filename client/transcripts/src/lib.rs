@@ -22,7 +22,7 @@ use std::fmt::Debug;
 
 pub use records::{is_blank, is_complete};
 pub use repeats::{Repeats, SavedRepeats};
-pub use tally::{Tally, UNFINISHED};
+pub use tally::{Tally, UNFINISHED, is_note};
 
 /// The reader of a session file to which an agent appends lines. It gets one line after the other.
 pub trait Transcript: Debug {

@@ -18,6 +18,44 @@ pub const UNFINISHED: &str = "incomplete last line";
 /// The kind of a record that is in the file twice.
 pub(crate) const TWICE: &str = "duplicate record";
 
+/// The kinds of records with what agents note for themselves: settings, requests, costs, lists of tools, their own
+/// summaries. Nobody said what is in them.
+const NOTES: [&str; 27] = [
+    "agent-name",
+    "ai-title",
+    "api-request",
+    "api-request-blob",
+    "api-request-shape",
+    "atis-latch",
+    "attachment",
+    "command",
+    "compacted",
+    "context of the client",
+    "cost-state",
+    "custom-title",
+    "developer message",
+    "event_msg",
+    "file-history-snapshot",
+    "last-prompt",
+    "meta",
+    "mode",
+    "permission-mode",
+    "progress",
+    "queue-operation",
+    "summary",
+    "system",
+    "token_usage_record",
+    "tools-used",
+    "turn_context",
+    "world_state",
+];
+
+/// Returns whether records of this kind are what an agent notes for itself.
+#[must_use]
+pub fn is_note(kind: &str) -> bool {
+    NOTES.binary_search(&kind).is_ok()
+}
+
 /// The number of skipped records of each kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -51,6 +89,12 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn notes_are_known_by_their_kind() {
+        assert!(NOTES.is_sorted() && NOTES.iter().all(|kind| is_note(kind)));
+        assert!(!is_note("API error") && !is_note(NO_JSON) && !is_note(""));
+    }
 
     #[test]
     fn kinds_are_counted_and_bounded() {

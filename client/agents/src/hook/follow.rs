@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use herma_base::kept::{hash, message};
+use herma_base::left_out::MASKED;
 use herma_base::own_file;
 use herma_client::protocol::guard::SecretCount;
 use herma_client::protocol::session::transcript::{AppendParams, AppendResult};
@@ -204,7 +205,7 @@ fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[TimedMe
     };
     state.position = position;
     for SecretCount { kind, count } in secrets {
-        let masked = state.left_out.entry(format!("{kind}, masked")).or_default();
+        let masked = state.left_out.entry(format!("{kind}{MASKED}")).or_default();
         *masked = masked.saturating_add(count);
     }
     Ok(true)

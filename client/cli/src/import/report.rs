@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use herma_base::out;
+use herma_base::{left_out, out};
 use herma_client::protocol::guard::SecretCount;
 use herma_client::protocol::session::import::ImportResult;
 use herma_transcripts::Tally;
@@ -164,8 +164,8 @@ impl Report {
             rows.push(("removed", words));
         }
         if !self.left_out.is_empty() {
-            let kinds = self.left_out.iter().map(|(kind, count)| format!("{} × {kind}", out::thousands(*count)));
-            rows.push(("left out", kinds.collect::<Vec<_>>().join(", ")));
+            let counts = self.left_out.iter().map(|(kind, count)| (kind.as_str(), *count));
+            rows.push(("left out", left_out::described(counts)));
         }
         if self.failed > 0 {
             rows.push(("failed", out::count_of(self.failed, "problem")));

@@ -130,7 +130,7 @@ impl TextChange for Scrub<'_> {
     fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut found = self.found.borrow_mut();
         private_parts(text).into_iter().for_each(|part| found(&text[part]));
-        match without_private(text) {
+        match self.texts.without_private(text) {
             Cow::Borrowed(text) => self.texts.masked(text, &mut **found),
             Cow::Owned(text) => self.texts.masked(&text, &mut **found).into_owned().into(),
         }
@@ -162,6 +162,20 @@ impl Counting {
         redacted.text
     }
 
+    fn without_private<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let clean = without_private(text);
+        if clean != text {
+            self.count_of(SecretKind::Private, private_parts(text).len());
+        }
+        clean
+    }
+
+    fn count_of(&self, kind: SecretKind, count: usize) {
+        let mut found = SecretCounts::default();
+        found.add(kind, count);
+        self.count(&found);
+    }
+
     fn count(&self, found: &SecretCounts) {
         let mut secrets = self.secrets.get();
         secrets.add_all(found);
@@ -171,7 +185,7 @@ impl Counting {
 
 impl TextChange for Counting {
     fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        match (without_private(text), self.capture.masks) {
+        match (self.without_private(text), self.capture.masks) {
             (kept, false) => kept,
             (Cow::Borrowed(text), true) => self.masked(text, &mut |_| {}),
             (Cow::Owned(text), true) => self.masked(&text, &mut |_| {}).into_owned().into(),
@@ -193,9 +207,7 @@ impl TextChange for Counting {
         let known = redact(text, RedactOptions::default());
         let masked = mask(&known.text);
         if masked != text {
-            let mut found = SecretCounts::default();
-            found.add(SecretKind::Field, 1);
-            self.count(&found);
+            self.count_of(SecretKind::Field, 1);
         }
         masked.into()
     }
@@ -224,7 +236,10 @@ mod tests {
         assert_eq!(kept(&said, false).0.text(), format!("take {KEY}, [private]."));
         let (masked, counts) = kept(&said, true);
         assert_eq!(masked.text(), "take ghp_01...GHIJ, [private].");
-        assert_eq!((counts.messages, counts.secrets.iter().collect::<Vec<_>>()), (1, vec![(SecretKind::Key, 1)]));
+        assert_eq!(
+            (counts.messages, counts.secrets.iter().collect::<Vec<_>>()),
+            (1, vec![(SecretKind::Key, 1), (SecretKind::Private, 1)])
+        );
     }
 
     #[test]
@@ -237,7 +252,10 @@ mod tests {
         let expected = r#"{"text": "[private] ghp_01...GHIJ", "password": "***", "env": {"DATADOG_TOKEN": "q7Zk02...W8vT"}, "n": 1}"#;
         assert_eq!(masked.arguments(call), expected);
         let secrets: Vec<_> = counts.secrets.iter().collect();
-        assert_eq!((counts.messages, secrets), (1, vec![(SecretKind::Key, 1), (SecretKind::Field, 2)]));
+        assert_eq!(
+            (counts.messages, secrets),
+            (1, vec![(SecretKind::Key, 1), (SecretKind::Field, 2), (SecretKind::Private, 1)])
+        );
     }
 
     #[test]

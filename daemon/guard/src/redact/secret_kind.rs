@@ -27,11 +27,13 @@ pub enum SecretKind {
     Phone,
     /// The rest of a secret that was masked before.
     MaskedBefore,
+    /// A part that a person marked as private.
+    Private,
 }
 
 impl SecretKind {
     /// Every kind.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Key,
         Self::Assignment,
         Self::Field,
@@ -44,6 +46,7 @@ impl SecretKind {
         Self::NamedValue,
         Self::Phone,
         Self::MaskedBefore,
+        Self::Private,
     ];
 
     /// Returns the kind's name, for people and machines.
@@ -62,6 +65,7 @@ impl SecretKind {
             Self::NamedValue => "named value",
             Self::Phone => "phone number",
             Self::MaskedBefore => "masked before",
+            Self::Private => "private part",
         }
     }
 }
@@ -102,7 +106,7 @@ mod tests {
         counts.add_all(&counts.clone());
         assert_eq!(
             counts.iter().map(|(_, count)| count).collect::<Vec<_>>(),
-            (1..12).map(|n| 2 * n).collect::<Vec<_>>()
+            (1..SecretKind::ALL.len()).map(|n| 2 * n).collect::<Vec<_>>()
         );
     }
 }
