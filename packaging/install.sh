@@ -2,17 +2,19 @@
 # Installs herma for this user, from the files of a release.
 #
 #   curl -fsSL URL/install.sh | sh
+#   sh install.sh                  in the folder with the files of a release
 #   sh install.sh --prefix DIR     into DIR instead of ~/.local
-#   sh install.sh --uninstall      removes what this script installed, and nothing else
+#   sh install.sh --uninstall      removes what this script installed, and nothing else; --force, although agents start it
 #
-# It needs curl or wget, tar, and sha256sum or shasum. It writes below the prefix only, after the checksum was compared.
-# HERMA_URL is the folder with the files of a release.
+# It needs tar, sha256sum or shasum, and to fetch files curl or wget. It writes below the prefix only, after the checksum
+# was compared. HERMA_URL is the folder with the files of a release, instead of the one that this script is from.
 set -eu
 
 url="${HERMA_URL:-@URL@}"
 version="@VERSION@"
 prefix="${HOME:?}/.local"
 action=install
+force=
 
 fail() { echo "herma: $*" >&2; exit 1; }
 
@@ -20,8 +22,9 @@ while [ $# -gt 0 ]; do
     case "$1" in
         --prefix) [ $# -gt 1 ] || fail "--prefix needs a folder"; prefix="$2"; shift ;;
         --uninstall) action=uninstall ;;
-        -h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit ;;
-        *) fail "unknown argument $1; there are --prefix DIR and --uninstall" ;;
+        --force) force=yes ;;
+        -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "$0"; exit ;;
+        *) fail "unknown argument $1; there are --prefix DIR, --uninstall and --force" ;;
     esac
     shift
 done
@@ -31,10 +34,23 @@ list="$prefix/share/doc/herma/installed"
 
 if [ "$action" = uninstall ]; then
     [ -f "$list" ] || fail "nothing of this script is below $prefix"
-    while IFS= read -r file; do rm -f "$prefix/$file"; done < "$list"
-    rm -f "$list"
-    rmdir "$prefix/share/doc/herma" 2> /dev/null || true
-    echo "herma is gone from $prefix; your data stay (herma setup --undo first removes it from the agents)"
+    herma="$prefix/bin/herma"
+    # Without the program nothing can be taken out of the agents' settings any more.
+    open="$("$herma" setup --undo --dry-run --json 2> /dev/null | tr -d ' \n' || true)"
+    if [ -z "$force" ] && [ "${open#*\"restores\":[],\"removes\":[]}" = "$open" ]; then
+        fail "agents still start it; first give: $herma setup --undo (or --uninstall --force)"
+    fi
+    "$herma" daemon stop > /dev/null 2>&1 || true
+    echo share/doc/herma/installed >> "$list"
+    folders="$(while IFS= read -r file; do
+        while file="$(dirname "$file")" && [ "$file" != . ]; do echo "$file"; done
+    done < "$list" | sort -ru)"
+    cp "$list" "$prefix/share/doc/herma/removing"
+    while IFS= read -r file; do rm -f "$prefix/$file"; done < "$prefix/share/doc/herma/removing"
+    rm -f "$prefix/share/doc/herma/removing"
+    # Those that are empty now, the deepest first.
+    echo "$folders" | while IFS= read -r folder; do rmdir "$prefix/$folder" 2> /dev/null || true; done
+    echo "herma is gone from $prefix; your data stay"
     exit
 fi
 
@@ -47,10 +63,23 @@ case "$(uname -s)-$(uname -m)" in
 esac
 
 name="herma-$version-$platform"
+# Files next to this script are used as they are. Run from a pipe, it has no folder.
+case "$0" in
+    *install.sh) here="$(cd "$(dirname "$0")" && pwd)" ;;
+    *) here= ;;
+esac
+if [ -z "${HERMA_URL:-}" ] && [ -n "$here" ] && [ -f "$here/$name.tar.gz" ]; then url="file://$here"; fi
+[ -n "$url" ] || fail "$name.tar.gz is not next to this script, and HERMA_URL names no folder to fetch it from"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT INT TERM
 
 fetch() {
+    case "$1" in
+        file://*)
+            cp "${1#file://}" "$2" || fail "${1#file://} can't be read"
+            return
+            ;;
+    esac
     if command -v curl > /dev/null; then
         curl -fsSL --retry 3 -o "$2" "$1" || fail "$1 can't be fetched"
     elif command -v wget > /dev/null; then

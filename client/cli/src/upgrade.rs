@@ -3,12 +3,15 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use herma_base::{CliContext, Failure, out};
+use herma_base::{CliContext, Failure, out, own_file};
 use herma_client::protocol::daemon::HelloParams;
 use serde::Serialize;
 
 /// The file in which dpkg lists what the package installed.
 const DPKG: &str = "/var/lib/dpkg/info/herma.list";
+
+/// The most bytes of the list of `install.sh` that are read.
+const LIST: u64 = 1 << 20;
 
 // Says how herma was installed, and how to upgrade it.
 #[derive(Debug, clap::Args)]
@@ -35,6 +38,8 @@ enum Way {
     Pip,
     Cargo,
     Source,
+    /// `install.sh` of a release.
+    Script,
     Unknown,
 }
 
@@ -55,7 +60,10 @@ struct Report {
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
     let Arguments { check: _ } = arguments;
     let program = std::env::current_exe().map_err(|error| Failure::File(format!("this program: {error}")))?;
-    let way = way(&program, Path::new(DPKG).exists(), program.with_file_name("python").exists());
+    let way = match way(&program, Path::new(DPKG).exists(), program.with_file_name("python").exists()) {
+        Way::Unknown if is_listed(&program) => Way::Script,
+        way => way,
+    };
     let daemon = context.connect_only().ok().and_then(|mut client| {
         client.hello(HelloParams::default()).ok().map(|hello| hello.server.trim_start_matches("hermad ").to_owned())
     });
@@ -87,6 +95,13 @@ fn way(program: &Path, has_package: bool, is_beside_python: bool) -> Way {
     }
 }
 
+/// Returns whether the list of `install.sh` has the program.
+fn is_listed(program: &Path) -> bool {
+    let list = program.parent().and_then(Path::parent).map(|prefix| prefix.join("share/doc/herma/installed"));
+    let list = list.and_then(|list| own_file::read(&list, LIST).ok()).unwrap_or_default();
+    String::from_utf8_lossy(&list).lines().any(|line| line == "bin/herma")
+}
+
 /// Returns the command that upgrades a program.
 fn command(way: Way, program: &Path) -> Option<String> {
     let python = program.with_file_name("python");
@@ -101,6 +116,10 @@ fn command(way: Way, program: &Path) -> Option<String> {
         Way::Pip => format!("{} -m pip install --upgrade herma", python.display()),
         Way::Cargo => "git pull && cargo install --locked --path .".into(),
         Way::Source => "git pull && cargo build --release --locked".into(),
+        Way::Script => {
+            let prefix = program.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
+            format!("sh install.sh --prefix {}   # the install.sh of the new release", prefix.display())
+        }
         Way::Unknown => return None,
     })
 }
