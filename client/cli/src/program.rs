@@ -1,5 +1,6 @@
 //! The arguments of `herma`, and the dispatch of each command to its file.
 
+mod help;
 mod parse;
 
 use std::path::{Path, PathBuf};
@@ -68,10 +69,12 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Output(output::Command),
     /// Search messages that left a conversation, spilled outputs, and the memory
+    #[command(visible_alias = "search", alias = "find")]
     Recall(recall::Arguments),
     /// Import conversations from other programs, so that recall finds them
     Import(import::Arguments),
     /// Show the usage of model calls, in tokens
+    #[command(alias = "stats")]
     Usage(usage::Arguments),
     /// Estimate tokens; classify providers' errors; show a session's settings
     #[command(subcommand)]
@@ -211,7 +214,7 @@ fn run(arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
     let common = &arguments.common;
     if let Command::Completions { shell } = &arguments.command {
         let mut script = Vec::new();
-        clap_complete::generate(*shell, &mut Arguments::command(), "herma", &mut script);
+        clap_complete::generate(*shell, &mut commands(), "herma", &mut script);
         return out::bytes(&script);
     }
     if let Command::Man { dir } = &arguments.command {
@@ -269,15 +272,20 @@ fn run(arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
     }
 }
 
+/// Returns the program with all commands.
+fn commands() -> clap::Command {
+    help::with_whole_paragraphs(Arguments::command())
+}
+
 /// Prints the manual page of the program, or writes the pages of all commands as files.
 fn man(folder: Option<&Path>) -> Result<(), Failure> {
     let Some(folder) = folder else {
         let mut page = Vec::new();
-        let written = clap_mangen::Man::new(Arguments::command()).render(&mut page);
+        let written = clap_mangen::Man::new(commands()).render(&mut page);
         written.map_err(|error| Failure::File(error.to_string()))?;
         return out::bytes(&page);
     };
     user_file::create_folder(folder)?;
-    let written = clap_mangen::generate_to(Arguments::command(), folder);
+    let written = clap_mangen::generate_to(commands(), folder);
     written.map_err(|error| Failure::File(format!("{}: {error}", folder.display())))
 }

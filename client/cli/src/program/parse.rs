@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, FromArgMatches, Subcommand};
+use clap::{Args, FromArgMatches, Subcommand};
 use herma_base::Common;
 
 use super::{Arguments, Command};
@@ -22,7 +22,7 @@ pub(super) fn arguments(version: &'static str) -> Result<Arguments, clap::Error>
 fn read(arguments: Vec<OsString>, version: &'static str) -> Result<Arguments, clap::Error> {
     match command_alone(&arguments, version) {
         Err(error) if error.kind() != ErrorKind::DisplayVersion => {
-            let found = Arguments::command().version(version).try_get_matches_from(arguments)?;
+            let found = super::commands().version(version).try_get_matches_from(arguments)?;
             Arguments::from_arg_matches(&found)
         }
         read => read,
@@ -52,7 +52,7 @@ fn named(arguments: &[OsString]) -> Option<clap::Command> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use clap::{CommandFactory, Parser};
 
     use super::*;
 
@@ -105,7 +105,7 @@ mod tests {
             "herma memory add --help",
             "herma --jsn ping",
         ] {
-            let all = Arguments::try_parse_from(words(line)).err().map(|error| error.to_string());
+            let all = super::super::commands().try_get_matches_from(words(line)).err().map(|error| error.to_string());
             let message = read(words(line), VERSION).err().map(|error| error.to_string());
             assert_eq!(message, all, "{line}");
         }

@@ -1,0 +1,72 @@
+//! The texts behind the options of a command's help. Their paragraphs are single lines for clap, which wraps them at the
+//! width of the terminal.
+
+use clap::builder::StyledStr;
+
+/// Returns a command whose help, and that of all commands in it, has each paragraph in one line.
+pub(super) fn with_whole_paragraphs(mut command: clap::Command) -> clap::Command {
+    // Deferred commands have no texts before that.
+    command.build();
+    changed(command)
+}
+
+fn changed(command: clap::Command) -> clap::Command {
+    let command = match command.get_after_help().map(StyledStr::to_string) {
+        Some(text) => command.after_help(whole_paragraphs(&text)),
+        None => command,
+    };
+    command.mut_subcommands(changed)
+}
+
+/// Joins the lines of each paragraph. An indented line stays a line of its own, as in lists and examples.
+fn whole_paragraphs(text: &str) -> String {
+    let mut whole = String::new();
+    let mut is_open = false;
+    for line in text.lines() {
+        let is_own = line.is_empty() || line.starts_with(' ');
+        if !whole.is_empty() {
+            whole.push(if is_open && !is_own { ' ' } else { '\n' });
+        }
+        whole.push_str(line);
+        is_open = !is_own && !line.ends_with(':');
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_are_joined_and_lists_are_not() {
+        let text =
+            "One sentence that\ngoes on.\nAnother.\n\nExit codes: 0 done;\n1 not.\n\nExamples:\n  herma a\n  herma b";
+        let expected =
+            "One sentence that goes on. Another.\n\nExit codes: 0 done; 1 not.\n\nExamples:\n  herma a\n  herma b";
+        assert_eq!(whole_paragraphs(text), expected);
+        assert_eq!(whole_paragraphs(expected), expected);
+    }
+
+    #[test]
+    fn the_help_of_every_command_fits_any_width() {
+        fn look(command: &mut clap::Command, width: usize) {
+            let name = command.get_name().to_owned();
+            let help = command.clone().term_width(width).render_long_help().to_string();
+            let lines = help.lines().filter(|line| !line.starts_with(' ') && !line.starts_with("Usage"));
+            let short = lines.clone().zip(lines.skip(1)).find(|(line, next)| {
+                let word = next.split(' ').next().unwrap_or_default();
+                // A line that is broken although the next word would fit was broken twice.
+                !line.is_empty() && !next.is_empty() && !line.ends_with(':') && line.len() + word.len() + 1 < width - 1
+            });
+            assert_eq!(short, None, "herma … {name} --help at {width}");
+            command
+                .get_subcommands_mut()
+                .filter(|inner| inner.get_name() != "help")
+                .for_each(|inner| look(inner, width));
+        }
+        let all = with_whole_paragraphs(<super::super::Arguments as clap::CommandFactory>::command());
+        for width in [60, 80, 120] {
+            look(&mut all.clone(), width);
+        }
+    }
+}
