@@ -313,7 +313,8 @@ fn versions_decide_what_is_installed() {
     user.has_claude_code("2.1.197");
     let _daemon = Daemon::start(&user.home);
     let plan = user.run(&["setup", "--dry-run"]).done();
-    assert!(plan.contains("compactions stay its own") && !plan.contains("skills/herma"), "{plan}");
+    let words = plan.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("compactions stay its own") && !words.contains("skills/herma"), "{plan}");
     user.has_program("claude", "1.0.3 (Claude Code)");
     let (code, old) = user.json(&["setup", "--dry-run"]);
     assert_eq!((code, &old["agents"]), (1, &json!([])), "{old}");
@@ -327,6 +328,27 @@ fn versions_decide_what_is_installed() {
     user.has_program("claude", "");
     let unknown = user.run(&["setup", "--dry-run"]).done();
     assert!(unknown.contains("version unknown"), "{unknown}");
+}
+
+#[test]
+fn doctor_says_that_an_import_was_stopped_and_that_no_agent_is_set_up() {
+    let user = User::new();
+    user.has_claude_code("2.1.332");
+    let _daemon = Daemon::start(&user.home);
+    let before = user.run(&["doctor"]).done();
+    assert!(before.contains("none has hooks of herma; `herma setup`"), "{before}");
+    drop(user.run(&["setup", "--yes"]).done());
+    let after = user.run(&["doctor"]).done();
+    assert!(after.contains("hooks are installed") && !after.contains("was stopped"), "{after}");
+    let record = user.home.path().join("herma/setup.json");
+    let text = fs::read_to_string(&record).unwrap();
+    assert!(text.contains("\"importing\": []"), "{text}");
+    fs::write(&record, text.replace("\"importing\": []", "\"importing\": [\"claude-code\"]")).unwrap();
+    let stopped = user.run(&["doctor"]).out;
+    assert!(stopped.contains("the import of the sessions of claude-code was stopped"), "{stopped}");
+    drop(user.run(&["setup", "--yes"]).done());
+    let done = user.run(&["doctor"]).done();
+    assert!(!done.contains("was stopped"), "{done}");
 }
 
 #[test]

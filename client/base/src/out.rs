@@ -264,10 +264,17 @@ pub fn ask(question: &str, instead: &str) -> Result<bool, Failure> {
 
 /// Asks a question and returns whether the answer is yes. Any other answer means no.
 pub fn confirm(question: &str, answers: &mut impl BufRead, asks: &mut impl Write) -> bool {
+    matches!(answer(question, answers, asks).as_str(), "y" | "yes")
+}
+
+/// Asks a question and returns the answer in lower case; an empty one if nobody answers.
+pub fn answer(question: &str, answers: &mut impl BufRead, asks: &mut impl Write) -> String {
     let mut answer = String::new();
     let asked = write!(asks, "{question}").and_then(|()| asks.flush());
-    asked.and_then(|()| answers.read_line(&mut answer)).is_ok()
-        && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+    match asked.and_then(|()| answers.read_line(&mut answer)) {
+        Ok(_) => answer.trim().to_lowercase(),
+        Err(_) => String::new(),
+    }
 }
 
 #[cfg(test)]

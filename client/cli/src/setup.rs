@@ -9,6 +9,7 @@ mod record;
 mod undo;
 
 use std::io::IsTerminal;
+use std::path::Path;
 
 use herma_agents::agent::Agent;
 use herma_agents::known::AGENTS;
@@ -56,18 +57,27 @@ impl Arguments {
         self.agents.is_empty() || self.agents.iter().any(|agent| agent == name)
     }
 
-    /// Asks a question unless `--yes` answers it. `nothing` says what did not happen.
-    fn confirm(&self, context: &CliContext<'_>, question: &str, nothing: &str) -> Result<(), Failure> {
+    /// Asks a question unless `--yes` answers it. `nothing` says what did not happen. The answer `d` shows the details.
+    fn confirm(
+        &self,
+        context: &CliContext<'_>,
+        question: &str,
+        nothing: &str,
+        details: impl Fn() -> Option<String>,
+    ) -> Result<(), Failure> {
         if self.yes {
             return Ok(());
         }
         if context.common.json || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
             return Err(Failure::File(format!("{nothing}; --yes does it, and --dry-run only shows it")));
         }
-        if out::confirm(question, &mut std::io::stdin().lock(), &mut std::io::stderr()) {
-            Ok(())
-        } else {
-            Err(Failure::File(nothing.to_owned()))
+        loop {
+            let answer = out::answer(question, &mut std::io::stdin().lock(), &mut std::io::stderr());
+            match (answer.as_str(), details()) {
+                ("y" | "yes", _) => return Ok(()),
+                ("d" | "--diff", Some(details)) => out::line(&details)?,
+                _ => return Err(Failure::File(nothing.to_owned())),
+            }
         }
     }
 }
@@ -93,11 +103,22 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         return Err(Failure::File("no agent can be set up, so nothing was changed".into()));
     }
     if !plan.is_done() {
-        arguments.confirm(context, "Set this up? --diff shows every line. [y/N] ", "nothing was changed")?;
+        let details = || Some(plan.text(true));
+        arguments.confirm(
+            context,
+            "Set this up? (y: yes, d: show every line) [y/d/N] ",
+            "nothing was changed",
+            details,
+        )?;
     }
     let _lock = lock(context)?;
     interrupt::say("stopped. What was done stays: `herma setup` goes on, and `herma setup --undo` takes it back");
     carry_out::run(context, arguments, plan)
+}
+
+/// Returns the agents whose sessions a setup began to import and did not to the end.
+pub(super) fn unfinished(home: &Path) -> Vec<String> {
+    record::SetupRecord::read(home).importing.into_iter().collect()
 }
 
 /// Takes the lock of all setups of this home.

@@ -119,7 +119,10 @@ fn ctrl_c_says_what_was_done() {
     let (herma, home) = (cli_program(), user.home.path().display());
     let command = format!("exec env {environment} {} --home {home} --no-spawn setup", herma.display());
     let Some(terminal) = Terminal::start(&command) else { return };
-    terminal.shows("[y/N]");
+    terminal.shows("[y/d/N]");
+    terminal.key("d");
+    terminal.key("Enter");
+    terminal.shows("+");
     terminal.key("C-c");
     terminal.shows("herma: stopped; nothing was changed");
     assert_eq!(terminal.end(), None, "it ends by the signal");

@@ -18,10 +18,10 @@ pub(super) fn planned(plan: &PlanResult) -> String {
     let middle = plan.end.saturating_sub(plan.start);
     let total = u64::try_from(plan.messages.len()).unwrap_or(u64::MAX);
     out::columns(&[
-        ("head", format!("{} messages stay", plan.start.min(total))),
-        ("middle", format!("{middle} messages would be replaced by one handoff")),
-        ("tail", format!("{} messages stay", total.saturating_sub(plan.end))),
-        ("pruned", format!("{} tool results would be shortened", plan.pruned)),
+        ("head", format!("{} would stay", out::count_of(plan.start.min(total), "message"))),
+        ("middle", format!("{} would be replaced by one handoff", out::count_of(middle, "message"))),
+        ("tail", format!("{} would stay", out::count_of(total.saturating_sub(plan.end), "message"))),
+        ("pruned", format!("{} would be shortened", out::count_of(plan.pruned, "tool result"))),
         ("summary", format!("up to {} tokens", out::thousands(plan.summary_budget))),
         ("focus", plan.focus.clone().unwrap_or_else(|| "none".into())),
         ("worth most", most(&plan.scores)),

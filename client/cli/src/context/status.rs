@@ -148,7 +148,7 @@ fn engine(result: &StatusResult) -> Vec<(&'static str, String)> {
     };
     let mut rows = vec![
         ("engine", result.engine.clone()),
-        ("model", result.model.clone()),
+        ("model", if result.model.is_empty() { "not known".to_owned() } else { result.model.clone() }),
         ("window", tokens(result.context_length)),
         ("last prompt", prompt),
         ("compresses at", tokens(result.threshold_tokens)),

@@ -3,11 +3,19 @@
 use herma_base::CliContext;
 
 use super::Finding;
-use crate::capture;
+use crate::{capture, setup};
 
 /// Checks each agent that has hooks of herma or sent an event.
 pub(super) fn look(context: &CliContext<'_>, findings: &mut Vec<Finding>) {
-    for capture in capture::all(context) {
+    let captures = capture::all(context);
+    if captures.is_empty() {
+        findings.push(Finding::ok("agents", "none has hooks of herma; `herma setup` looks for agents"));
+    }
+    for name in setup::unfinished(&context.place.home) {
+        let words = format!("the import of the sessions of {name} was stopped");
+        findings.push(Finding::warning("import", words, "herma setup goes on"));
+    }
+    for capture in captures {
         let name = capture.agent;
         let (state, described) = (capture.state(), capture.described());
         findings.push(match &capture.missing_program {

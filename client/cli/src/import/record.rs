@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::source::Source;
 
 /// The time between two writes of the record in a long run.
-const PAUSE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// The most bytes of the record that are read.
 const LARGEST: u64 = 256 << 20;

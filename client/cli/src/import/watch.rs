@@ -17,7 +17,7 @@ const AWAY: Duration = Duration::from_secs(5);
 pub(super) fn run(import: &mut Import<'_>) -> Result<(), Failure> {
     out::note(
         import.sink.common(),
-        &format!("{} messages were added; watching", out::thousands(import.sink.report.messages())),
+        &format!("{} added; watching", out::count_of(import.sink.report.messages(), "message")),
     );
     loop {
         std::thread::sleep(PAUSE);
@@ -33,7 +33,7 @@ pub(super) fn run(import: &mut Import<'_>) -> Result<(), Failure> {
         }
         let added = import.sink.report.messages() - before;
         if added > 0 {
-            out::line(&format!("{} messages were added", out::thousands(added)))?;
+            out::line(&format!("{} added", out::count_of(added, "message")))?;
         }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::finds::{self, Finding};
 use super::hermes::Hermes;
-use super::plan::{AgentPlan, HermesPlan, Plan, short};
+use super::plan::{AgentPlan, HermesPlan, Plan, short, wrapped};
 use super::record::SetupRecord;
 use super::{Arguments, HERMES};
 use crate::{import, memory};
@@ -33,6 +33,10 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, plan: Plan) -
     lasting::keep(&context.place.home)?;
     let record = SetupRecord::read(&context.place.home);
     let mut run = Run { context, record, done: Vec::new(), problems: plan.problems.clone() };
+    if !arguments.no_import {
+        // One that was stopped after its last file has nothing to go on with.
+        run.record.importing.retain(|name| plan.has_new_sessions(name));
+    }
     for agent in &plan.agents {
         run.install(agent)?;
     }
@@ -82,7 +86,7 @@ impl Run<'_> {
         match result {
             Ok((words, done)) => {
                 self.done.push(json!({ "agent": agent, "step": step, "result": done }));
-                if self.context.common.json { Ok(()) } else { out::line(&words) }
+                if self.context.common.json { Ok(()) } else { out::line(&wrapped(&words, 0)) }
             }
             Err(Failure::File(words)) => {
                 out::error(&format!("herma: {words}"));
@@ -122,6 +126,8 @@ impl Run<'_> {
 
     /// Imports the sessions of a program.
     fn import(&mut self, name: &str) -> Result<(), Failure> {
+        self.record.importing.insert(name.to_owned());
+        self.record.write(&self.context.place.home)?;
         let imported = import::all_of(self.context, name).map(|report| {
             if report.has_problems() {
                 let words = format!("{name}: not everything could be read; `herma import {name}` names it");
@@ -142,6 +148,11 @@ impl Run<'_> {
             };
             (words, json!(report))
         });
+        // One that a stopped daemon ends, and not its own, goes on next time.
+        if imported.is_ok() {
+            self.record.importing.remove(name);
+            self.record.write(&self.context.place.home)?;
+        }
         self.note(name, "imported", imported)
     }
 
@@ -158,14 +169,14 @@ impl Run<'_> {
                 text.push_str(&format!("\nfailed: {problem}"));
             }
             if !plan.agents.is_empty() {
-                text.push_str(
-                    "\nSessions that begin from now on have the hooks. `herma doctor` says when an event came.",
-                );
+                text.push_str("\nSessions that begin from now on have the hooks.");
+                text.push_str("\nHow it is, and when an event came: herma doctor");
             }
             for path in memory::files_with_notes() {
                 if let notes @ 1.. = memory::count_notes(&path) {
                     let notes = out::count_noun(notes, "note", "notes");
-                    text.push_str(&format!("\n{notes} in {} could begin the memory: herma memory adopt", short(&path)));
+                    let words = format!("{notes} in {} could begin the memory: herma memory adopt", short(&path));
+                    text.push_str(&format!("\n{}", wrapped(&words, 0)));
                 }
             }
             text.push_str("\nUndo all of it: herma setup --undo");

@@ -1,6 +1,6 @@
 //! A first look into the user's own past: sessions of the last weeks, each with a question that finds it again.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use herma_base::{CliContext, Failure, out};
 use herma_client::Client;
@@ -16,15 +16,24 @@ const FINDINGS: usize = 3;
 /// The number of the newest sessions that are looked at.
 const SESSIONS: u64 = 200;
 
-/// The words of a question, and the fewest letters of one.
-const WORDS: usize = 5;
-const LETTERS: usize = 4;
+/// The chars of the longest question, and the fewest words of one.
+const QUESTION: usize = 90;
+const WORDS: usize = 3;
 
-/// Words that find nothing, as people begin requests with them.
-const COMMON: [&str; 24] = [
-    "about", "also", "could", "does", "from", "have", "into", "just", "like", "look", "make", "please", "should",
-    "some", "take", "than", "that", "them", "then", "this", "what", "when", "with", "your",
-];
+/// The number of hits among which a finding must be.
+const HITS: u64 = 8;
+
+/// The fewest messages of a session that is worth showing.
+const MESSAGES: u64 = 6;
+
+/// The ages at which a new part of the past begins, in days. Each part has one finding if it can.
+const AGES: [f64; 2] = [7.0, 21.0];
+
+/// Words of passages that tell a reason or a result. They are shown rather than others.
+const TELLING: [&str; 8] = ["because", "caused", "decided", "fixed", "instead", "reason", "turned out", "works now"];
+
+/// The seconds of a day.
+const DAY: f64 = 86_400.0;
 
 /// The chars of a title and of a passage.
 const TITLE: usize = 70;
@@ -44,39 +53,57 @@ pub(super) struct Finding {
     handle: String,
 }
 
-/// Returns up to three findings, each of another folder if possible.
+/// Returns up to three findings, each of another time and folder if possible.
 pub(super) fn of(context: &CliContext<'_>) -> Result<Vec<Finding>, Failure> {
     let mut client = context.connect()?;
     let listed = client.session_list(ListParams { limit: Some(SESSIONS), before: None, raw: None })?;
-    let (mut findings, mut folders) = (Vec::new(), HashSet::new());
-    let (first, later): (Vec<Row>, Vec<Row>) = listed
-        .sessions
-        .into_iter()
-        .partition(|row| row.cwd.as_ref().is_none_or(|folder| folders.insert(folder.clone())));
-    for row in first.iter().chain(&later) {
-        findings.extend(finding(&mut client, row)?);
+    let newest = listed.sessions.iter().map(|row| row.last_active).fold(0.0, f64::max);
+    let mut findings: Vec<Finding> = Vec::new();
+    for row in spread(listed.sessions, newest) {
+        findings.extend(finding(&mut client, &row)?);
         if findings.len() == FINDINGS {
             break;
         }
     }
+    findings.sort_by(|one, other| other.time.total_cmp(&one.time));
     Ok(findings)
+}
+
+/// Orders sessions so that the first ones are of different times and folders. Short ones come last.
+fn spread(rows: Vec<Row>, newest: f64) -> Vec<Row> {
+    let age = |row: &Row| AGES.iter().filter(|days| newest - row.last_active >= **days * DAY).count();
+    let mut seen = HashMap::new();
+    let mut ranked: Vec<((bool, usize, usize), Row)> = rows
+        .into_iter()
+        .map(|row| {
+            let is_short = row.messages < MESSAGES;
+            let mut times = |key: String| {
+                let count = seen.entry((is_short, key)).or_insert(0_usize);
+                *count += 1;
+                *count
+            };
+            let of_time = times(format!("age {}", age(&row)));
+            let of_folder = row.cwd.as_ref().map_or(0, |folder| times(format!("in {folder}")));
+            ((is_short, of_time, of_folder), row)
+        })
+        .collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, row)| row).collect()
 }
 
 fn finding(client: &mut Client, row: &Row) -> Result<Option<Finding>, Failure> {
     let title = row.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&row.preview);
     let Some(question) = question(title) else { return Ok(None) };
-    let params = SearchParams {
-        query: question.clone(),
-        kinds: Some(vec![Kind::Message]),
-        limit: Some(5),
-        around: Some(0),
-        ..SearchParams::default()
-    };
-    let hits = client.recall_search(params)?.hits;
     // A question is worth showing only if it finds the session that it is about.
-    let own = |hit: &&Hit| hit.session.as_deref() == Some(row.session.as_str());
-    let answer = hits.iter().filter(own).find(|hit| hit.role.as_deref() == Some("assistant"));
-    Ok(answer.or_else(|| hits.iter().find(own)).map(|hit| Finding {
+    let found = hits(client, question.clone(), None)?;
+    if !found.iter().any(|hit| hit.session.as_deref() == Some(row.session.as_str())) {
+        return Ok(None);
+    }
+    let told = hits(client, format!("{} {question}", TELLING.join(" ")), Some(row.session.clone()))?;
+    let is_answer = |hit: &&Hit| hit.role.as_deref() == Some("assistant") && is_prose(&hit.snippet);
+    let answers = || told.iter().filter(is_answer);
+    let answer = answers().find(|hit| tells(&hit.snippet)).or_else(|| answers().next());
+    Ok(answer.map(|hit| Finding {
         session: row.session.clone(),
         time: row.last_active,
         folder: row.cwd.clone(),
@@ -87,22 +114,56 @@ fn finding(client: &mut Client, row: &Row) -> Result<Option<Finding>, Failure> {
     }))
 }
 
-/// Returns the words of a title that a person would search for; `None` if it has too few, or is markup or a command.
+/// Returns the best messages about a query, of one session or of all.
+fn hits(client: &mut Client, query: String, session: Option<String>) -> Result<Vec<Hit>, Failure> {
+    let (kinds, limit, around) = (Some(vec![Kind::Message]), Some(HITS), Some(0));
+    let params = SearchParams { query, session, kinds, limit, around, ..SearchParams::default() };
+    Ok(client.recall_search(params)?.hits)
+}
+
+/// Returns whether a passage has a word that tells a reason or a result.
+fn tells(passage: &str) -> bool {
+    let passage = passage.to_lowercase();
+    TELLING.iter().any(|word| passage.contains(word))
+}
+
+/// Returns whether a passage is mostly words.
+fn is_prose(passage: &str) -> bool {
+    let is_word = |word: &&str| {
+        let letters = word.trim_matches(|c: char| c.is_ascii_punctuation());
+        !letters.is_empty() && letters.chars().all(char::is_alphabetic)
+    };
+    let words = passage.split_whitespace().count();
+    words >= 8 && passage.split_whitespace().filter(is_word).count() * 20 >= words * 17
+}
+
+/// Returns the first sentence of a title as a question; `None` if it is too short, or is markup or a command.
 fn question(title: &str) -> Option<String> {
-    let title = title.lines().next().unwrap_or_default();
-    if title.starts_with(['<', '/', '{', '[', '#']) {
+    let line = title.lines().next().unwrap_or_default().trim();
+    // The archive's preview of a session is cut.
+    let line = line.strip_suffix("...").map_or(line, |cut| cut.rsplit_once(' ').map_or(cut, |(whole, _)| whole));
+    if line.starts_with(['<', '/', '{', '[', '#', '`']) {
         return None;
     }
-    let is_word = |word: &&str| {
-        word.chars().count() >= LETTERS && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
-    };
-    let words: Vec<&str> = title
-        .split_whitespace()
-        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
-        .filter(|word| is_word(word) && !COMMON.contains(&word.to_lowercase().as_str()))
-        .take(WORDS)
-        .collect();
-    (words.len() >= 2).then(|| words.join(" "))
+    let ends = [". ", "? ", "! ", "; ", ": "].iter().filter_map(|end| line.find(end).map(|at| at + 1));
+    let sentence = line[..ends.min().unwrap_or(line.len())].trim_end_matches(['.', '…', '!', ';', ':']);
+    let mut question = String::new();
+    for word in sentence.split_whitespace() {
+        if question.chars().count() + 1 + word.chars().count() > QUESTION {
+            break;
+        }
+        if !question.is_empty() {
+            question.push(' ');
+        }
+        question.push_str(word);
+    }
+    let words = question.split_whitespace().filter(|word| word.chars().filter(|c| c.is_alphabetic()).count() > 2);
+    (words.count() >= WORDS).then_some(question)
+}
+
+/// Returns a text as one argument of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// Returns the findings for people.
@@ -116,7 +177,7 @@ pub(super) fn text(findings: &[Finding]) -> String {
             finding.folder.as_deref().map(|folder| format!(" in {}", short(folder.as_ref()))).unwrap_or_default();
         let heading = wrapped(&format!("{}{folder}: {}", day(finding.time), finding.title), 2);
         let passage = wrapped(&finding.passage, 4);
-        text.push_str(&format!("\n  {heading}\n    {passage}\n    herma recall {}\n", finding.question));
+        text.push_str(&format!("\n  {heading}\n    {passage}\n    herma recall {}\n", quoted(&finding.question)));
     }
     text
 }
@@ -126,10 +187,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_have_words_that_a_person_would_search_for() {
+    fn a_question_is_a_sentence_of_the_user() {
         for (title, expected) in [
-            ("Fix the flaky login test in CI, please!", Some("flaky login test")),
-            ("why does the socket time out under load?", Some("socket time under load")),
+            ("Fix the flaky login test in CI, please!", Some("Fix the flaky login test in CI, please")),
+            (
+                "why does the socket time out under load? I saw it twice.",
+                Some("why does the socket time out under load?"),
+            ),
+            ("Read AGENTS.md: it has the rules", None),
+            (
+                "Look at https://example.org/a and say why it fa...",
+                Some("Look at https://example.org/a and say why it"),
+            ),
             ("<command-name>/clear</command-name>", None),
             ("/compact now please", None),
             ("ok", None),
@@ -138,5 +207,35 @@ mod tests {
         ] {
             assert_eq!(question(title).as_deref(), expected, "{title}");
         }
+        let long = question(&"words and words ".repeat(20)).unwrap();
+        assert!(long.chars().count() <= QUESTION && !long.ends_with(char::is_whitespace), "{long}");
+        assert_eq!(quoted("don't"), r"'don'\''t'");
+    }
+
+    #[test]
+    fn passages_are_prose() {
+        assert!(is_prose("The herons socket closes because the timeout is 30 ms."));
+        assert!(!is_prose("cat /private/tmp/claude-501/x.txt | head -n 3 && ls -la /tmp/y && echo $?"));
+        assert!(tells("It was fixed by a longer timeout") && !tells("I look at it"));
+    }
+
+    #[test]
+    fn the_first_sessions_are_of_different_times_and_folders() {
+        let row = |session: &str, days: f64, folder: &str, messages: u64| Row {
+            session: session.to_owned(),
+            cwd: Some(folder.to_owned()),
+            last_active: 100.0 * DAY - days * DAY,
+            messages,
+            ..Row::default()
+        };
+        let rows = vec![
+            row("today", 0.0, "/a", 10),
+            row("short", 0.1, "/b", 2),
+            row("yesterday", 1.0, "/b", 10),
+            row("weeks", 15.0, "/c", 10),
+            row("old", 40.0, "/d", 10),
+        ];
+        let order: Vec<String> = spread(rows, 100.0 * DAY).into_iter().map(|row| row.session).collect();
+        assert_eq!(order, ["today", "weeks", "old", "yesterday", "short"]);
     }
 }

@@ -14,6 +14,10 @@ use crate::import::{self, Stock};
 /// The chars of a line of the plan.
 const LINE: usize = 80;
 
+/// How much an import needs, in per cent of the files that it reads: the texts and their index, measured on sessions of
+/// engineers (12.1 MiB gave 23 MB, 200 MB gave 347).
+const ROOM: u64 = 180;
+
 /// What a setup would do.
 #[derive(Debug)]
 pub(super) struct Plan {
@@ -82,6 +86,14 @@ impl Plan {
         self.stocks().any(|stock| stock.new_files > 0)
     }
 
+    /// Returns whether sessions of this agent are to be imported.
+    pub(super) fn has_new_sessions(&self, name: &str) -> bool {
+        let is_open = |stock: Option<&Stock>| stock.is_some_and(|stock| stock.new_files > 0);
+        let agent = self.agents.iter().find(|plan| plan.found.agent.name() == name);
+        is_open(agent.and_then(|plan| plan.stock.as_ref()))
+            || name == HERMES && is_open(self.hermes.as_ref().and_then(|plan| plan.stock.as_ref()))
+    }
+
     /// Returns whether there is nothing to change and nothing to import.
     pub(super) fn is_done(&self) -> bool {
         let is_open = self.agents.iter().any(|agent| !agent.files.is_empty());
@@ -130,8 +142,9 @@ impl Plan {
             text.push_str(&format!("left out: {problem}\n"));
         }
         text.push('\n');
-        let bytes = self.stocks().map(|stock| stock.new_bytes).sum();
-        let imported = if bytes > 0 { format!(", about {} for the import", out::size(bytes)) } else { String::new() };
+        let bytes: u64 = self.stocks().map(|stock| stock.new_bytes).sum();
+        let room = out::size(bytes.saturating_mul(ROOM) / 100);
+        let imported = if bytes > 0 { format!(", which grows by about {room}") } else { String::new() };
         text.push_str(&rows(&[
             ("home", format!("{}{imported}", short(&self.home))),
             ("leaves", "nothing leaves this machine".to_owned()),
@@ -164,7 +177,7 @@ impl AgentPlan {
             ("changes", self.changes()),
             ("reads", described(self.stock.as_ref(), &deletes)),
             ("adds", format!("{}{plugin}", agent.additions())),
-            ("keeps", format!("from now on every message and long outputs{compactions}")),
+            ("keeps", format!("every message and every long output from now on{compactions}")),
         ]));
         for file in self.files.iter().filter(|_| has_diffs) {
             text.push_str(&format!("\n{}\n{}\n", file.path.display(), file.diff));

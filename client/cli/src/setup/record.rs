@@ -18,6 +18,8 @@ pub(super) struct SetupRecord {
     pub(super) agents: BTreeSet<String>,
     /// The copies of old settings that were made, each with the hash of its content.
     pub(super) backups: BTreeMap<PathBuf, String>,
+    /// The agents whose sessions are being imported, or were when a setup was stopped.
+    pub(super) importing: BTreeSet<String>,
     /// The copies that an undo makes while it runs, each with the hash of its content. Nobody needs them afterwards.
     pub(super) temporary: BTreeMap<PathBuf, String>,
 }

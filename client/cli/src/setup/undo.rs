@@ -85,7 +85,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     if !context.common.json {
         out::line(&undo.text(context))?;
     }
-    arguments.confirm(context, "Undo this? [y/N] ", "nothing was changed")?;
+    arguments.confirm(context, "Undo this? [y/N] ", "nothing was changed", || None)?;
     // A home that nothing was set up in is not made for this.
     let _lock = home.join("herma").is_dir().then(|| lock(context)).transpose()?;
     interrupt::say("stopped. Give `herma setup --undo` again to go on");

@@ -65,7 +65,9 @@ impl Link {
             let mut rows = listed.map(|list| list.sessions).unwrap_or_default();
             rows.sort_by(|one, other| other.last_active.total_cmp(&one.last_active));
             let sessions = rows.into_iter().enumerate().map(|(at, row)| {
-                let pressure = if at < MEASURED { pressure(client, &row.session) } else { None };
+                // A session without a window, such as one that was imported, is not full.
+                let is_measured = at < MEASURED && row.context_length.is_some() && row.ended_at.is_none();
+                let pressure = is_measured.then(|| pressure(client, &row.session)).flatten();
                 (row, pressure)
             });
             let sessions = sessions.collect();
