@@ -6,7 +6,7 @@
 #   sh install.sh --prefix DIR     into DIR instead of ~/.local
 #   sh install.sh --uninstall      removes what this script installed, and nothing else; --force, although agents start it
 #
-# It needs tar, sha256sum or shasum, and to fetch files curl or wget. It writes below the prefix only, after the checksum
+# It needs tar, gzip, sha256sum or shasum, and to fetch files curl or wget. It writes below the prefix only, after the checksum
 # was compared. HERMA_URL is the folder with the files of a release, instead of the one that this script is from.
 set -eu
 
@@ -37,9 +37,10 @@ if [ "$action" = uninstall ]; then
     herma="$prefix/bin/herma"
     # Without the program nothing can be taken out of the agents' settings any more.
     open="$("$herma" setup --undo --dry-run --json 2> /dev/null | tr -d ' \n' || true)"
-    if [ -z "$force" ] && [ "${open#*\"restores\":[],\"removes\":[]}" = "$open" ]; then
-        fail "agents still start it; first give: $herma setup --undo (or --uninstall --force)"
-    fi
+    case "$force$open" in
+        yes* | *'"restores":[],"removes":[]'*) ;;
+        *) fail "agents still start it; first give: $herma setup --undo (or --uninstall --force)" ;;
+    esac
     "$herma" daemon stop > /dev/null 2>&1 || true
     echo share/doc/herma/installed >> "$list"
     folders="$(while IFS= read -r file; do
