@@ -79,7 +79,7 @@ pub struct ReadParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "LedgerRead"))]
 pub struct ReadResult {
-    /// The rows by descending cost, or days in order. Sessions in which herma changed nothing are left out.
+    /// The rows by descending cost, or days in order. Sessions and models of which herma changed nothing are left out.
     pub rows: Vec<Row>,
     /// The sum of all rows, with an empty key.
     pub total: Row,
@@ -91,6 +91,12 @@ pub struct ReadResult {
 pub struct Row {
     /// The session, model, agent or day (YYYY-MM-DD).
     pub key: String,
+    /// Number of messages that were kept.
+    #[serde(default)]
+    pub messages: u64,
+    /// Number of kept messages that are the result of a search of herma's.
+    #[serde(default)]
+    pub found: u64,
     /// Number of model calls.
     pub calls: u64,
     /// The cost of the calls.

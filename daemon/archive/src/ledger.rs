@@ -6,6 +6,9 @@ use rusqlite::{Row, params};
 use crate::usage::{Buckets, UsageRow};
 use crate::{Archive, ArchiveError, Reader};
 
+/// The seconds of a quarter of an hour.
+const QUARTER: u32 = 900;
+
 /// A model call with an id of its own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
@@ -56,6 +59,21 @@ pub struct SessionLedger {
     pub calls: Vec<Used>,
     /// Its changes, the oldest first.
     pub changes: Vec<Change>,
+}
+
+/// The messages of a session that were said in a quarter of an hour.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptMessages {
+    /// The session.
+    pub session: String,
+    /// Its agent.
+    pub agent: Option<String>,
+    /// The beginning of the quarter, in Unix seconds. A day of any time zone has whole ones.
+    pub time: f64,
+    /// The number of messages.
+    pub messages: u64,
+    /// The number of those that are the result of a search.
+    pub found: u64,
 }
 
 /// Selects sessions of the ledger.
@@ -135,6 +153,31 @@ impl Reader {
         sessions.into_iter().map(|(session, agent)| self.ledger(session, agent)).collect()
     }
 
+    /// Returns how many messages are kept, of every session.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn kept_messages(&self, query: &LedgerQuery<'_>) -> Result<Vec<KeptMessages>, ArchiveError> {
+        let LedgerQuery { session, profile, since } = query;
+        let sql = format!(
+            "SELECT session.id, session.agent, row.quarter * {QUARTER}, row.messages, row.found
+             FROM (SELECT session, CAST(time / {QUARTER} AS INTEGER) AS quarter, count(*) AS messages,
+                       sum(recalled != 0) AS found
+                   FROM message_row WHERE ?3 IS NULL OR time >= ?3 GROUP BY 1, 2) AS row
+             JOIN session_key ON session_key.key = row.session JOIN session ON session.id = session_key.id
+             WHERE (?1 IS NULL OR session.id = ?1) AND (?2 IS NULL OR session.profile = ?2)"
+        );
+        self.rows(&sql, &[session, profile, since], |row| {
+            Ok(KeptMessages {
+                session: row.get(0)?,
+                agent: row.get(1)?,
+                time: row.get(2)?,
+                messages: row.get(3)?,
+                found: row.get(4)?,
+            })
+        })
+    }
+
     fn ledger(&self, session: String, agent: Option<String>) -> Result<SessionLedger, ArchiveError> {
         let of: &[&dyn ToSql] = &[&session];
         let calls = self.rows(
@@ -202,6 +245,28 @@ mod tests {
         assert_eq!(calls, [(2.0, 9), (3.0, 8)]);
         assert_eq!(ledger.changes, [change(1.0, 10)]);
         assert!(archive.record_call("s", &call("c", 1.0, u64::MAX)).is_err());
+    }
+
+    #[test]
+    fn messages_are_counted_by_session_and_quarter() {
+        let (_folder, mut archive) = archive();
+        archive.create_session(&session("a")).unwrap();
+        archive.create_session(&SessionRow { profile: "work".into(), agent: None, ..session("b") }).unwrap();
+        let said = |words: &str| format!(r#"{{"role":"user","content":"{words}"}}"#);
+        archive.append("a", 0, 0, &[&said("one"), &said("two")], 1_000.0).unwrap();
+        archive.append("a", 0, 2, &[&said("three")], 2_000.0).unwrap();
+        archive.append("b", 0, 0, &[&said("four")], 2_000.0).unwrap();
+        let found = |query: LedgerQuery<'_>| {
+            let mut kept = archive.reader().kept_messages(&query).unwrap();
+            kept.sort_by(|one, other| one.session.cmp(&other.session).then(one.time.total_cmp(&other.time)));
+            kept.into_iter().map(|kept| (kept.session, kept.time, kept.messages, kept.found)).collect::<Vec<_>>()
+        };
+        let row = |session: &str, time: f64, messages: u64| (session.to_owned(), time, messages, 0);
+        let all = [row("a", 900.0, 2), row("a", 1_800.0, 1), row("b", 1_800.0, 1)];
+        assert_eq!(found(LedgerQuery::default()), all);
+        assert_eq!(found(LedgerQuery { session: Some("a"), ..LedgerQuery::default() }), all[..2]);
+        assert_eq!(found(LedgerQuery { profile: Some("work"), ..LedgerQuery::default() }), all[2..]);
+        assert_eq!(found(LedgerQuery { since: Some(1_500.0), ..LedgerQuery::default() }), all[1..]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use herma_archive::ledger::{Call, Change, SessionLedger};
+use herma_archive::ledger::{Call, Change, KeptMessages, SessionLedger};
 use herma_archive::usage::{Buckets, GroupBy};
 use herma_context::Usage;
 use herma_context::ledger::{self, Kind, Line};
@@ -61,6 +61,10 @@ pub(crate) struct LedgerQuery {
 /// The sums of calls and changes. Costs are in tokens of plain input.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Sums {
+    /// The number of kept messages.
+    pub messages: u64,
+    /// The number of those that are the result of a search.
+    pub found: u64,
     /// The number of calls of a model.
     pub calls: u64,
     /// The cost of these calls.
@@ -99,6 +103,11 @@ impl Sums {
             // This request was not sent.
             part.count += 1;
         }
+    }
+
+    fn add_kept(&mut self, kept: &KeptMessages) {
+        self.messages = self.messages.saturating_add(kept.messages);
+        self.found = self.found.saturating_add(kept.found);
     }
 
     fn add(&mut self, other: &Self) {
@@ -163,15 +172,18 @@ impl LedgerService {
     pub(crate) async fn read(&self, caller: &Caller, query: LedgerQuery) -> Outcome<(Vec<(String, Sums)>, Sums)> {
         names::check_all(&[("session", query.session.as_ref())])?;
         let LedgerQuery { session, since, by } = query;
-        let ledgers = self.archive.ledgers(session, caller.profile.clone(), since).await?;
+        let ledgers = self.archive.ledgers(session.clone(), caller.profile.clone(), since).await?;
+        let kept = self.archive.kept_messages(session, caller.profile.clone(), since).await?;
         let mut rows = BTreeMap::new();
         ledgers.iter().for_each(|ledger| add_session(&mut rows, ledger, by, since.unwrap_or(f64::MIN)));
+        kept.iter().for_each(|kept| add_messages(&mut rows, kept, by));
         let mut rows: Vec<(String, Sums)> = rows.into_iter().collect();
         if by != GroupBy::Day {
             rows.sort_by(|(_, one), (_, other)| other.cost.total_cmp(&one.cost));
         }
         let mut all = Sums::default();
         rows.iter().for_each(|(_, sums)| all.add(sums));
+        kept.iter().for_each(|kept| all.add_kept(kept));
         Ok((rows, all))
     }
 }
@@ -244,7 +256,7 @@ fn add_session(rows: &mut BTreeMap<String, Sums>, session: &SessionLedger, by: G
     let changes: Vec<ledger::Change> = session.changes.iter().filter_map(change).collect();
     let key = |time: f64, call: Option<usize>| match by {
         GroupBy::Session => session.session.clone(),
-        GroupBy::Agent => session.agent.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
+        GroupBy::Agent => agent(session.agent.as_deref()),
         GroupBy::Model => call.and_then(|call| session.calls[call].model.clone()).unwrap_or_else(|| UNKNOWN.to_owned()),
         GroupBy::Day => day(time).unwrap_or_else(|| UNKNOWN.to_owned()),
     };
@@ -256,6 +268,25 @@ fn add_session(rows: &mut BTreeMap<String, Sums>, session: &SessionLedger, by: G
         row.calls += 1;
         row.cost += ledger::cost(&call.usage);
     }
+}
+
+/// Adds the kept messages of a session to their row. Sessions of which nothing changed have no row, and messages have no
+/// model.
+fn add_messages(rows: &mut BTreeMap<String, Sums>, kept: &KeptMessages, by: GroupBy) {
+    match by {
+        GroupBy::Session => {
+            if let Some(row) = rows.get_mut(&kept.session) {
+                row.add_kept(kept);
+            }
+        }
+        GroupBy::Model => {}
+        GroupBy::Agent => rows.entry(agent(kept.agent.as_deref())).or_default().add_kept(kept),
+        GroupBy::Day => rows.entry(day(kept.time).unwrap_or_else(|| UNKNOWN.to_owned())).or_default().add_kept(kept),
+    }
+}
+
+fn agent(name: Option<&str>) -> String {
+    name.unwrap_or(UNKNOWN).to_owned()
 }
 
 /// Converts a stored change; `None` if this version does not know its kind.

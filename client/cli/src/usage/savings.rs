@@ -6,7 +6,9 @@ use herma_client::protocol::ledger::{Part, ReadParams, ReadResult, Row};
 
 use super::{By, KEY};
 
-const NOTHING: &str = "herma changed nothing in the sessions that are on record";
+const NOTHING: &str = "Nothing is on record: no message is kept, and no window was changed.";
+
+const UNCHANGED: &str = "herma changed no window that is on record.";
 
 pub(super) fn run(context: &CliContext<'_>, of: Option<String>, since: Option<f64>, by: By) -> Result<(), Failure> {
     let params = ReadParams { session: of, since, by: Some(by) };
@@ -19,13 +21,14 @@ fn show(common: &Common, result: &ReadResult, by: By) -> Result<(), Failure> {
 }
 
 fn text(result: &ReadResult, by: By) -> String {
-    if result.rows.is_empty() {
-        return NOTHING.into();
-    }
     let total = Row { key: "total".into(), ..result.total.clone() };
-    let rows: Vec<[String; 6]> = result.rows.iter().chain([&total]).map(cells).collect();
-    let sides = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right];
-    let sessions = out::sided([super::name(by), "calls", "cost", "without herma", "difference", ""], sides, &rows);
+    if result.rows.is_empty() {
+        return if total.messages == 0 { NOTHING.into() } else { format!("{}\n{UNCHANGED}", summary(&total)) };
+    }
+    let rows: Vec<[String; 7]> = result.rows.iter().chain([&total]).map(cells).collect();
+    let sides = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right];
+    let sessions =
+        out::sided([super::name(by), "messages", "calls", "cost", "without herma", "difference", ""], sides, &rows);
     let parts = [
         ("tool definitions and instructions", &total.definitions),
         ("memory, rules and state", &total.context),
@@ -37,14 +40,32 @@ fn text(result: &ReadResult, by: By) -> String {
     let parts: Vec<[String; 5]> = parts.iter().map(|(name, part)| part_cells(name, part)).collect();
     let sides = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Right];
     let parts = out::sided(["what", "times", "added", "instead of", "cost"], sides, &parts);
-    format!("{sessions}\n{parts}\n{}", verdict(&total))
+    format!("{}\n{sessions}\n{parts}\n{}", summary(&total), verdict(&total))
 }
 
-fn cells(row: &Row) -> [String; 6] {
+/// Returns what herma did, in a few lines. The tables below have what they are made of.
+fn summary(total: &Row) -> String {
+    let shorter = |part: &Part, noun: &str| match part.count {
+        0 => "none".to_owned(),
+        count => {
+            let tokens = out::thousands(part.removed.saturating_sub(part.added));
+            format!("{}, {tokens} tokens shorter", out::count_of(count, noun))
+        }
+    };
+    out::columns(&[
+        ("kept", out::count_of(total.messages, "message")),
+        ("found", format!("{} in answers to searches", out::count_of(total.found, "message"))),
+        ("spilled", shorter(&total.outputs, "large output")),
+        ("compacted", shorter(&total.compactions, "window")),
+    ])
+}
+
+fn cells(row: &Row) -> [String; 7] {
     let key = if row.key.is_empty() { "-".into() } else { out::cut(&row.key, KEY) };
-    let [calls, cost, without] = [row.calls, row.cost, row.without_herma].map(out::thousands);
+    let [messages, calls, cost, without] = [row.messages, row.calls, row.cost, row.without_herma].map(out::thousands);
     [
         key,
+        messages,
         calls,
         cost,
         without,
@@ -92,6 +113,8 @@ mod tests {
     fn row(key: &str, difference: i64) -> Row {
         Row {
             key: key.into(),
+            messages: 1_200,
+            found: 1,
             calls: 40,
             cost: 90_000,
             without_herma: 90_000_u64.checked_add_signed(-difference).unwrap(),
@@ -107,9 +130,14 @@ mod tests {
         let result = ReadResult { rows: vec![row("claude-code:1", -10_000)], total: row("", -10_000) };
         assert_eq!(
             text(&result, By::Session),
-            "session        calls    cost  without herma  difference\n\
-             claude-code:1     40  90,000        100,000     -10,000  -10.0 %\n\
-             total             40  90,000        100,000     -10,000  -10.0 %\n\
+            "kept       1,200 messages\n\
+             found      1 message in answers to searches\n\
+             spilled    3 large outputs, 88,500 tokens shorter\n\
+             compacted  none\n\
+             \n\
+             session        messages  calls    cost  without herma  difference\n\
+             claude-code:1     1,200     40  90,000        100,000     -10,000  -10.0 %\n\
+             total             1,200     40  90,000        100,000     -10,000  -10.0 %\n\
              \n\
              what                               times  added  instead of     cost\n\
              tool definitions and instructions      1    300           0   +1,500\n\
@@ -122,6 +150,9 @@ mod tests {
              herma saved 10,000 tokens of input (10.0 %)."
         );
         assert_eq!(text(&ReadResult::default(), By::Day), NOTHING);
+        let kept = ReadResult { rows: vec![], total: Row { messages: 1, ..Row::default() } };
+        let text = text(&kept, By::Session);
+        assert!(text.starts_with("kept       1 message\n") && text.ends_with(UNCHANGED), "{text}");
     }
 
     #[test]

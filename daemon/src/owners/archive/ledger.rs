@@ -1,6 +1,6 @@
 //! Changes in context windows, with the calls around them.
 
-use herma_archive::ledger::{Call, Change, LedgerQuery, SessionLedger};
+use herma_archive::ledger::{Call, Change, KeptMessages, LedgerQuery, SessionLedger};
 
 use super::ArchiveHandle;
 use crate::data::error::Outcome;
@@ -25,6 +25,20 @@ impl ArchiveHandle {
                 Ok(())
             })?;
             Ok(kept)
+        })
+        .await
+    }
+
+    /// Returns how many messages are kept, of every session.
+    pub(crate) async fn kept_messages(
+        &self,
+        session: Option<String>,
+        profile: Option<String>,
+        since: Option<f64>,
+    ) -> Outcome<Vec<KeptMessages>> {
+        self.read(move |reader| {
+            let query = LedgerQuery { session: session.as_deref(), profile: profile.as_deref(), since };
+            reader.kept_messages(&query)
         })
         .await
     }

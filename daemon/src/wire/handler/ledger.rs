@@ -48,6 +48,8 @@ fn row(key: String, sums: &Sums) -> Row {
     let difference = sums.difference();
     Row {
         key,
+        messages: sums.messages,
+        found: sums.found,
         calls: sums.calls,
         cost: tokens(sums.cost).unsigned_abs(),
         without_herma: tokens((sums.cost - difference).max(0.0)).unsigned_abs(),

@@ -33,6 +33,8 @@ pub(super) fn read() -> (Request, Reply) {
     let params = ReadParams { session: Some("s-1".into()), since: Some(1_790_000_000.25), by: Some(By::Model) };
     let row = |key: &str| Row {
         key: key.into(),
+        messages: 7_216,
+        found: 12,
         calls: 40,
         cost: 845_595,
         without_herma: 878_260,

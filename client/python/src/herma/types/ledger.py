@@ -49,8 +49,8 @@ class LedgerRead(TypedDict):
     """Result of `ledger.read`."""
 
     rows: list[LedgerRow]
-    """The rows by descending cost, or days in order. Sessions in which herma changed nothing are
-    left out.
+    """The rows by descending cost, or days in order. Sessions and models of which herma changed
+    nothing are left out.
     """
     total: LedgerRow
     """The sum of all rows, with an empty key."""
@@ -70,6 +70,10 @@ class LedgerRow(TypedDict):
 
     key: str
     """The session, model, agent or day (YYYY-MM-DD)."""
+    messages: int
+    """Number of messages that were kept."""
+    found: int
+    """Number of kept messages that are the result of a search of herma's."""
     calls: int
     """Number of model calls."""
     cost: int
