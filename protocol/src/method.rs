@@ -112,6 +112,9 @@ macro_rules! for_each_method {
             SessionList session_list "session.list" read none session::chain::ListParams => session::chain::ListResult;
             /// Returns one session; NotFound for one that was never opened.
             SessionShow session_show "session.show" read session session::chain::ShowParams => session::chain::Row;
+            /// Returns a page of the messages of a session, oldest first; `first` below 0 counts from the end, `limit` is 1 to
+            /// 1,000 (50).
+            SessionMessages session_messages "session.messages" read session session::messages::MessagesParams => session::messages::MessagesResult;
             /// Returns the newest session in this session's chain of compressions.
             SessionTip session_tip "session.tip" read session session::chain::TipParams => session::chain::SessionId;
             /// Returns the session with messages in which this one continues.

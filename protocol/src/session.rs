@@ -3,6 +3,7 @@
 pub mod chain;
 pub mod import;
 pub mod lock;
+pub mod messages;
 pub mod transcript;
 pub mod usage;
 

@@ -1,5 +1,7 @@
 //! Reading single messages, and the messages around them.
 
+mod page;
+
 use std::ops::Range;
 
 use rusqlite::{OptionalExtension, Row, params};
@@ -8,6 +10,8 @@ use crate::original::Left;
 use crate::original::STAYED;
 use crate::transcript::to_u64;
 use crate::{ArchiveError, Reader, original};
+
+pub use page::MessagePage;
 
 /// A stored message.
 #[derive(Debug, Clone, PartialEq)]

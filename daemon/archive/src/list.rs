@@ -3,7 +3,6 @@
 use rusqlite::types::ToSql;
 use rusqlite::{OptionalExtension, Row};
 
-use crate::browse::narrow;
 use crate::session::{self, SessionRow};
 use crate::usage::Totals;
 use crate::{ArchiveError, Reader, text_of};
@@ -31,10 +30,22 @@ pub struct SessionOverview {
 }
 
 /// Which sessions to list.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct List<'a> {
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct List {
     /// Only of this profile.
-    pub profile: Option<&'a str>,
+    pub profile: Option<String>,
+    /// Only of this agent.
+    pub agent: Option<String>,
+    /// Only those of this folder, or of one below it.
+    pub folder: Option<String>,
+    /// Only those on this branch.
+    pub branch: Option<String>,
+    /// Only those that were active since this time, in Unix seconds.
+    pub since: Option<f64>,
+    /// Only those with this text in their title, preview, folder or branch, in upper or lower case.
+    pub text: Option<String>,
+    /// Only those whose id begins with this, or the part of it behind the agent's name.
+    pub prefix: Option<String>,
     /// The maximum number of sessions.
     pub limit: usize,
     /// Only those whose root was started before this time, in Unix seconds.
@@ -48,6 +59,33 @@ const IS_ROOT: &str = "(session.parent IS NULL
      OR NOT EXISTS (SELECT 1 FROM session AS parent WHERE parent.id = session.parent)
      OR EXISTS (SELECT 1 FROM session AS parent WHERE parent.id = session.parent
                 AND parent.end_reason IN ('branched', 'branch', 'clear') AND session.started_at >= parent.ended_at))";
+
+impl List {
+    /// Returns the query for the roots, without what only a chain's tip knows.
+    fn query(&self) -> String {
+        let roots = if self.raw { "1" } else { IS_ROOT };
+        format!(
+            "SELECT id, started_at FROM session WHERE {roots} AND (?1 IS NULL OR profile = ?1)
+             AND (?2 IS NULL OR started_at < ?2) AND (?3 IS NULL OR agent = ?3)
+             AND (?4 IS NULL OR cwd = ?4 OR substr(cwd, 1, length(?4) + 1) = ?4 || '/')
+             AND (?5 IS NULL OR substr(id, 1, length(?5)) = ?5
+                  OR substr(id, instr(id, ':') + 1, length(?5)) = ?5)
+             ORDER BY started_at DESC, id DESC"
+        )
+    }
+
+    fn has(&self, shown: &SessionOverview) -> bool {
+        let SessionOverview { row, preview, last_active, .. } = shown;
+        let texts = [row.title.as_ref(), Some(preview), row.cwd.as_ref(), row.branch.as_ref()];
+        let has_text = |wanted: &String| {
+            let wanted = wanted.to_lowercase();
+            texts.iter().flatten().any(|text| text.to_lowercase().contains(&wanted))
+        };
+        self.since.is_none_or(|since| *last_active >= since)
+            && (self.branch.is_none() || self.branch == row.branch)
+            && self.text.as_ref().is_none_or(has_text)
+    }
+}
 
 impl Reader {
     /// Returns the session of that id with its counts, usage and preview.
@@ -68,38 +106,29 @@ impl Reader {
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn list(&self, list: &List<'_>) -> Result<Vec<SessionOverview>, ArchiveError> {
+    pub fn list(&self, list: &List) -> Result<Vec<SessionOverview>, ArchiveError> {
         let view = self.connection.unchecked_transaction()?;
         let mut sessions = Vec::new();
-        for (root, started_at) in self.roots(list)? {
+        let mut roots = self.connection.prepare_cached(&list.query())?;
+        let values = [&list.profile as &dyn ToSql, &list.before, &list.agent, &list.folder, &list.prefix];
+        let mut roots = roots.query(values.as_slice())?;
+        while sessions.len() < list.limit
+            && let Some(row) = roots.next()?
+        {
+            let (root, started_at): (String, f64) = (row.get(0)?, row.get(1)?);
             let id = if list.raw { root.clone() } else { self.end_of_chain(&root)? };
             let Some(mut shown) = self.show(&id)? else { continue };
             if !list.raw {
                 shown.row.started_at = started_at;
                 shown.lineage_root = root;
             }
-            sessions.push(shown);
+            if list.has(&shown) {
+                sessions.push(shown);
+            }
         }
+        drop(roots);
         view.finish()?;
         Ok(sessions)
-    }
-
-    fn roots(&self, list: &List<'_>) -> Result<Vec<(String, f64)>, ArchiveError> {
-        let mut query = format!("SELECT id, started_at FROM session WHERE {}", if list.raw { "1" } else { IS_ROOT });
-        let limit = narrow(list.limit);
-        let mut values: Vec<&dyn ToSql> = vec![&limit];
-        if let Some(profile) = &list.profile {
-            values.push(profile);
-            query.push_str(" AND profile = ?2");
-        }
-        if let Some(before) = &list.before {
-            values.push(before);
-            query.push_str(&format!(" AND started_at < ?{}", values.len()));
-        }
-        query.push_str(" ORDER BY started_at DESC, id DESC LIMIT ?1");
-        let mut query = self.connection.prepare_cached(&query)?;
-        let rows = query.query_map(values.as_slice(), |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     fn shown(&self, counted: Counted, lineage_root: String) -> Result<SessionOverview, ArchiveError> {

@@ -109,6 +109,9 @@ pub(super) async fn handle(services: &Arc<Services>, caller: &Caller, request: R
         Request::SessionAppend(params) => session::append(services, caller, params).await.map(Reply::SessionAppend),
         Request::SessionImport(params) => session::import(services, caller, params).await.map(Reply::SessionImport),
         Request::SessionList(params) => session::list(services, caller, params).await.map(Reply::SessionList),
+        Request::SessionMessages(params) => {
+            session::messages(services, caller, params).await.map(Reply::SessionMessages)
+        }
         Request::SessionShow(params) => session::show(services, caller, params).await.map(Reply::SessionShow),
         Request::SessionTip(params) => session::tip(services, params).await.map(Reply::SessionTip),
         Request::SessionResumeTarget(params) => {

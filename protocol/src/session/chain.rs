@@ -72,6 +72,24 @@ pub struct ListParams {
     /// Whether to return every session separately. Otherwise the rows are roots and branches, and a
     /// compressed chain is represented by its tip.
     pub raw: Option<bool>,
+    /// Only sessions of this agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Only sessions whose agent worked in this folder or below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// Only sessions on this branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Only sessions that were active since this time, in Unix seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<f64>,
+    /// Only sessions with this text in their title, preview, folder or branch, in upper or lower case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Only sessions whose id begins with this, or the part of it behind the agent's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<String>,
 }
 
 /// Result of `session.list`.

@@ -317,6 +317,7 @@ pub(super) fn run(method: Method, talk: &mut Talk) {
         Method::SessionAppend => sessions::append(talk),
         Method::SessionImport => sessions::import(talk),
         Method::SessionList => sessions::list(talk),
+        Method::SessionMessages => sessions::messages(talk),
         Method::SessionShow => sessions::show(talk),
         Method::SessionTip => sessions::tip(talk),
         Method::SessionResumeTarget => sessions::resume_target(talk),

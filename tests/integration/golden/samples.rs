@@ -149,6 +149,7 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
         Method::SessionAppend => sessions::append(),
         Method::SessionImport => sessions::import(),
         Method::SessionList => sessions::list(),
+        Method::SessionMessages => sessions::messages(),
         Method::SessionShow => sessions::show(),
         Method::SessionTip => sessions::tip(),
         Method::SessionResumeTarget => sessions::resume_target(),

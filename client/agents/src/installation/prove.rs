@@ -60,7 +60,7 @@ impl InstalledAgent {
 
     /// Removes the sessions and notes of all tests. What can't be removed now is removed by the next one.
     fn forget_tests(&self, context: &CliContext<'_>, client: &mut Client) {
-        let newest = ListParams { limit: Some(SESSIONS), before: None, raw: Some(true) };
+        let newest = ListParams { limit: Some(SESSIONS), raw: Some(true), ..ListParams::default() };
         let listed = client.session_list(newest).map(|listed| listed.sessions).unwrap_or_default();
         let prefix = format!("{}:{TEST_SESSION}", self.agent.name());
         for row in listed.into_iter().filter(|row| row.session.starts_with(&prefix)) {

@@ -45,6 +45,7 @@ EFFECTS: dict[str, Effect] = {
     "session.append": Effect.SAME,
     "session.list": Effect.READ,
     "session.show": Effect.READ,
+    "session.messages": Effect.READ,
     "session.tip": Effect.READ,
     "session.resume_target": Effect.READ,
     "session.next_title": Effect.READ,

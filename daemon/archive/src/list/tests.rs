@@ -15,7 +15,7 @@ fn add(archive: &Archive, id: &str, parent: Option<&str>, started_at: f64, end: 
     archive.create_session(&row).unwrap();
 }
 
-fn ids(archive: &Archive, list: &List<'_>) -> Vec<String> {
+fn ids(archive: &Archive, list: &List) -> Vec<String> {
     archive.reader().list(list).unwrap().into_iter().map(|shown| shown.row.id).collect()
 }
 
@@ -38,16 +38,56 @@ fn a_list_shows_roots_and_branches_and_chains_as_their_tip() {
     let tip = &archive.reader().list(&list).unwrap()[2];
     assert_eq!((tip.lineage_root.as_str(), tip.row.ended_at), ("root", None));
     assert!((tip.row.started_at - 10.0).abs() < 1e-9);
-    assert_eq!(ids(&archive, &List { before: Some(11.0), ..list }), ["tip", "work", "lost", "anew", "cleared"]);
-    assert_eq!(ids(&archive, &List { before: Some(11.0), limit: 1, ..list }), ["tip"]);
-    assert_eq!(ids(&archive, &List { profile: Some("work"), ..list }), ["work"]);
-    assert_eq!(ids(&archive, &List { profile: Some("work"), before: Some(5.0), ..list }), [""; 0]);
-    let raw = archive.reader().list(&List { raw: true, ..list }).unwrap();
+    assert_eq!(ids(&archive, &List { before: Some(11.0), ..list.clone() }), ["tip", "work", "lost", "anew", "cleared"]);
+    assert_eq!(ids(&archive, &List { before: Some(11.0), limit: 1, ..list.clone() }), ["tip"]);
+    assert_eq!(ids(&archive, &List { profile: Some("work".into()), ..list.clone() }), ["work"]);
+    assert_eq!(ids(&archive, &List { profile: Some("work".into()), before: Some(5.0), ..list.clone() }), [""; 0]);
+    let raw = archive.reader().list(&List { raw: true, ..list.clone() }).unwrap();
     let raw: Vec<(&str, f64, &str)> =
         raw.iter().map(|shown| (shown.row.id.as_str(), shown.row.started_at, shown.lineage_root.as_str())).collect();
     assert_eq!(raw.len(), 11);
     assert_eq!(raw[0], ("tip", 30.0, "root"));
     assert!(raw.contains(&("root", 10.0, "root")) && raw.contains(&("delegate", 15.0, "delegate")));
+}
+
+#[test]
+fn sessions_are_chosen_by_what_is_known_of_them() {
+    let (_folder, mut archive) = archive();
+    for (id, agent, cwd, branch, title) in [
+        ("claude-code:5f2a", "claude-code", "/work/shop", Some("main"), Some("The Sync sends twice")),
+        ("claude-code:5f3b", "claude-code", "/work/shop/api", Some("retry"), None),
+        ("codex:5f2a", "codex", "/work/shopping", None, None),
+        ("5f", "coder", "/", None, None),
+    ] {
+        let row = SessionRow {
+            agent: Some(agent.into()),
+            cwd: Some(cwd.into()),
+            branch: branch.map(str::to_owned),
+            title: title.map(str::to_owned),
+            ..session(id)
+        };
+        archive.create_session(&row).unwrap();
+    }
+    archive.append("codex:5f2a", 0, 0, &[said("user", "how is the SYNC?").as_str()], 50.0).unwrap();
+    let some = |text: &str| Some(text.to_owned());
+    let all = List { limit: 50, raw: true, ..List::default() };
+    for (list, expected) in [
+        (List { agent: some("claude-code"), ..all.clone() }, ["claude-code:5f2a", "claude-code:5f3b"].as_slice()),
+        (List { folder: some("/work/shop"), ..all.clone() }, &["claude-code:5f2a", "claude-code:5f3b"]),
+        (List { folder: some(""), ..all.clone() }, &["5f", "claude-code:5f2a", "claude-code:5f3b", "codex:5f2a"]),
+        (List { branch: some("main"), ..all.clone() }, &["claude-code:5f2a"]),
+        (List { text: some("sync"), ..all.clone() }, &["claude-code:5f2a", "codex:5f2a"]),
+        (List { text: some("RETRY"), ..all.clone() }, &["claude-code:5f3b"]),
+        (List { since: Some(50.0), ..all.clone() }, &["codex:5f2a"]),
+        (List { prefix: some("5f2a"), ..all.clone() }, &["claude-code:5f2a", "codex:5f2a"]),
+        (List { prefix: some("claude-code:5f3"), ..all.clone() }, &["claude-code:5f3b"]),
+        (List { prefix: some("5%"), ..all.clone() }, &[]),
+        (List { text: some("sync"), agent: some("codex"), ..all.clone() }, &["codex:5f2a"]),
+    ] {
+        let mut found = ids(&archive, &list);
+        found.sort();
+        assert_eq!(found, expected, "{list:?}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use herma_archive::browse::MessagePage;
 use herma_archive::engine::EngineRow;
 use herma_archive::list::{List, SessionOverview};
 use herma_archive::remove::Removed;
@@ -169,19 +170,24 @@ impl ArchiveHandle {
     }
 
     /// Returns sessions, newest first.
-    pub(crate) async fn list_sessions(
-        &self,
-        profile: Option<String>,
-        limit: usize,
-        before: Option<f64>,
-        raw: bool,
-    ) -> Outcome<Vec<SessionOverview>> {
-        self.read(move |reader| reader.list(&List { profile: profile.as_deref(), limit, before, raw })).await
+    pub(crate) async fn list_sessions(&self, list: List) -> Outcome<Vec<SessionOverview>> {
+        self.read(move |reader| reader.list(&list)).await
     }
 
     /// Returns one session with its figures.
     pub(crate) async fn show_session(&self, id: String) -> Outcome<Option<SessionOverview>> {
         self.read(move |reader| reader.show(&id)).await
+    }
+
+    /// Returns a page of a session's messages.
+    pub(crate) async fn session_page(
+        &self,
+        id: String,
+        from: i64,
+        limit: usize,
+        roles: Option<Vec<String>>,
+    ) -> Outcome<MessagePage> {
+        self.read(move |reader| reader.session_page(&id, from, limit, roles.as_deref())).await
     }
 
     /// Returns the last session of the chain that continues this one.

@@ -1,6 +1,7 @@
 //! Chains of sessions that continue each other: lists, tips, titles.
 
-use herma_archive::list::SessionOverview;
+use herma_archive::browse::MessagePage;
+use herma_archive::list::{List, SessionOverview};
 
 use super::{SessionService, no_session};
 use crate::data::error::Outcome;
@@ -10,14 +11,8 @@ use crate::service::session::check_profile;
 
 impl SessionService {
     /// Returns sessions of the caller's profile, or of all profiles, newest first.
-    pub(crate) async fn list(
-        &self,
-        caller: &Caller,
-        limit: usize,
-        before: Option<f64>,
-        raw: bool,
-    ) -> Outcome<Vec<SessionOverview>> {
-        self.archive.list_sessions(caller.profile.clone(), limit, before, raw).await
+    pub(crate) async fn list(&self, caller: &Caller, list: List) -> Outcome<Vec<SessionOverview>> {
+        self.archive.list_sessions(List { profile: caller.profile.clone(), ..list }).await
     }
 
     /// Returns one session with its figures.
@@ -26,6 +21,19 @@ impl SessionService {
         let shown = self.archive.show_session(id.to_owned()).await?.ok_or_else(|| no_session(id))?;
         check_profile(&shown.row.id, &shown.row.profile, caller.profile.as_deref())?;
         Ok(shown)
+    }
+
+    /// Returns a page of a session's messages.
+    pub(crate) async fn messages(
+        &self,
+        caller: &Caller,
+        id: &str,
+        from: i64,
+        limit: usize,
+        roles: Option<Vec<String>>,
+    ) -> Outcome<MessagePage> {
+        self.show(caller, id).await?;
+        self.archive.session_page(id.to_owned(), from, limit, roles).await
     }
 
     /// Returns the last session of the chain that continues this one.

@@ -2,6 +2,7 @@
 
 mod lineage;
 mod lock;
+mod messages;
 mod transcript;
 mod usage;
 
@@ -18,6 +19,7 @@ use serde_json::value::to_raw_value;
 
 pub(super) use lineage::{list, next_title, resume_target, show, tip};
 pub(super) use lock::{lock, lock_holder, unlock};
+pub(super) use messages::messages;
 pub(super) use transcript::{append, import, remove};
 pub(super) use usage::{group_by, reported, usage};
 

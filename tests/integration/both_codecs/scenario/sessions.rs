@@ -82,6 +82,22 @@ pub(super) fn show(talk: &mut Talk) {
     talk.ask("session.show", json!({ "session": "nobody" }));
 }
 
+pub(super) fn messages(talk: &mut Talk) {
+    family(talk);
+    let said = json!([{ "role": "user", "content": "one" }, { "role": "assistant", "content": "two" }]);
+    talk.ask("session.append", json!({ "session": "root", "generation": 0, "position": 0, "messages": said }));
+    for params in [
+        json!({ "session": "root" }),
+        json!({ "session": "root", "first": -1, "whole": true }),
+        json!({ "session": "root", "roles": ["user"], "limit": 1 }),
+        json!({ "session": "root", "limit": 0 }),
+        json!({ "session": "root", "limit": 1001 }),
+        json!({ "session": "nobody" }),
+    ] {
+        talk.ask("session.messages", params);
+    }
+}
+
 pub(super) fn tip(talk: &mut Talk) {
     family(talk);
     for session in ["root", "child", "nobody", ""] {

@@ -1,6 +1,6 @@
 //! Samples of the session methods: chains, transcripts, locks, usage.
 
-use herma_protocol::session::{chain, import, lock, transcript, usage};
+use herma_protocol::session::{chain, import, lock, messages, transcript, usage};
 use herma_protocol::{Reply, Request, session};
 
 use super::message;
@@ -129,12 +129,43 @@ pub(super) fn import() -> (Request, Reply) {
 }
 
 pub(super) fn list() -> (Request, Reply) {
-    let params = chain::ListParams { limit: Some(50), before: Some(1_790_000_000.5), raw: Some(true) };
+    let params = chain::ListParams {
+        limit: Some(50),
+        before: Some(1_790_000_000.5),
+        raw: Some(true),
+        agent: Some("claude-code".into()),
+        folder: Some("/work/shop".into()),
+        branch: Some("main".into()),
+        since: Some(1_780_000_000.5),
+        text: Some("sync".into()),
+        prefix: Some("5f2a".into()),
+    };
     (Request::SessionList(params), Reply::SessionList(chain::ListResult { sessions: vec![row()] }))
 }
 
 pub(super) fn show() -> (Request, Reply) {
     (Request::SessionShow(chain::ShowParams { session: "s-1".into() }), Reply::SessionShow(row()))
+}
+
+pub(super) fn messages() -> (Request, Reply) {
+    let params = messages::MessagesParams {
+        session: "s-1".into(),
+        first: Some(-50),
+        limit: Some(50),
+        roles: Some(vec!["user".into(), "assistant".into()]),
+        whole: Some(true),
+    };
+    let kept = messages::Kept {
+        handle: "msg_7".into(),
+        role: Some("user".into()),
+        time: 1_790_000_000.5,
+        text: "Where does the walrus live?".into(),
+        chars: Some(2_400),
+        left_by: Some("cmp_1_3".into()),
+        message: Some(message()),
+    };
+    let result = messages::MessagesResult { messages: vec![kept], first: 150, total: 200 };
+    (Request::SessionMessages(params), Reply::SessionMessages(result))
 }
 
 pub(super) fn tip() -> (Request, Reply) {

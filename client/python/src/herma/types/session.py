@@ -94,6 +94,36 @@ class SessionLockHolder(TypedDict):
     """The holder of the lock; null if it is free."""
 
 
+class SessionMessage(TypedDict):
+    """A message of a session."""
+
+    handle: str
+    """The handle for `recall.expand`."""
+    role: str | None
+    """Its role; null if it has none."""
+    time: float
+    """When it was kept, in Unix seconds."""
+    text: str
+    """Its text with the names and the arguments of its calls, at most the first 2,000 chars."""
+    chars: NotRequired[int]
+    """The chars of the whole text, if it is longer than that."""
+    left_by: str | None
+    """The compression that removed it from the list; null while it is in it."""
+    message: NotRequired[Any]
+    """The whole message, if it was requested."""
+
+
+class SessionMessages(TypedDict):
+    """Result of `session.messages`."""
+
+    messages: list[SessionMessage]
+    """The messages in the order in which they were said."""
+    first: int
+    """The number of the first one."""
+    total: int
+    """How many there are in all, of these roles."""
+
+
 class SessionNextTitle(TypedDict):
     """Result of `session.next_title`."""
 

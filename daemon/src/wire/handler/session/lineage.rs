@@ -1,7 +1,7 @@
 //! `session.list`, `session.show`, `session.tip`, `session.resume_target`,
 //! `session.next_title`.
 
-use herma_archive::list::SessionOverview;
+use herma_archive::list::{List, SessionOverview};
 use herma_protocol::session::chain::{
     ListParams, ListResult, NextTitleParams, NextTitleResult, ResumeTargetParams, Row, SessionId, ShowParams, TipParams,
 };
@@ -28,8 +28,11 @@ pub(in crate::wire::handler) async fn list(
     if !(1..=ROWS).contains(&limit) {
         return Err(Error::param("limit", format!("must be from 1 to {ROWS}")));
     }
-    let raw = params.raw.unwrap_or(false);
-    let shown = services.sessions.list(caller, to_usize(limit), params.before, raw).await?;
+    let ListParams { before, raw, agent, folder, branch, since, text, prefix, .. } = params;
+    let folder = folder.map(|folder| folder.trim_end_matches('/').to_owned());
+    let (limit, raw) = (to_usize(limit), raw.unwrap_or(false));
+    let list = List { profile: None, agent, folder, branch, since, text, prefix, limit, before, raw };
+    let shown = services.sessions.list(caller, list).await?;
     Ok(ListResult { sessions: shown.into_iter().map(row).collect() })
 }
 

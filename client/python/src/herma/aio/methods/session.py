@@ -107,13 +107,29 @@ class Session:
         limit: int | None = None,
         before: float | None = None,
         raw: bool | None = None,
+        agent: str | None = None,
+        folder: str | None = None,
+        branch: str | None = None,
+        since: float | None = None,
+        text: str | None = None,
+        prefix: str | None = None,
         **options: Unpack[t.Options],
     ) -> t.SessionList:
         """Returns sessions, newest root first.
 
         `before` is a `started_at`, `limit` 1 to 1,000 (50).
         """
-        params: Mapping[str, Any] = {"limit": limit, "before": before, "raw": raw}
+        params: Mapping[str, Any] = {
+            "limit": limit,
+            "before": before,
+            "raw": raw,
+            "agent": agent,
+            "folder": folder,
+            "branch": branch,
+            "since": since,
+            "text": text,
+            "prefix": prefix,
+        }
         result: t.SessionList = await self._call("session.list", params, options)
         return result
 
@@ -121,6 +137,30 @@ class Session:
         """Returns one session; NotFound for one that was never opened."""
         params: Mapping[str, Any] = {"session": session}
         result: t.SessionRow = await self._call("session.show", params, options)
+        return result
+
+    async def messages(
+        self,
+        *,
+        session: str,
+        first: int | None = None,
+        limit: int | None = None,
+        roles: List[str] | None = None,
+        whole: bool | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.SessionMessages:
+        """Returns a page of the messages of a session, oldest first.
+
+        `first` below 0 counts from the end, `limit` is 1 to 1,000 (50).
+        """
+        params: Mapping[str, Any] = {
+            "session": session,
+            "first": first,
+            "limit": limit,
+            "roles": roles,
+            "whole": whole,
+        }
+        result: t.SessionMessages = await self._call("session.messages", params, options)
         return result
 
     async def tip(self, *, session: str, **options: Unpack[t.Options]) -> t.SessionId:
