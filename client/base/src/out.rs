@@ -2,6 +2,7 @@
 
 mod bar;
 mod mark;
+mod screen;
 mod table;
 
 use std::ffi::OsString;
@@ -19,6 +20,7 @@ use crate::{Common, Failure};
 
 pub use bar::{BarStyle, bar, share};
 pub use mark::{Mark, MarkedText};
+pub use screen::{paged, when, width};
 pub use table::{Align, columns, sided, table};
 
 /// The format of a date and time.

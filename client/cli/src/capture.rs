@@ -72,6 +72,14 @@ impl Capture {
         }
     }
 
+    /// Returns the state and the last event, for a line of a page.
+    pub(super) fn brief(&self) -> String {
+        let event = self
+            .last_event
+            .map_or_else(|| "no event came yet".to_owned(), |at| format!("last event {}", out::when(at)));
+        format!("{}; {event}", self.state())
+    }
+
     /// Returns the times of the last event and message, and what was left out.
     pub(super) fn described(&self) -> String {
         let mut words = self.last_event.map_or_else(
@@ -94,7 +102,14 @@ impl Capture {
 /// Returns when a session of the agent was last active, if a daemon runs.
 fn last_message(context: &CliContext<'_>, agent: &str) -> Option<f64> {
     let mut client = context.connect_only().ok()?;
-    let listed = client.session_list(ListParams { limit: Some(SESSIONS), before: None, raw: Some(true) }).ok()?;
+    let listed = client
+        .session_list(ListParams {
+            limit: Some(SESSIONS),
+            agent: Some(agent.to_owned()),
+            raw: Some(true),
+            ..ListParams::default()
+        })
+        .ok()?;
     let own = listed.sessions.iter().filter(|row| row.agent.as_deref() == Some(agent) && row.messages > 0);
     own.map(|row| row.last_active).max_by(f64::total_cmp)
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::capture::{self, Capture};
-use super::orphans;
+use super::{config, orphans};
 
 /// The cells of a bar.
 const BAR: usize = 10;
@@ -34,6 +34,12 @@ pub(super) enum Command {
     Start,
     /// Stop the daemon after its running requests are done
     Stop {
+        /// The seconds that requests have to finish
+        #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=3600))]
+        drain: u64,
+    },
+    /// Stop the daemon and start it again, so that a changed config.toml counts
+    Restart {
         /// The seconds that requests have to finish
         #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=3600))]
         drain: u64,
@@ -61,6 +67,7 @@ pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Fai
             say(context, context.connect()?, "started")
         }
         Command::Stop { drain } => stop(context, *drain),
+        Command::Restart { drain } => restart(context, *drain),
         Command::Status => say(context, context.connect_only()?, "runs"),
     }
 }
@@ -89,6 +96,16 @@ fn stop(context: &CliContext<'_>, drain: u64) -> Result<(), Failure> {
         }
         words
     })
+}
+
+/// Stops the daemon and starts it again. A configuration with a mistake leaves the running daemon alone.
+fn restart(context: &CliContext<'_>, drain: u64) -> Result<(), Failure> {
+    if context.common.no_spawn {
+        return Err(Failure::Usage("--no-spawn keeps a restart from starting the daemon; leave it out".into()));
+    }
+    drop(config::ask(context, None, &["--check"])?);
+    let stopped = stop_serving(context, drain)?;
+    say(context, context.connect()?, if stopped { "restarted" } else { "started" })
 }
 
 /// Stops the running daemon. Returns false if none runs.

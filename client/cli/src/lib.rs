@@ -19,6 +19,7 @@ mod moment;
 mod named;
 mod orphans;
 mod output;
+mod overview;
 mod profile;
 mod program;
 mod recall;

@@ -16,8 +16,8 @@ use herma_client::protocol::daemon::PingParams;
 
 use crate::named::Access;
 use crate::{
-    compress, config, constraint, context, daemon, doctor, files, guard, import, log, memory, named, output, profile,
-    recall, scrub, service, session, setup, shared, top, trajectory, upgrade, usage, watch,
+    compress, config, constraint, context, daemon, doctor, files, guard, import, log, memory, named, output, overview,
+    profile, recall, scrub, service, session, setup, shared, top, trajectory, upgrade, usage, watch,
 };
 
 /// Memory, tool outputs and shorter conversations for several agents at once.
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) common: Common,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Ping,
     /// Show what the daemon is doing
     Status,
+    /// Print the version, as --version does
+    Version,
     /// Run, start, stop or check the daemon
     #[command(subcommand)]
     Daemon(daemon::Command),
@@ -151,6 +153,7 @@ impl Command {
             | Self::Mcp(_)
             | Self::Completions { .. }
             | Self::Upgrade(_)
+            | Self::Version
             | Self::Man { .. } => Access::Any,
             command if command.creates() => Access::Create,
             _ => Access::Ask,
@@ -212,20 +215,27 @@ fn misused(error: &clap::Error) -> ExitCode {
 
 fn run(arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
     let common = &arguments.common;
-    if let Command::Completions { shell } = &arguments.command {
+    let Some(command) = &arguments.command else {
+        let context = CliContext { common, place: Place::find(common.home.clone(), common.socket.clone())? };
+        return overview::run(&context, version);
+    };
+    if let Command::Completions { shell } = command {
         let mut script = Vec::new();
         clap_complete::generate(*shell, &mut commands(), "herma", &mut script);
         return out::bytes(&script);
     }
-    if let Command::Man { dir } = &arguments.command {
+    if let Command::Man { dir } = command {
         return man(dir.as_deref());
     }
     let context = CliContext { common, place: Place::find(common.home.clone(), common.socket.clone())? };
-    named::check(&context, arguments.command.access())?;
-    match &arguments.command {
+    named::check(&context, command.access())?;
+    match command {
         Command::Ping => {
             let result = context.connect()?.ping(PingParams {})?;
             out::show(common, &result, |_| "pong".into())
+        }
+        Command::Version => {
+            out::show(common, &serde_json::json!({ "version": version }), |_| format!("herma {version}"))
         }
         Command::Status => daemon::status(&context, context.connect()?),
         Command::Daemon(command) => daemon::run(&context, command),

@@ -5,6 +5,8 @@ mod chain;
 mod life;
 mod list;
 mod lock;
+pub(crate) mod named;
+mod read;
 mod remove;
 mod row;
 
@@ -27,8 +29,11 @@ pub(super) enum Command {
     Update(life::Update),
     /// Close a session
     Close(life::Close),
-    /// List the sessions, newest first
+    /// List the sessions, newest first; with words only those that have them in title, folder or branch
+    #[command(alias = "find", alias = "ls")]
     List(list::Arguments),
+    /// Read a conversation: what was said, with calls and results folded
+    Read(read::Arguments),
     /// Show a session, or its list at a generation
     Show(row::Show),
     /// Print the newest session of a chain of compressions
@@ -61,6 +66,7 @@ pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Fai
         Command::Update(arguments) => life::update(context, arguments),
         Command::Close(arguments) => life::close(context, arguments),
         Command::List(arguments) => list::run(context, arguments),
+        Command::Read(arguments) => read::run(context, arguments),
         Command::Show(arguments) => row::show(context, arguments),
         Command::Tip(arguments) => chain::tip(context, arguments),
         Command::ResumeTarget(arguments) => chain::resume_target(context, arguments),

@@ -54,6 +54,81 @@ fn sessions_are_listed_shown_and_removed() {
 }
 
 #[test]
+fn a_session_is_read_by_the_beginning_of_its_id_or_its_number() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let cli = Cli::new(&home);
+    for (id, words) in [("claude-code:5f2a-1", "one"), ("claude-code:5f3b-2", "two"), ("codex:77aa-3", "three")] {
+        let call = json!({ "id": "c", "type": "function", "function": { "name": "Bash", "arguments": "{\"command\":\"ls\"}" } });
+        let messages = json!([
+            { "role": "user", "content": format!("say {words}") },
+            { "role": "assistant", "content": null, "tool_calls": [call] },
+            { "role": "tool", "tool_call_id": "c", "content": "1\n2\n3\n4\n5\n6" },
+            { "role": "assistant", "content": format!("{words} it is") },
+        ]);
+        assert_eq!(cli.run_with(&["session", "append", id, "-"], &messages.to_string()).code, 0);
+    }
+    for (named, words) in [("5f2a", "one"), ("claude-code:5f3", "two"), ("codex:77aa-3", "three"), ("@1", "three")] {
+        let text = cli.run(&["session", "read", named]).done();
+        for part in [
+            &format!("  say {words}\n"),
+            "  -> Bash  {\"command\":\"ls\"}",
+            "  … 2 more lines",
+            &format!("  {words} it is\n"),
+        ] {
+            assert!(text.contains(part), "{named}: {part:?} in {text}");
+        }
+        assert_eq!(cli.run(&["session", "show", named, "--json"]).json()["messages"], 4, "{named}");
+    }
+    let users = cli.run(&["session", "read", "@3", "--role", "user", "--json"]).json();
+    assert_eq!((&users["total"], &users["messages"][0]["text"]), (&json!(1), &json!("say one")));
+    let last = cli.run(&["session", "read", "@2", "--last", "1"]).done();
+    assert!(last.contains("two it is") && last.contains("messages 4 to 4 of 4") && !last.contains("say two"), "{last}");
+    let whole = cli.run(&["session", "read", "@2", "--whole"]).done();
+    assert!(whole.contains("  5\n  6\n"), "{whole}");
+    for (named, code, words) in [
+        ("5f", 2, "several sessions begin with \"5f\""),
+        ("nobody", 1, "`herma session list` shows"),
+        ("@9", 1, "has 3 sessions"),
+        ("@0", 1, "there is no @0"),
+    ] {
+        let ran = cli.run(&["session", "read", named]);
+        assert!(ran.code == code && ran.err.contains(words) && ran.out.is_empty(), "{named}: {ran:?}");
+    }
+    let found = cli.run(&["session", "list", "say", "two", "--json"]).json();
+    assert_eq!(found["sessions"].as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found["sessions"][0]["session"], "claude-code:5f3b-2");
+    assert!(cli.run(&["session", "list", "heron"]).done().contains("No session fits."));
+    let pages: Vec<Value> = ["1", "2", "3"]
+        .map(|page| {
+            cli.run(&["session", "list", "--limit", "1", "--page", page, "--json"]).json()["sessions"][0]["session"]
+                .clone()
+        })
+        .into();
+    assert_eq!(pages, ["codex:77aa-3", "claude-code:5f3b-2", "claude-code:5f2a-1"]);
+}
+
+#[test]
+fn the_program_alone_says_how_things_stand() {
+    let home = Home::new();
+    let cli = Cli::new(&home)
+        .with("HOME", home.path().to_str().unwrap())
+        .with("CLAUDE_CONFIG_DIR", "")
+        .with("CODEX_HOME", "");
+    let before = cli.run(&[]).done();
+    assert!(before.contains("not running") && before.contains("herma setup"), "{before}");
+    assert!(!home.path().join("herma").exists(), "a look makes nothing");
+    let _daemon = Daemon::start(&home);
+    populate(&cli);
+    let text = cli.run(&[]).done();
+    for words in ["running for", "1, 1 open", "@1", "Where does the walrus live?", "herma session read @1"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert_eq!(cli.run(&["--json"]).json()["sessions"][0]["session"], "trip");
+    assert!(cli.run(&["version"]).done().starts_with("herma 0."));
+}
+
+#[test]
 fn usage_is_summed_up_for_people_and_for_programs() {
     let home = Home::new();
     let _daemon = Daemon::start(&home);

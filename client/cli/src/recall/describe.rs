@@ -4,11 +4,15 @@ use herma_base::out::{self, Align};
 use herma_base::{CliContext, Failure};
 use herma_client::protocol::recall::{Compression, DescribeParams, DescribeResult, Node};
 
+use crate::session::named;
+
 /// The most chars of a summary in the table.
 const SUMMARY: usize = 60;
 
 pub(super) fn run(context: &CliContext<'_>, id: &str) -> Result<(), Failure> {
-    let result = context.connect()?.recall_describe(DescribeParams { session: id.to_owned() })?;
+    let mut client = context.connect()?;
+    let id = &named::resolve(&mut client, id)?;
+    let result = client.recall_describe(DescribeParams { session: id.to_owned() })?;
     out::show(context.common, &result, |result| describe_result(id, result))
 }
 

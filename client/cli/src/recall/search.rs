@@ -5,13 +5,16 @@ use herma_base::{CliContext, Failure};
 use herma_client::protocol::recall::{Hit, Kind, Neighbour, Scope, SearchParams};
 
 use super::{Arguments, LIMIT, MOST};
+use crate::session::named;
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let limit = arguments.limit.unwrap_or(LIMIT);
     let kinds: Vec<Kind> = arguments.kind.iter().copied().map(Into::into).collect();
+    let mut client = context.connect()?;
+    let session = arguments.session.as_deref().map(|named| named::resolve(&mut client, named)).transpose()?;
     let params = SearchParams {
         query: arguments.query.join(" "),
-        session: arguments.session.clone(),
+        session,
         kinds: Some(kinds).filter(|kinds| !kinds.is_empty()),
         since: arguments.since,
         until: arguments.until,
@@ -20,7 +23,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         around: arguments.around,
         prompt_of: None,
     };
-    let result = context.connect()?.recall_search(params)?;
+    let result = client.recall_search(params)?;
     if let Some(notice) = result.notice.as_ref().filter(|_| !context.common.json) {
         out::note(context.common, notice);
     }

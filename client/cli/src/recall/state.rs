@@ -4,14 +4,17 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::recall::{Attribute, Entity, StateParams};
 
 use super::Arguments;
+use crate::session::named;
 
 /// The most chars of an entity's values in the table.
 const KNOWN: usize = 100;
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, id: &str) -> Result<(), Failure> {
     let entity = (!arguments.query.is_empty()).then(|| arguments.query.join(" "));
+    let mut client = context.connect()?;
+    let id = &named::resolve(&mut client, id)?;
     let params = StateParams { session: id.to_owned(), entity, limit: arguments.limit };
-    let result = context.connect()?.recall_state(params)?;
+    let result = client.recall_state(params)?;
     if context.common.json {
         out::json(&result)?;
     } else if result.entities.is_empty() {

@@ -1,7 +1,9 @@
 //! `herma session list`.
 
+use std::path::{Path, PathBuf};
+
 use herma_base::out::{self, Align};
-use herma_base::{CliContext, Common, Failure};
+use herma_base::{CliContext, Failure};
 use herma_client::protocol::session::chain::{ListParams, ListResult, Row};
 
 use super::row;
@@ -13,18 +15,44 @@ const LIMIT: u64 = 50;
 /// The most rows that one call returns.
 const MOST: u64 = 1000;
 
+/// What stands in the place of an empty table.
+const NONE: &str = "No sessions. They appear when an agent works with herma: herma setup";
+
+/// The chars of an id that people compare.
+const SHORT: usize = 8;
+
 /// The most chars of a name, and of a title, in the table.
 const NAME: usize = 32;
 const TITLE: usize = 48;
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(
-    after_help = "A chain of compressions is one row: its newest session. Without --profile the sessions of all profiles are listed.\n\nExamples:\n  herma session list\n  herma session list --before 7d --limit 20\n  herma session list --raw        # every session as it is"
+    after_help = "A chain of compressions is one row: its newest session. Without --profile the sessions of all profiles are listed.\n\nOther commands take the number in front (@1), or the beginning of an id.\n\nExamples:\n  herma session list\n  herma session list retry sync --since 14d\n  herma session list --here --agent codex\n  herma session list --limit 20 --page 2\n  herma session list --raw        # every session as it is"
 )]
 pub(crate) struct Arguments {
+    /// Words that the title, the first message, the folder or the branch must have together, as one text
+    words: Vec<String>,
+    /// Only sessions of this agent, for instance claude-code
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Only sessions of this folder and of those below it
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Only sessions of the current folder and of those below it
+    #[arg(long, conflicts_with = "folder")]
+    here: bool,
+    /// Only sessions on this branch
+    #[arg(long, value_name = "NAME")]
+    branch: Option<String>,
+    /// Only sessions that were active since this time: 7d, 12h, 2026-11-20 or Unix seconds
+    #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
+    since: Option<f64>,
     /// The most rows to list
     #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = clap::value_parser!(u64).range(1..=MOST))]
     limit: u64,
+    /// Show this page of rows
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=MOST))]
+    page: u64,
     /// Only sessions that began before this time: 7d, 12h, 2026-11-20 or Unix seconds
     #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
     before: Option<f64>,
@@ -34,29 +62,98 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let params = ListParams { limit: Some(arguments.limit), before: arguments.before, raw: Some(arguments.raw) };
-    let result = context.connect()?.session_list(params)?;
-    out::show(context.common, &result, table)?;
-    if let Some(words) = older(context.common, &result, arguments).filter(|_| !context.common.json) {
+    let Arguments { agent, branch, since, before, limit, page, .. } = arguments;
+    let folder = match &arguments.folder {
+        Some(folder) => Some(absolute(folder)?),
+        None if arguments.here => Some(absolute(Path::new("."))?),
+        None => None,
+    };
+    let params = ListParams {
+        limit: Some(limit.saturating_mul(*page).min(MOST)),
+        before: *before,
+        raw: Some(arguments.raw),
+        agent: agent.clone(),
+        folder,
+        branch: branch.clone(),
+        since: *since,
+        text: Some(arguments.words.join(" ")).filter(|text| !text.is_empty()),
+        prefix: None,
+    };
+    // Other commands count the rows of the whole list.
+    let is_whole = params == ListParams { limit: params.limit, raw: Some(false), ..ListParams::default() };
+    let mut result = context.connect()?.session_list(params)?;
+    let first = usize::try_from(limit.saturating_mul(page - 1)).unwrap_or(usize::MAX);
+    drop(result.sessions.drain(..first.min(result.sessions.len())));
+    out::show(context.common, &result, |result| match out::width() {
+        _ if result.sessions.is_empty() => if is_whole { NONE } else { "No session fits." }.to_owned(),
+        Some(width) => fitted(result, is_whole.then_some(first), width),
+        None => table(result),
+    })?;
+    if let Some(words) = older(&result, arguments).filter(|_| !context.common.json) {
         out::note(context.common, &words);
     }
     Ok(())
 }
 
-/// Returns the command for the next page if this one is full.
-fn older(common: &Common, result: &ListResult, arguments: &Arguments) -> Option<String> {
-    let last = result.sessions.last().filter(|_| u64::try_from(result.sessions.len()) == Ok(arguments.limit))?;
-    let raw = if arguments.raw { " --raw" } else { "" };
-    let look = common.command(&format!("session list --before {}{raw}", last.started_at));
-    Some(format!("there may be older ones: {look}"))
+/// Returns a folder by its whole path, as agents name it.
+fn absolute(folder: &Path) -> Result<String, Failure> {
+    let path = std::fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
+    let path = path.map_err(|error| Failure::File(format!("{}: {error}", folder.display())))?;
+    Ok(path.to_string_lossy().into_owned())
+}
+
+/// Returns the rows for a terminal of this width. `first` is the number of the first one, for the names that other
+/// commands take.
+fn fitted(result: &ListResult, first: Option<usize>, width: usize) -> String {
+    let cells = |(at, row): (usize, &Row)| {
+        [
+            first.map_or_else(String::new, |first| format!("@{}", first + at + 1)),
+            short_id(&row.session),
+            out::when(row.last_active),
+            out::thousands(row.messages),
+            row.cwd.as_deref().map_or("-", |folder| folder.rsplit('/').next().unwrap_or(folder)).to_owned(),
+            title(row).to_owned(),
+        ]
+    };
+    let mut rows: Vec<[String; 6]> = result.sessions.iter().enumerate().map(cells).collect();
+    let heads = ["", "session", "active", "messages", "folder", "title"];
+    let wide = |at: usize| {
+        rows.iter().map(|row| row[at].chars().count()).chain([heads[at].len()]).max().unwrap_or(0).min(NAME)
+    };
+    let taken: usize = (0..5).map(|at| wide(at) + 2).sum();
+    let room = width.saturating_sub(taken + 1).max(10);
+    for row in &mut rows {
+        row[4] = out::cut(&row[4], NAME);
+        row[5] = out::cut(&row[5], room);
+    }
+    let (left, right) = (Align::Left, Align::Right);
+    out::sided(heads, [left, left, left, right, left, left], &rows)
+}
+
+/// Returns the beginning of a long id, with its agent: as much of it as people compare.
+fn short_id(id: &str) -> String {
+    let from = id.find(':').map_or(0, |colon| colon + 1);
+    let rest = &id[from..];
+    match rest.char_indices().nth(SHORT) {
+        Some((end, _)) if rest.chars().count() > 2 * SHORT => id[..from + end].to_owned(),
+        _ => id.to_owned(),
+    }
+}
+
+fn title(row: &Row) -> &str {
+    row.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&row.preview)
+}
+
+/// Says how to see the next page if this one is full.
+fn older(result: &ListResult, arguments: &Arguments) -> Option<String> {
+    let Arguments { limit, page, .. } = arguments;
+    let is_full = u64::try_from(result.sessions.len()) == Ok(*limit);
+    let has_next = limit.saturating_mul(*page) < MOST;
+    (is_full && has_next).then(|| format!("there may be more: add --page {}", page + 1))
 }
 
 fn table(result: &ListResult) -> String {
-    if result.sessions.is_empty() {
-        return "no session".into();
-    }
     let cells = |row: &Row| {
-        let title = row.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&row.preview);
         [
             row.session.clone(),
             out::local_time(row.last_active),
@@ -64,7 +161,7 @@ fn table(result: &ListResult) -> String {
             out::thousands(row.messages),
             out::thousands(row.usage.total),
             row.model.as_deref().map_or("-".into(), |model| out::cut(model, NAME)),
-            out::cut(title, TITLE),
+            out::cut(title(row), TITLE),
         ]
     };
     let rows: Vec<[String; 7]> = result.sessions.iter().map(cells).collect();
@@ -100,20 +197,33 @@ mod tests {
                  s2       {then}  open      1,200       0  -      what the user first said\n"
             )
         );
-        assert_eq!(table(&ListResult::default()), "no session");
+    }
+
+    #[test]
+    fn on_a_terminal_rows_have_numbers_and_fit_it() {
+        let long = Row {
+            cwd: Some("/work/shop".into()),
+            ..row("claude-code:8017a127-7fdf-5acd-a532-2880b6e466d1", Some(&"a title ".repeat(40)))
+        };
+        let text = fitted(&ListResult { sessions: vec![long, row("trip", None)] }, Some(0), 100);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.iter().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(lines[1].starts_with("@1  claude-code:8017a127") && lines[1].contains("shop"), "{text}");
+        assert!(lines[2].starts_with("@2  trip") && lines[2].contains("what the user first said"), "{text}");
     }
 
     #[test]
     fn a_full_page_says_how_to_see_the_next_one() {
-        for (limit, raw, rows, expected) in [
-            (2, false, 2, Some("there may be older ones: herma session list --before 1790000000.25")),
-            (2, true, 2, Some("there may be older ones: herma session list --before 1790000000.25 --raw")),
-            (3, false, 2, None),
-            (1, false, 0, None),
+        for (limit, page, rows, expected) in [
+            (2, 1, 2, Some("there may be more: add --page 2")),
+            (2, 3, 2, Some("there may be more: add --page 4")),
+            (3, 1, 2, None),
+            (1, 1, 0, None),
+            (1000, 1, 1000, None),
         ] {
             let result = ListResult { sessions: vec![row("s", None); rows] };
-            let arguments = Arguments { limit, before: None, raw };
-            assert_eq!(older(&Common::default(), &result, &arguments).as_deref(), expected);
+            let arguments = Arguments { limit, page, ..Arguments::default() };
+            assert_eq!(older(&result, &arguments).as_deref(), expected, "{limit} {page} {rows}");
         }
     }
 }

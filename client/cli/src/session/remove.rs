@@ -3,6 +3,7 @@
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::session::transcript::{RemoveParams, RemoveResult};
 
+use super::named;
 use crate::several::BatchResults;
 
 #[derive(Debug, clap::Args)]
@@ -10,7 +11,7 @@ use crate::several::BatchResults;
     after_help = "What is removed is gone for good, also from recall. On a terminal it asks first; where nobody can be asked --yes is needed (exit code 2 without it). One that can't be removed does not stop the others; the exit code is 1 then.\n\nExamples:\n  herma session rm old-session\n  herma session rm one two three --yes"
 )]
 pub(crate) struct Arguments {
-    /// The ids of the sessions
+    /// The sessions: ids, beginnings of ids, or @1 for the newest
     #[arg(required = true, value_name = "SESSION")]
     sessions: Vec<String>,
     /// Don't ask for confirmation
@@ -19,12 +20,19 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    if !arguments.yes && !out::ask(&question(&arguments.sessions), "use --yes")? {
+    let mut client = context.connect()?;
+    let mut sessions = Vec::new();
+    for named in &arguments.sessions {
+        sessions.push(match named::resolve(&mut client, named) {
+            // The removal of one that is not there is a result of its own.
+            Err(Failure::File(_)) => named.clone(),
+            found => found?,
+        });
+    }
+    if !arguments.yes && !out::ask(&question(&sessions), "use --yes")? {
         return Err(Failure::File("nothing was removed".into()));
     }
-    let mut client = context.connect()?;
-    let removed =
-        BatchResults::call(&arguments.sessions, |id| client.session_remove(RemoveParams { session: id.into() }))?;
+    let removed = BatchResults::call(&sessions, |id| client.session_remove(RemoveParams { session: id.into() }))?;
     removed.print(context.common, describe)
 }
 

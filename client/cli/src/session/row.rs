@@ -4,6 +4,7 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::context::undo::UndoParams;
 use herma_client::protocol::session::chain::{Row, ShowParams};
 
+use super::named;
 use crate::compress::undo;
 
 /// The most chars of the user's first message.
@@ -22,13 +23,14 @@ pub(crate) struct Show {
 }
 
 pub(super) fn show(context: &CliContext<'_>, arguments: &Show) -> Result<(), Failure> {
-    let id = arguments.session.clone();
+    let mut client = context.connect()?;
+    let id = named::resolve(&mut client, &arguments.session)?;
     if arguments.generation.is_some() {
         let params =
             UndoParams { session: id, generation: arguments.generation, dry_run: Some(true), ..UndoParams::default() };
         return undo::run(context, params, undo::Show::Lines);
     }
-    let result = context.connect()?.session_show(ShowParams { session: id })?;
+    let result = client.session_show(ShowParams { session: id })?;
     out::show(context.common, &result, fields)
 }
 

@@ -56,7 +56,7 @@ pub(super) struct Finding {
 /// Returns up to three findings, each of another time and folder if possible.
 pub(super) fn of(context: &CliContext<'_>) -> Result<Vec<Finding>, Failure> {
     let mut client = context.connect()?;
-    let listed = client.session_list(ListParams { limit: Some(SESSIONS), before: None, raw: None })?;
+    let listed = client.session_list(ListParams { limit: Some(SESSIONS), ..ListParams::default() })?;
     let newest = listed.sessions.iter().map(|row| row.last_active).fold(0.0, f64::max);
     let mut findings: Vec<Finding> = Vec::new();
     for row in spread(listed.sessions, newest) {

@@ -1,0 +1,44 @@
+//! The session that a person means: by its id, by the beginning of it, or by its place in the list.
+
+use herma_base::{Failure, out};
+use herma_client::Client;
+use herma_client::protocol::session::chain::{ListParams, Row, ShowParams};
+
+/// The most sessions that an unclear beginning names.
+const SHOWN: u64 = 10;
+
+/// The most rows of the list that a number can name.
+const MOST: u64 = 1000;
+
+/// Returns the id of the session that `named` means. The daemon decides about one that it does not have, because some
+/// methods take any id.
+pub(crate) fn resolve(client: &mut Client, named: &str) -> Result<String, Failure> {
+    if let Some(place) = named.strip_prefix('@').and_then(|place| place.parse::<u64>().ok()) {
+        return at(client, place);
+    }
+    if client.session_show(ShowParams { session: named.to_owned() }).is_ok() {
+        return Ok(named.to_owned());
+    }
+    let (prefix, raw, limit) = (Some(named.to_owned()), Some(true), Some(SHOWN));
+    let mut found = client.session_list(ListParams { prefix, raw, limit, ..ListParams::default() })?.sessions;
+    match found.len() {
+        0 => Err(Failure::File(format!("there is no session {named:?}; `herma session list` shows those there are"))),
+        1 => Ok(found.remove(0).session),
+        _ => Err(Failure::Usage(unclear(named, &found))),
+    }
+}
+
+fn at(client: &mut Client, place: u64) -> Result<String, Failure> {
+    let limit = place.clamp(1, MOST);
+    let listed = client.session_list(ListParams { limit: Some(limit), ..ListParams::default() })?.sessions;
+    let row = place.checked_sub(1).and_then(|before| listed.get(usize::try_from(before).ok()?));
+    row.map(|row| row.session.clone()).ok_or_else(|| {
+        let count = out::count_noun(listed.len(), "session", "sessions");
+        Failure::File(format!("there is no @{place}: `herma session list` has {count}, from @1 on"))
+    })
+}
+
+fn unclear(named: &str, found: &[Row]) -> String {
+    let ids = found.iter().map(|row| format!("  {}", row.session)).collect::<Vec<_>>().join("\n");
+    format!("several sessions begin with {named:?}; give more of the id:\n{ids}")
+}
