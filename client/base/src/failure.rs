@@ -63,7 +63,7 @@ impl Failure {
 
     fn whole_words(&self) -> Option<String> {
         match self {
-            Self::Client(error) => Some(format!("{error}{}", advice(error))),
+            Self::Client(error) => Some(format!("{}{}", in_commands(error.to_string()), advice(error))),
             Self::Gone => Some("the daemon went away".into()),
             Self::File(words) | Self::Usage(words) => Some(words.clone()),
             Self::Refused | Self::No | Self::Closed => None,
@@ -73,9 +73,27 @@ impl Failure {
 
 fn advice(error: &ClientError) -> &'static str {
     match error {
-        ClientError::Unreachable { .. } => "\nstart it with `herma daemon start`, or leave out --no-spawn",
+        ClientError::Unreachable { .. } if std::env::args_os().any(|argument| argument == "--no-spawn") => {
+            "\nstart it with `herma daemon start`, or leave out --no-spawn"
+        }
+        ClientError::Unreachable { .. } => "\nstart it with `herma daemon start`",
         _ => "",
     }
+}
+
+/// The methods that the daemon's messages advise, as a person gives them here.
+const COMMANDS: [(&str, &str); 5] = [
+    ("session.list", "`herma session list`"),
+    ("session.open", "`herma session open`"),
+    ("context.pins", "`herma context pins`"),
+    ("recall.describe", "`herma recall --describe`"),
+    ("profile.create", "`herma profile create`"),
+];
+
+/// Names commands instead of methods.
+fn in_commands(words: String) -> String {
+    let named = |words: String, (method, command): &(&str, &str)| words.replace(method, command);
+    COMMANDS.iter().fold(words, named)
 }
 
 #[cfg(test)]
@@ -86,6 +104,16 @@ mod tests {
     use herma_client::protocol::{self, RpcError};
 
     use super::*;
+
+    #[test]
+    fn advice_names_commands() {
+        let words = in_commands("there is no session \"x\"; session.list has those there are (not_found)".to_owned());
+        assert_eq!(words, "there is no session \"x\"; `herma session list` has those there are (not_found)");
+        assert_eq!(
+            in_commands("open it with session.open first".to_owned()),
+            "open it with `herma session open` first"
+        );
+    }
 
     #[test]
     fn the_code_says_whose_turn_it_is() {

@@ -54,7 +54,7 @@ pub(crate) enum Command {
     /// List, print and restore memory files, which models write with the tool memory_20250818
     #[command(subcommand)]
     Files(files::Command),
-    /// Open, list, lock and remove sessions; show and renew their frozen snapshots
+    /// Read, list, open, lock and remove sessions; show and renew their frozen snapshots
     #[command(subcommand)]
     Session(session::Command),
     /// List and create profiles: named pairs of stores

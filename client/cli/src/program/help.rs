@@ -2,12 +2,65 @@
 //! width of the terminal.
 
 use clap::builder::StyledStr;
+use herma_base::out;
+
+/// The commands by what people need them for. A command is in one group.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Everyday", &["recall", "session", "memory", "setup", "usage", "top", "watch"]),
+    ("Agents", &["hooks", "hermes", "mcp", "proxy", "import", "profile", "shared"]),
+    ("Operation", &["status", "doctor", "log", "backup", "restore", "scrub", "config", "daemon", "service", "upgrade"]),
+    ("Conversations and outputs", &["output", "files", "compress", "constraint", "context", "guard", "trajectory"]),
+    ("Plumbing", &["ping", "hook", "completions", "man", "version", "help"]),
+];
+
+/// The columns of the help if no terminal is known, and the most.
+const WIDTH: usize = 100;
+
+/// The columns of the names.
+const NAMES: usize = 13;
 
 /// Returns a command whose help, and that of all commands in it, has each paragraph in one line.
 pub(super) fn with_whole_paragraphs(mut command: clap::Command) -> clap::Command {
     // Deferred commands have no texts before that.
     command.build();
-    changed(command)
+    let list = grouped(&command, width());
+    let template =
+        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{list}\nOptions:\n{{options}}{{after-help}}");
+    changed(command).help_template(template)
+}
+
+fn width() -> usize {
+    let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    out::width().or(named).unwrap_or(WIDTH).clamp(40, WIDTH)
+}
+
+/// Returns the list of commands, group by group.
+fn grouped(program: &clap::Command, width: usize) -> String {
+    let mut list = String::new();
+    for (group, names) in GROUPS {
+        list.push_str(&format!("\n{group}:\n"));
+        for command in names.iter().filter_map(|name| program.find_subcommand(name)) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let about = wrapped(&about, width.saturating_sub(NAMES + 2));
+            let about = about.join(&format!("\n{:1$}", "", NAMES + 2));
+            list.push_str(&format!("  {:NAMES$}{about}\n", command.get_name()));
+        }
+    }
+    // Braces are placeholders in a template.
+    list.replace(['{', '}'], "")
+}
+
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().filter(|line| line.is_empty() || line.len() + word.len() < width);
+        match line {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) => line.push_str(&format!(" {word}")),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 fn changed(command: clap::Command) -> clap::Command {
@@ -45,6 +98,20 @@ mod tests {
             "One sentence that goes on. Another.\n\nExit codes: 0 done; 1 not.\n\nExamples:\n  herma a\n  herma b";
         assert_eq!(whole_paragraphs(text), expected);
         assert_eq!(whole_paragraphs(expected), expected);
+    }
+
+    #[test]
+    fn each_command_is_in_one_group() {
+        let program = with_whole_paragraphs(<super::super::Arguments as clap::CommandFactory>::command());
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let mut known: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
+        grouped.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(grouped, known);
+        for width in [60, 80, 100] {
+            let list = super::grouped(&program, width);
+            assert!(list.lines().all(|line| line.chars().count() <= width), "{list}");
+        }
     }
 
     #[test]

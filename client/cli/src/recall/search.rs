@@ -33,6 +33,9 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         out::note(context.common, "nothing was found");
     } else {
         describe(&result.hits, Mark::or(Mark::Quotes)).print()?;
+        if out::width().is_some() {
+            out::note(context.common, &format!("read on: herma recall --expand {}", result.hits[0].handle));
+        }
         if result.more {
             let advice = if limit < MOST { "raise --limit, or add a word" } else { "add a word" };
             out::note(context.common, &format!("there are more; {advice}"));
@@ -53,7 +56,16 @@ fn describe(hits: &[Hit], mark: Mark) -> MarkedText {
         let session = hit.session.as_deref().unwrap_or("-");
         let role = hit.role.as_deref().unwrap_or("-");
         let host = hit.host.as_ref().map(|host| format!("  on {host}")).unwrap_or_default();
-        text.push(&format!("{}  {kind}  {session}  {role}  {}{host}\n", hit.handle, out::local_time(hit.time)));
+        match out::width() {
+            // A person knows a session by its beginning, and a time by its age.
+            Some(_) => {
+                let session = named::short(session);
+                text.push(&format!("{}  {}  {role}  {session}{host}\n", hit.handle, out::when(hit.time)));
+            }
+            None => {
+                text.push(&format!("{}  {kind}  {session}  {role}  {}{host}\n", hit.handle, out::local_time(hit.time)));
+            }
+        }
         hit.before.iter().for_each(|message| text.push(&neighbour(message)));
         text.push("    ");
         text.push_found(&one_line(&hit.snippet), hit.start, hit.end);

@@ -6,7 +6,7 @@ use herma_base::out::{self, Align};
 use herma_base::{CliContext, Failure};
 use herma_client::protocol::session::chain::{ListParams, ListResult, Row};
 
-use super::row;
+use super::{named, row};
 use crate::moment;
 
 /// The default number of rows.
@@ -17,9 +17,6 @@ const MOST: u64 = 1000;
 
 /// What stands in the place of an empty table.
 const NONE: &str = "No sessions. They appear when an agent works with herma: herma setup";
-
-/// The chars of an id that people compare.
-const SHORT: usize = 8;
 
 /// The most chars of a name, and of a title, in the table.
 const NAME: usize = 32;
@@ -108,7 +105,7 @@ fn fitted(result: &ListResult, first: Option<usize>, width: usize) -> String {
     let cells = |(at, row): (usize, &Row)| {
         [
             first.map_or_else(String::new, |first| format!("@{}", first + at + 1)),
-            short_id(&row.session),
+            named::short(&row.session),
             out::when(row.last_active),
             out::thousands(row.messages),
             row.cwd.as_deref().map_or("-", |folder| folder.rsplit('/').next().unwrap_or(folder)).to_owned(),
@@ -128,16 +125,6 @@ fn fitted(result: &ListResult, first: Option<usize>, width: usize) -> String {
     }
     let (left, right) = (Align::Left, Align::Right);
     out::sided(heads, [left, left, left, right, left, left], &rows)
-}
-
-/// Returns the beginning of a long id, with its agent: as much of it as people compare.
-fn short_id(id: &str) -> String {
-    let from = id.find(':').map_or(0, |colon| colon + 1);
-    let rest = &id[from..];
-    match rest.char_indices().nth(SHORT) {
-        Some((end, _)) if rest.chars().count() > 2 * SHORT => id[..from + end].to_owned(),
-        _ => id.to_owned(),
-    }
 }
 
 fn title(row: &Row) -> &str {

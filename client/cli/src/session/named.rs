@@ -10,6 +10,9 @@ const SHOWN: u64 = 10;
 /// The most rows of the list that a number can name.
 const MOST: u64 = 1000;
 
+/// The chars of an id that people compare.
+const SHORT: usize = 8;
+
 /// Returns the id of the session that `named` means. The daemon decides about one that it does not have, because some
 /// methods take any id.
 pub(crate) fn resolve(client: &mut Client, named: &str) -> Result<String, Failure> {
@@ -41,4 +44,14 @@ fn at(client: &mut Client, place: u64) -> Result<String, Failure> {
 fn unclear(named: &str, found: &[Row]) -> String {
     let ids = found.iter().map(|row| format!("  {}", row.session)).collect::<Vec<_>>().join("\n");
     format!("several sessions begin with {named:?}; give more of the id:\n{ids}")
+}
+
+/// Returns the beginning of a long id, with its agent: as much of it as people compare.
+pub(crate) fn short(id: &str) -> String {
+    let from = id.find(':').map_or(0, |colon| colon + 1);
+    let rest = &id[from..];
+    match rest.char_indices().nth(SHORT) {
+        Some((end, _)) if rest.chars().count() > 2 * SHORT => id[..from + end].to_owned(),
+        _ => id.to_owned(),
+    }
 }
