@@ -31,6 +31,12 @@ pub struct SearchParams {
     /// hits, and none if `recall.at_prompt` in the configuration is false or the prompt has few words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_of: Option<String>,
+    /// Only sessions of this agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Only sessions whose agent worked in this folder or below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
 }
 
 /// The hosts to search.
@@ -86,6 +92,9 @@ pub struct Hit {
     pub agent: Option<String>,
     /// The file of another program from which the session was imported.
     pub source: Option<String>,
+    /// The folder that the session's agent worked in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
     /// The role of the message.
     pub role: Option<String>,
     /// The time of the text, in Unix seconds.

@@ -11,6 +11,7 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::recall::{Kind, SchemaParams};
 
 use super::moment;
+use super::session::named::Whose;
 
 /// The default number of hits.
 const LIMIT: u64 = 20;
@@ -45,7 +46,7 @@ impl From<SearchKind> for Kind {
 // Searches messages that left a conversation, spilled outputs, and the memory.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. Text in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere, and the messages before and after it are indented. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --everywhere which port did we choose\n  herma recall retry -C 3\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --expand nod_1f2e…_7 --about 'socket timeout'\n  herma recall --describe my-session\n  herma recall --state my-session order\n  herma recall --ask why did the socket close --session my-session"
+    after_help = "Ask as you would ask a colleague: the best passages come first, whatever form their words have. Text in double quotes must occur as it is. A hit is in colour on a terminal, and between » and « elsewhere, and the messages before and after it are indented. The exit code is 1 when nothing is found.\n\nExamples:\n  herma recall socket timeout\n  herma recall when did the customer from Seattle cancel --since 'last month'\n  herma recall '\"connection refused\" port' --kind output --since 7d\n  herma recall --here why did we drop the retry   # what was said in this folder\n  herma recall --everywhere which port did we choose\n  herma recall retry -C 3\n  herma recall --expand msg_1f2e… -B 5 -A 5\n  herma recall --expand out_1f2e…:120\n  herma recall --expand nod_1f2e…_7 --about 'socket timeout'\n  herma recall --describe my-session\n  herma recall --state my-session order\n  herma recall --ask why did the socket close --session my-session"
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["query", "expand", "describe", "state", "schema"]).multiple(true))]
 pub(super) struct Arguments {
@@ -73,6 +74,8 @@ pub(super) struct Arguments {
     /// Search only this session
     #[arg(long, value_name = "ID", conflicts_with_all = ["expand", "describe", "state", "schema"])]
     session: Option<String>,
+    #[command(flatten)]
+    place: Whose,
     /// Also search the messages of all hosts that share
     #[arg(long, conflicts_with_all = ["expand", "describe", "state", "schema", "ask"])]
     everywhere: bool,

@@ -67,6 +67,10 @@ pub struct Search<'a> {
     pub session: Option<&'a str>,
     /// Only of this profile.
     pub profile: Option<&'a str>,
+    /// Only of sessions of this agent.
+    pub agent: Option<&'a str>,
+    /// Only of sessions of this folder, or of one below it.
+    pub folder: Option<&'a str>,
     /// Only these kinds.
     pub kinds: Kinds,
     /// Only from this time on, in Unix seconds.
@@ -91,6 +95,9 @@ pub struct Search<'a> {
     pub remote: Option<&'a RemoteCandidates>,
 }
 
+/// The most sessions of an agent or a folder that a search looks at, the newest ones. The index merges their documents.
+const SESSIONS: i64 = 2_000;
+
 /// The default number of hits in one output.
 const OF_ONE_OUTPUT: usize = 3;
 
@@ -102,6 +109,8 @@ impl<'a> Search<'a> {
             query,
             session: None,
             profile: None,
+            agent: None,
+            folder: None,
             kinds: Kinds::ALL,
             since: None,
             until: None,
@@ -162,6 +171,8 @@ pub struct Hit {
     pub agent: Option<String>,
     /// The file of another program that the session was imported from.
     pub origin: Option<String>,
+    /// The folder that the session's agent worked in.
+    pub folder: Option<String>,
     /// A message's role.
     pub role: Option<String>,
     /// When, in Unix seconds.
@@ -186,7 +197,7 @@ impl Reader {
         }
         // One read transaction from the first statement to the last, whatever the writer does meanwhile.
         let view = self.connection.unchecked_transaction()?;
-        let sessions = search.session.map(|session| self.lineage(session)).transpose()?;
+        let sessions = self.searched_sessions(search)?;
         let pending = Pending::of(&view, search, sessions.as_deref(), &query)?;
         let filter = Filter::of(&view, search, sessions.as_deref())?;
         if filter.is_none() && search.remote.is_none() {
@@ -225,6 +236,26 @@ impl Reader {
         }
         let (hits, more) = best(&view, search, &ranked)?;
         Ok(Found { hits, more, instead: resolved.instead })
+    }
+
+    /// Returns the sessions that a search is limited to; `None` for all.
+    fn searched_sessions(&self, search: &Search<'_>) -> Result<Option<Vec<String>>, ArchiveError> {
+        let lineage = search.session.map(|session| self.lineage(session)).transpose()?;
+        if search.agent.is_none() && search.folder.is_none() {
+            return Ok(lineage);
+        }
+        let mut query = self.connection.prepare_cached(
+            "SELECT id FROM session WHERE (?1 IS NULL OR agent = ?1)
+             AND (?2 IS NULL OR cwd = ?2 OR substr(cwd, 1, length(?2) + 1) = ?2 || '/')
+             ORDER BY coalesce(last_active, ended_at, started_at) DESC LIMIT ?3",
+        )?;
+        let most = if lineage.is_some() { -1 } else { SESSIONS };
+        let rows = query.query_map(rusqlite::params![search.agent, search.folder, most], |row| row.get(0))?;
+        let chosen: Vec<String> = rows.collect::<Result<_, _>>()?;
+        Ok(Some(match lineage {
+            Some(lineage) => lineage.into_iter().filter(|session| chosen.contains(session)).collect(),
+            None => chosen,
+        }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! `herma session list|show|rm`, `herma usage`, `herma recall`, and the tour of the documentation.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -106,6 +107,38 @@ fn a_session_is_read_by_the_beginning_of_its_id_or_its_number() {
         })
         .into();
     assert_eq!(pages, ["codex:77aa-3", "claude-code:5f3b-2", "claude-code:5f2a-1"]);
+}
+
+#[test]
+fn recall_looks_into_the_sessions_of_an_agent_or_a_folder() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let cli = Cli::new(&home);
+    let folder = fs::canonicalize(home.path()).unwrap().join("shop");
+    fs::create_dir(&folder).unwrap();
+    for (id, agent, cwd) in [("one", "claude-code", folder.to_str().unwrap()), ("two", "codex", "/elsewhere")] {
+        drop(cli.run(&["session", "open", id, "--agent", agent]).done());
+        drop(cli.run(&["session", "update", id, "--cwd", cwd]).done());
+        let said = json!([{ "role": "user", "content": "the walrus sleeps" }]).to_string();
+        assert_eq!(cli.run_with(&["session", "append", id, "-"], &said).code, 0);
+    }
+    let here = Cli::new(&home).within(&folder);
+    for (found, expected) in [
+        (cli.run(&["recall", "walrus", "--json"]), vec!["one", "two"]),
+        (cli.run(&["recall", "walrus", "--agent", "codex", "--json"]), vec!["two"]),
+        (cli.run(&["search", "walrus", "--folder", folder.to_str().unwrap(), "--json"]), vec!["one"]),
+        (here.run(&["recall", "walrus", "--here", "--json"]), vec!["one"]),
+        (here.run(&["recall", "walrus", "--here", "--agent", "codex", "--json"]), vec![]),
+    ] {
+        let found = found.json();
+        let mut sessions: Vec<&str> =
+            found["hits"].as_array().unwrap().iter().map(|hit| hit["session"].as_str().unwrap()).collect();
+        sessions.sort_unstable();
+        assert_eq!(sessions, expected, "{found}");
+    }
+    let hit = cli.run(&["recall", "walrus", "--agent", "codex", "--json"]).json()["hits"][0].take();
+    assert_eq!((&hit["cwd"], &hit["agent"]), (&json!("/elsewhere"), &json!("codex")));
+    assert_eq!(cli.run(&["recall", "walrus", "--agent", "nobody"]).code, 1);
 }
 
 #[test]

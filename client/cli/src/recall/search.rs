@@ -22,6 +22,8 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         scope: arguments.everywhere.then_some(Scope::Everywhere),
         around: arguments.around,
         prompt_of: None,
+        agent: arguments.place.agent.clone(),
+        folder: arguments.place.folder()?,
     };
     let result = client.recall_search(params)?;
     if let Some(notice) = result.notice.as_ref().filter(|_| !context.common.json) {
@@ -60,7 +62,9 @@ fn describe(hits: &[Hit], mark: Mark) -> MarkedText {
             // A person knows a session by its beginning, and a time by its age.
             Some(_) => {
                 let session = named::short(session);
-                text.push(&format!("{}  {}  {role}  {session}{host}\n", hit.handle, out::when(hit.time)));
+                let folder = hit.cwd.as_deref().map_or("", |folder| folder.rsplit('/').next().unwrap_or(folder));
+                let of = if folder.is_empty() { String::new() } else { format!("  in {folder}") };
+                text.push(&format!("{}  {}  {role}  {session}{of}{host}\n", hit.handle, out::when(hit.time)));
             }
             None => {
                 text.push(&format!("{}  {kind}  {session}  {role}  {}{host}\n", hit.handle, out::local_time(hit.time)));
@@ -95,6 +99,7 @@ mod tests {
             session: session.map(str::to_owned),
             agent: None,
             source: None,
+            cwd: None,
             role: role.map(str::to_owned),
             time: 0.0,
             snippet: "grüße\nthe heron\there".into(),

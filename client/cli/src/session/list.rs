@@ -1,11 +1,10 @@
 //! `herma session list`.
 
-use std::path::{Path, PathBuf};
-
 use herma_base::out::{self, Align};
 use herma_base::{CliContext, Failure};
 use herma_client::protocol::session::chain::{ListParams, ListResult, Row};
 
+use super::named::Whose;
 use super::{named, row};
 use crate::moment;
 
@@ -29,15 +28,8 @@ const TITLE: usize = 48;
 pub(crate) struct Arguments {
     /// Words that the title, the first message, the folder or the branch must have together, as one text
     words: Vec<String>,
-    /// Only sessions of this agent, for instance claude-code
-    #[arg(long, value_name = "NAME")]
-    agent: Option<String>,
-    /// Only sessions of this folder and of those below it
-    #[arg(long, value_name = "FOLDER")]
-    folder: Option<PathBuf>,
-    /// Only sessions of the current folder and of those below it
-    #[arg(long, conflicts_with = "folder")]
-    here: bool,
+    #[command(flatten)]
+    place: Whose,
     /// Only sessions on this branch
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
@@ -59,18 +51,13 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { agent, branch, since, before, limit, page, .. } = arguments;
-    let folder = match &arguments.folder {
-        Some(folder) => Some(absolute(folder)?),
-        None if arguments.here => Some(absolute(Path::new("."))?),
-        None => None,
-    };
+    let Arguments { branch, since, before, limit, page, .. } = arguments;
     let params = ListParams {
         limit: Some(limit.saturating_mul(*page).min(MOST)),
         before: *before,
         raw: Some(arguments.raw),
-        agent: agent.clone(),
-        folder,
+        agent: arguments.place.agent.clone(),
+        folder: arguments.place.folder()?,
         branch: branch.clone(),
         since: *since,
         text: Some(arguments.words.join(" ")).filter(|text| !text.is_empty()),
@@ -90,13 +77,6 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         out::note(context.common, &words);
     }
     Ok(())
-}
-
-/// Returns a folder by its whole path, as agents name it.
-fn absolute(folder: &Path) -> Result<String, Failure> {
-    let path = std::fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
-    let path = path.map_err(|error| Failure::File(format!("{}: {error}", folder.display())))?;
-    Ok(path.to_string_lossy().into_owned())
 }
 
 /// Returns the rows for a terminal of this width. `first` is the number of the first one, for the names that other

@@ -1,5 +1,7 @@
 //! The session that a person means: by its id, by the beginning of it, or by its place in the list.
 
+use std::path::{Path, PathBuf};
+
 use herma_base::{Failure, out};
 use herma_client::Client;
 use herma_client::protocol::session::chain::{ListParams, Row, ShowParams};
@@ -9,6 +11,34 @@ const SHOWN: u64 = 10;
 
 /// The most rows of the list that a number can name.
 const MOST: u64 = 1000;
+
+// The sessions of an agent, or of a folder.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Whose {
+    /// Only sessions of this agent, for instance claude-code
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Only sessions of this folder and of those below it
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Only sessions of the current folder and of those below it
+    #[arg(long, conflicts_with = "folder")]
+    here: bool,
+}
+
+impl Whose {
+    /// Returns the folder by its whole path, as agents name it.
+    pub(crate) fn folder(&self) -> Result<Option<String>, Failure> {
+        let folder = match (&self.folder, self.here) {
+            (Some(folder), _) => folder.as_path(),
+            (None, true) => Path::new("."),
+            (None, false) => return Ok(None),
+        };
+        let path = std::fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
+        let path = path.map_err(|error| Failure::File(format!("{}: {error}", folder.display())))?;
+        Ok(Some(path.to_string_lossy().into_owned()))
+    }
+}
 
 /// The chars of an id that people compare.
 const SHORT: usize = 8;

@@ -29,7 +29,8 @@ fn kind_of(connection: &Connection, id: i64) -> Result<Option<i64>, ArchiveError
 
 fn message_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveError> {
     let mut query = connection.prepare_cached(
-        "SELECT message.id, session_key.id, session.profile, role, message.time, body, session.agent, session.source
+        "SELECT message.id, session_key.id, session.profile, role, message.time, body, session.agent, session.source,
+            session.cwd
          FROM message JOIN session_key ON session_key.key = message.session
          JOIN session ON session.id = session_key.id WHERE message.id = ?1",
     )?;
@@ -41,6 +42,7 @@ fn message_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveE
             profile: row.get(2)?,
             agent: row.get(6)?,
             origin: row.get(7)?,
+            folder: row.get(8)?,
             role: (!role.is_empty()).then_some(role),
             time: row.get(4)?,
             score: 0.0,
@@ -64,6 +66,7 @@ fn output_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveEr
             profile: row.get(5)?,
             agent: None,
             origin: None,
+            folder: None,
             role: None,
             time: row.get(6)?,
             score: 0.0,
@@ -84,6 +87,7 @@ fn memory_hit(connection: &Connection, id: i64) -> Result<Option<Hit>, ArchiveEr
             profile: row.get(2)?,
             agent: None,
             origin: None,
+            folder: None,
             role: None,
             time: row.get(3)?,
             score: 0.0,

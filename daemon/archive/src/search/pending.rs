@@ -5,7 +5,7 @@
 //! best are cut into words.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
@@ -147,6 +147,7 @@ fn look_through(
            AND NOT EXISTS (SELECT 1 FROM original WHERE original.message = message.id){conditions}
          ORDER BY message.id DESC LIMIT {MOST}"
     );
+    let sessions: Option<HashSet<&str>> = sessions.map(|sessions| sessions.iter().map(String::as_str).collect());
     let mut query = connection.prepare_cached(&query)?;
     let mut rows = query.query(values.as_slice())?;
     let (mut seen, mut bytes) = (Vec::new(), 0_u64);
@@ -154,7 +155,7 @@ fn look_through(
         && let Some(row) = rows.next()?
     {
         let session = row.get_ref(2)?.as_str()?;
-        if sessions.is_some_and(|sessions| !sessions.iter().any(|one| one == session)) {
+        if sessions.as_ref().is_some_and(|sessions| !sessions.contains(session)) {
             continue;
         }
         let body = row.get_ref(1)?.as_str()?;

@@ -173,6 +173,7 @@ pub(super) fn hit(at: usize) -> Hit {
         profile: String::new(),
         agent: None,
         origin: None,
+        folder: None,
         role: None,
         time: 0.0,
         score: 0.0,

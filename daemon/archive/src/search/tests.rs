@@ -357,3 +357,32 @@ fn what_no_search_finds_is_not_next_to_a_hit_either() {
     let near = |side: &[Nearby]| side.iter().map(|message| message.id).collect::<Vec<_>>();
     assert_eq!((hits.len(), near(&hits[0].around.before), near(&hits[0].around.after)), (1, vec![], vec![3, 5]));
 }
+
+#[test]
+fn only_sessions_of_an_agent_or_a_folder_are_searched() {
+    let (_folder, mut archive) = archive();
+    for (id, agent, cwd) in
+        [("a", "claude-code", "/work/shop"), ("b", "codex", "/work/shop/api"), ("c", "codex", "/work/shopping")]
+    {
+        let row = SessionRow { agent: Some(agent.into()), cwd: Some(cwd.into()), ..session(id) };
+        archive.create_session(&row).unwrap();
+        told(&mut archive, id, &["cobalt said"], 1.0);
+    }
+    // The newest one is not indexed yet.
+    archive.append("b", 0, 1, &[said("user", "cobalt said again").as_str()], 2.0).unwrap();
+    for (search, expect) in [
+        (Search { agent: Some("codex"), ..all("cobalt") }, ["b", "b", "c"].as_slice()),
+        (Search { folder: Some("/work/shop"), ..all("cobalt") }, &["a", "b", "b"]),
+        (Search { folder: Some("/work/shop"), agent: Some("codex"), ..all("cobalt") }, &["b", "b"]),
+        (Search { folder: Some(""), ..all("cobalt") }, &["a", "b", "b", "c"]),
+        (Search { agent: Some("nobody"), ..all("cobalt") }, &[]),
+        (Search { agent: Some("codex"), session: Some("a"), ..all("cobalt") }, &[]),
+        (Search { agent: Some("codex"), session: Some("c"), ..all("cobalt") }, &["c"]),
+    ] {
+        let found = archive.reader().search(&search).unwrap().hits;
+        let mut sessions: Vec<String> = found.iter().filter_map(|hit| hit.session.clone()).collect();
+        sessions.sort();
+        assert_eq!(sessions, expect, "{search:?}");
+        assert!(found.iter().all(|hit| hit.folder.is_some()));
+    }
+}

@@ -31,6 +31,10 @@ pub(crate) struct RecallQuery {
     pub session: Option<String>,
     /// Limits the search to this profile.
     pub profile: Option<String>,
+    /// Limits the search to sessions of this agent.
+    pub agent: Option<String>,
+    /// Limits the search to sessions of this folder, or of one below it.
+    pub folder: Option<String>,
     /// Limits the search to these kinds.
     pub kinds: Kinds,
     /// Excludes hits before this time, in Unix seconds.
@@ -61,6 +65,8 @@ impl ArchiveHandle {
                 query: &query.words,
                 session: query.session.as_deref(),
                 profile: query.profile.as_deref(),
+                agent: query.agent.as_deref(),
+                folder: query.folder.as_deref(),
                 kinds: query.kinds,
                 since: query.since,
                 until: query.until,

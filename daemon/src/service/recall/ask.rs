@@ -132,6 +132,8 @@ impl RecallService {
             words: words.to_owned(),
             session: Some(session),
             profile: caller.profile.clone(),
+            agent: None,
+            folder: None,
             kinds: Kinds { messages: true, outputs: leaves.is_none(), memory: false },
             since: None,
             until: None,

@@ -15,6 +15,8 @@ pub(super) fn search() -> (Request, Reply) {
         scope: Some(recall::Scope::Everywhere),
         around: Some(1),
         prompt_of: None,
+        agent: Some("claude-code".into()),
+        folder: Some("/work/shop".into()),
     };
     let hit = recall::Hit {
         handle: "msg_0123abcd-300@cellar".into(),
@@ -22,6 +24,7 @@ pub(super) fn search() -> (Request, Reply) {
         session: Some("s-1".into()),
         agent: Some("claude-code".into()),
         source: Some("/home/me/.claude/projects/herma/1.jsonl".into()),
+        cwd: Some("/work/shop".into()),
         role: Some("user".into()),
         time: 1_789_999_999.75,
         snippet: "…the blue socket in Zürich…".into(),

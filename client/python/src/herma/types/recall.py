@@ -173,6 +173,8 @@ class RecallHit(TypedDict):
     """The agent of the session; null if unknown."""
     source: str | None
     """The file of another program from which the session was imported."""
+    cwd: NotRequired[str]
+    """The folder that the session's agent worked in."""
     role: str | None
     """The role of the message."""
     time: float

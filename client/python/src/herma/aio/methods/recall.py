@@ -36,6 +36,8 @@ class Recall:
         scope: t.RecallScope | None = None,
         around: int | None = None,
         prompt_of: str | None = None,
+        agent: str | None = None,
+        folder: str | None = None,
         **options: Unpack[t.Options],
     ) -> t.RecallSearch:
         """Searches messages, outputs and memory, best match first.
@@ -52,6 +54,8 @@ class Recall:
             "scope": scope,
             "around": around,
             "prompt_of": prompt_of,
+            "agent": agent,
+            "folder": folder,
         }
         result: t.RecallSearch = await self._call("recall.search", params, options)
         return result
