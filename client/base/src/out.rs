@@ -253,14 +253,23 @@ fn in_utf8(bytes: Vec<u8>) -> Result<String, String> {
     })
 }
 
+/// Returns an error if there is no terminal to ask in, before anything is prepared for a question.
+///
+/// # Errors
+/// There is no terminal. `instead` says which options make the question unnecessary.
+pub fn can_ask(instead: &str) -> Result<(), Failure> {
+    if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!("no terminal to ask for confirmation; {instead}")))
+}
+
 /// Asks the user a question in the terminal and returns whether the answer is yes.
 ///
 /// # Errors
 /// There is no terminal. `instead` says which options make the question unnecessary.
 pub fn ask(question: &str, instead: &str) -> Result<bool, Failure> {
-    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-        return Err(Failure::Usage(format!("no terminal to ask for confirmation; {instead}")));
-    }
+    can_ask(instead)?;
     Ok(confirm(question, &mut std::io::stdin().lock(), &mut std::io::stderr()))
 }
 

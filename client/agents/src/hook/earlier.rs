@@ -93,6 +93,7 @@ mod tests {
             session: Some("claude-code:1".into()),
             agent: None,
             source: None,
+            cwd: None,
             role: Some("user".into()),
             time: 1_790_000_000.0,
             snippet: snippet.into(),

@@ -54,11 +54,18 @@ pub(crate) fn resolve(client: &mut Client, named: &str) -> Result<String, Failur
     }
     let (prefix, raw, limit) = (Some(named.to_owned()), Some(true), Some(SHOWN));
     let mut found = client.session_list(ListParams { prefix, raw, limit, ..ListParams::default() })?.sessions;
+    // A daemon of an older version does not choose.
+    found.retain(|row| begins(&row.session, named));
     match found.len() {
         0 => Err(Failure::File(format!("there is no session {named:?}; `herma session list` shows those there are"))),
         1 => Ok(found.remove(0).session),
         _ => Err(Failure::Usage(unclear(named, &found))),
     }
+}
+
+/// Returns whether an id begins so, or the part of it behind the agent's name.
+fn begins(id: &str, beginning: &str) -> bool {
+    id.starts_with(beginning) || id.split_once(':').is_some_and(|(_, rest)| rest.starts_with(beginning))
 }
 
 fn at(client: &mut Client, place: u64) -> Result<String, Failure> {

@@ -20,6 +20,9 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    if !arguments.yes {
+        out::can_ask("use --yes")?;
+    }
     let mut client = context.connect()?;
     let mut sessions = Vec::new();
     for named in &arguments.sessions {

@@ -15,7 +15,7 @@ fn sessions_are_listed_page_by_page_and_shown() {
     let (code, out, error) = parts(&fake.herma(&["session", "list"]));
     assert!(code == 0 && out.lines().count() == 3 && out.contains("Herma") && error.is_empty(), "{out} {error}");
     let (_, _, error) = parts(&fake.herma(&["session", "list", "--limit", "2", "--raw"]));
-    assert_eq!(error, "herma: there may be older ones: herma session list --before 1790000000.25 --raw\n");
+    assert_eq!(error, "herma: there may be more: add --page 2\n");
     fake.herma(&["session", "list", "--before", "1790000000.25"]);
     let Some(Request::SessionList(params)) = fake.state().last.take() else { panic!("nothing was asked") };
     assert_eq!((params.before, params.limit, params.raw), (Some(1_790_000_000.25), Some(50), Some(false)));

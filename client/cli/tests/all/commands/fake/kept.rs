@@ -253,6 +253,7 @@ fn recalled(query: &str) -> recall::SearchResult {
         session: Some("s".into()),
         agent: None,
         source: None,
+        cwd: None,
         role: Some("user".into()),
         time: 0.0,
         snippet: "the heron nests".into(),
