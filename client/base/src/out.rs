@@ -7,7 +7,7 @@ mod table;
 
 use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use herma_client::ClientError;
@@ -149,6 +149,15 @@ pub fn cut(text: &str, chars: usize) -> String {
     }
     let kept: String = line.chars().take(chars.saturating_sub(1)).collect();
     format!("{kept}…")
+}
+
+/// Returns a path with `~` for the user's folder.
+pub fn short(path: &Path) -> String {
+    let user = std::env::var_os("HOME").map(PathBuf::from).filter(|user| user.components().count() > 1);
+    match user.as_deref().and_then(|user| path.strip_prefix(user).ok()) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
 }
 
 /// Returns Unix seconds as the local date and time, or the number itself if it is outside the calendar.

@@ -8,6 +8,7 @@ use herma_client::protocol::session::chain::{ListParams, Row};
 use serde::Serialize;
 
 use crate::capture::{self, Capture};
+use crate::session::named::folder_name;
 
 /// The newest sessions that are shown.
 const SESSIONS: u64 = 3;
@@ -40,7 +41,7 @@ pub(super) fn run(context: &CliContext<'_>, version: &'static str) -> Result<(),
     if let Ok(client) = context.connect_only() {
         ask(client, &mut overview)?;
     }
-    out::show(context.common, &overview, |overview| text(overview, &short_home(&overview.home)))
+    out::show(context.common, &overview, |overview| text(overview, &out::short(&context.place.home)))
 }
 
 fn ask(mut client: Client, overview: &mut Overview) -> Result<(), Failure> {
@@ -50,15 +51,6 @@ fn ask(mut client: Client, overview: &mut Overview) -> Result<(), Failure> {
     overview.sessions = listed.map(|listed| listed.sessions).unwrap_or_default();
     overview.waiting = client.memory_pending(PendingParams::default()).map_or(0, |waiting| waiting.pending.len());
     Ok(())
-}
-
-/// Returns a path with `~` for the user's folder.
-fn short_home(home: &str) -> String {
-    let user = std::env::var("HOME").unwrap_or_default();
-    match home.strip_prefix(&user).filter(|rest| !user.is_empty() && rest.starts_with('/')) {
-        Some(rest) => format!("~{rest}"),
-        None => home.to_owned(),
-    }
 }
 
 fn text(overview: &Overview, home: &str) -> String {
@@ -79,7 +71,7 @@ fn text(overview: &Overview, home: &str) -> String {
     let mut text = out::columns(&rows);
     for (at, row) in sessions.iter().enumerate() {
         let title = row.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&row.preview);
-        let folder = row.cwd.as_deref().map_or("-", |folder| folder.rsplit('/').next().unwrap_or(folder));
+        let folder = folder_name(row.cwd.as_deref()).unwrap_or("-");
         let (folder, title) = (out::cut(folder, FOLDER), out::cut(title, TITLE));
         text.push_str(&format!("  @{}  {:12}  {folder:FOLDER$}  {title}\n", at + 1, out::when(row.last_active)));
     }

@@ -110,6 +110,24 @@ fn a_full_disk_at_any_step_is_told_and_nothing_is_half_written() {
 }
 
 #[test]
+fn of_two_setups_at_once_one_waits_for_nobody_and_changes_nothing() {
+    let user = User::new();
+    user.has_claude_code("2.1.332");
+    let _daemon = Daemon::start(&user.home);
+    fs::create_dir_all(user.home.path().join("herma")).unwrap();
+    let lock = fs::File::create(user.home.path().join("herma/setup.lock")).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let before = user.files();
+    let (code, words) = match user.run(&INSTALL) {
+        CommandOutput { code, err, .. } => (code, err),
+    };
+    assert!(code == 1 && words.contains("another setup is running"), "{words}");
+    user.assert_same(&before, "another setup was running");
+    drop(lock);
+    drop(user.run(&INSTALL).done());
+}
+
+#[test]
 fn ctrl_c_says_what_was_done() {
     let user = User::new();
     user.has_claude_code("2.1.332");

@@ -62,8 +62,8 @@ fn describe(hits: &[Hit], mark: Mark) -> MarkedText {
             // A person knows a session by its beginning, and a time by its age.
             Some(_) => {
                 let session = named::short(session);
-                let folder = hit.cwd.as_deref().map_or("", |folder| folder.rsplit('/').next().unwrap_or(folder));
-                let of = if folder.is_empty() { String::new() } else { format!("  in {folder}") };
+                let of =
+                    named::folder_name(hit.cwd.as_deref()).map(|folder| format!("  in {folder}")).unwrap_or_default();
                 text.push(&format!("{}  {}  {role}  {session}{of}{host}\n", hit.handle, out::when(hit.time)));
             }
             None => {

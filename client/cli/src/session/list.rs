@@ -88,7 +88,7 @@ fn fitted(result: &ListResult, first: Option<usize>, width: usize) -> String {
             named::short(&row.session),
             out::when(row.last_active),
             out::thousands(row.messages),
-            row.cwd.as_deref().map_or("-", |folder| folder.rsplit('/').next().unwrap_or(folder)).to_owned(),
+            named::folder_name(row.cwd.as_deref()).unwrap_or("-").to_owned(),
             title(row).to_owned(),
         ]
     };

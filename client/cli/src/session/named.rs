@@ -92,3 +92,8 @@ pub(crate) fn short(id: &str) -> String {
         _ => id.to_owned(),
     }
 }
+
+/// Returns the last name of a folder's path, which people know a project by.
+pub(crate) fn folder_name(path: Option<&str>) -> Option<&str> {
+    path.and_then(|path| path.trim_end_matches('/').rsplit('/').next()).filter(|name| !name.is_empty())
+}

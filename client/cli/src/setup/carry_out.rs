@@ -4,13 +4,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use herma_agents::lasting;
+use herma_base::out::{self, short};
 use herma_base::settings_file::SettingsFile;
-use herma_base::{CliContext, Failure, out};
+use herma_base::{CliContext, Failure};
 use serde_json::{Value, json};
 
 use super::finds::{self, Finding};
 use super::hermes::Hermes;
-use super::plan::{AgentPlan, HermesPlan, Plan, short, wrapped};
+use super::plan::{AgentPlan, HermesPlan, Plan, wrapped};
 use super::record::SetupRecord;
 use super::{Arguments, HERMES};
 use crate::{import, memory};

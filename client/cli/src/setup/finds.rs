@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use herma_base::{CliContext, Failure, out};
+use herma_base::out::{self, short};
+use herma_base::{CliContext, Failure};
 use herma_client::Client;
 use herma_client::protocol::recall::{Hit, Kind, SearchParams};
 use herma_client::protocol::session::chain::{ListParams, Row};
 use serde::Serialize;
 
-use super::plan::{day, short, wrapped};
+use super::plan::{day, wrapped};
 
 /// The number of findings.
 const FINDINGS: usize = 3;

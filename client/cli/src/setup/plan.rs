@@ -1,10 +1,11 @@
 //! What a setup would do, for people and for programs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use herma_agents::installation::{Installation, InstalledAgent, PlannedFile};
 use herma_agents::known::AGENTS;
-use herma_base::{CliContext, Failure, out};
+use herma_base::out::{self, short};
+use herma_base::{CliContext, Failure};
 use serde_json::{Value, json};
 
 use super::hermes::Hermes;
@@ -247,13 +248,4 @@ pub(super) fn wrapped(text: &str, indent: usize) -> String {
     }
     lines.push(line);
     lines.join(&format!("\n{:indent$}", ""))
-}
-
-/// Returns a path with `~` for the user's folder.
-pub(super) fn short(path: &Path) -> String {
-    let user = std::env::var_os("HOME").map(PathBuf::from).filter(|user| user.components().count() > 1);
-    match user.as_deref().and_then(|user| path.strip_prefix(user).ok()) {
-        Some(rest) => format!("~/{}", rest.display()),
-        None => path.display().to_string(),
-    }
 }

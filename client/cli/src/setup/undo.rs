@@ -6,11 +6,12 @@ use herma_agents::agent::Agent;
 use herma_agents::installation::{ChangedFile, Installation, PlannedFile};
 use herma_agents::known::AGENTS;
 use herma_agents::programs::installed;
-use herma_base::{CliContext, Failure, interrupt, out, own_file};
+use herma_base::out::{self, short};
+use herma_base::{CliContext, Failure, interrupt, own_file};
 use serde_json::json;
 
 use super::hermes::Hermes;
-use super::plan::{rows, short};
+use super::plan::rows;
 use super::record::SetupRecord;
 use super::{Arguments, HERMES, lock};
 use crate::daemon;
