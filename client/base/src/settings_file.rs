@@ -61,7 +61,7 @@ impl SettingsFile {
         };
         let backup = user_file::back_up(self.text.as_bytes(), found, backups(&self.path))?;
         let written = self.put(found, text);
-        if written.is_err() {
+        if written.is_err() && self.read_again().is_ok_and(|now| now == self.text.as_bytes()) {
             // The file is as it was, so its copy is of no use.
             drop(file::remove(&backup));
         }

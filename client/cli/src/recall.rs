@@ -109,6 +109,11 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let Arguments { expand, describe, state, ask, schema, .. } = arguments;
+    let is_no_search = expand.is_some() || describe.is_some() || state.is_some() || *ask || *schema;
+    if arguments.place.is_some() && is_no_search {
+        return Err(Failure::Usage("--agent, --folder and --here are for a search; leave them out".into()));
+    }
     if let Some(handle) = &arguments.expand {
         return expand::run(context, arguments, handle);
     }

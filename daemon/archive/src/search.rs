@@ -247,10 +247,15 @@ impl Reader {
         let mut query = self.connection.prepare_cached(
             "SELECT id FROM session WHERE (?1 IS NULL OR agent = ?1)
              AND (?2 IS NULL OR cwd = ?2 OR substr(cwd, 1, length(?2) + 1) = ?2 || '/')
+             AND (?4 IS NULL OR profile = ?4) AND (?5 IS NULL OR started_at < ?5)
+             AND (?6 IS NULL OR coalesce(last_active, ended_at, started_at) >= ?6)
              ORDER BY coalesce(last_active, ended_at, started_at) DESC LIMIT ?3",
         )?;
         let most = if lineage.is_some() { -1 } else { SESSIONS };
-        let rows = query.query_map(rusqlite::params![search.agent, search.folder, most], |row| row.get(0))?;
+        let Search { agent, folder, profile, since, .. } = *search;
+        // An import gives a session the time of its first message as its beginning.
+        let values = rusqlite::params![agent, folder, most, profile, search.until, since];
+        let rows = query.query_map(values, |row| row.get(0))?;
         let chosen: Vec<String> = rows.collect::<Result<_, _>>()?;
         Ok(Some(match lineage {
             Some(lineage) => lineage.into_iter().filter(|session| chosen.contains(session)).collect(),

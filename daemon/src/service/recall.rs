@@ -142,8 +142,12 @@ impl RecallService {
         query.vector = vector;
         query.period = period::named_in(&query.words, &Zoned::now()).map(|period| (period.start, period.end));
         let mut notices: Vec<String> = notice.into_iter().collect();
+        let is_of_some = query.agent.is_some() || query.folder.is_some();
+        if is_everywhere && is_of_some {
+            notices.push("only this host knows the agents and the folders of sessions, so no other was asked".into());
+        }
         // Other searches run meanwhile, because a database may be slow.
-        let RemoteMatches { remote, keys } = if is_everywhere && query.kinds.messages {
+        let RemoteMatches { remote, keys } = if is_everywhere && !is_of_some && query.kinds.messages {
             self.remote(&query, &mut notices).await
         } else {
             RemoteMatches::default()

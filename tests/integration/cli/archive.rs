@@ -83,6 +83,11 @@ fn a_session_is_read_by_the_beginning_of_its_id_or_its_number() {
     }
     let users = cli.run(&["session", "read", "@3", "--role", "user", "--json"]).json();
     assert_eq!((&users["total"], &users["messages"][0]["text"]), (&json!(1), &json!("say one")));
+    assert_eq!(cli.run(&["session", "read", "@2", "--last", "0"]).code, 2);
+    let empty = cli.run(&["session", "show", ""]);
+    assert!(empty.code == 2 && empty.err.contains("name is empty"), "{empty:?}");
+    let gone = cli.run(&["session", "rm", "codex:77", "--yes"]);
+    assert!(gone.code == 1 && gone.err.contains("there is no session"), "a script must name the whole id: {gone:?}");
     let last = cli.run(&["session", "read", "@2", "--last", "1"]).done();
     assert!(last.contains("two it is") && last.contains("messages 4 to 4 of 4") && !last.contains("say two"), "{last}");
     let whole = cli.run(&["session", "read", "@2", "--whole"]).done();
@@ -139,6 +144,9 @@ fn recall_looks_into_the_sessions_of_an_agent_or_a_folder() {
     let hit = cli.run(&["recall", "walrus", "--agent", "codex", "--json"]).json()["hits"][0].take();
     assert_eq!((&hit["cwd"], &hit["agent"]), (&json!("/elsewhere"), &json!("codex")));
     assert_eq!(cli.run(&["recall", "walrus", "--agent", "nobody"]).code, 1);
+    let everywhere = cli.run(&["recall", "walrus", "--agent", "codex", "--everywhere", "--json"]).json();
+    assert!(everywhere["notice"].as_str().unwrap().contains("no other was asked"), "{everywhere}");
+    assert_eq!(cli.run(&["recall", "--describe", "one", "--agent", "codex"]).code, 2);
 }
 
 #[test]

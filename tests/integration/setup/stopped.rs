@@ -118,9 +118,7 @@ fn of_two_setups_at_once_one_waits_for_nobody_and_changes_nothing() {
     let lock = fs::File::create(user.home.path().join("herma/setup.lock")).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let before = user.files();
-    let (code, words) = match user.run(&INSTALL) {
-        CommandOutput { code, err, .. } => (code, err),
-    };
+    let CommandOutput { code, err: words, .. } = user.run(&INSTALL);
     assert!(code == 1 && words.contains("another setup is running"), "{words}");
     user.assert_same(&before, "another setup was running");
     drop(lock);

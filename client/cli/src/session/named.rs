@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use herma_base::{Failure, out};
-use herma_client::Client;
+use herma_client::protocol::ErrorKind;
 use herma_client::protocol::session::chain::{ListParams, Row, ShowParams};
+use herma_client::{Client, ClientError};
 
 /// The most sessions that an unclear beginning names.
 const SHOWN: u64 = 10;
@@ -27,6 +28,11 @@ pub(crate) struct Whose {
 }
 
 impl Whose {
+    /// Returns whether an agent or a folder is named.
+    pub(crate) const fn is_some(&self) -> bool {
+        self.agent.is_some() || self.folder.is_some() || self.here
+    }
+
     /// Returns the folder by its whole path, as agents name it.
     pub(crate) fn folder(&self) -> Result<Option<String>, Failure> {
         let folder = match (&self.folder, self.here) {
@@ -49,8 +55,13 @@ pub(crate) fn resolve(client: &mut Client, named: &str) -> Result<String, Failur
     if let Some(place) = named.strip_prefix('@').and_then(|place| place.parse::<u64>().ok()) {
         return at(client, place);
     }
-    if client.session_show(ShowParams { session: named.to_owned() }).is_ok() {
-        return Ok(named.to_owned());
+    if named.is_empty() {
+        return Err(Failure::Usage("the session's name is empty".into()));
+    }
+    match client.session_show(ShowParams { session: named.to_owned() }) {
+        Ok(_) => return Ok(named.to_owned()),
+        Err(ClientError::Rpc(error)) if error.kind == ErrorKind::NotFound => {}
+        Err(error) => return Err(error.into()),
     }
     let (prefix, raw, limit) = (Some(named.to_owned()), Some(true), Some(SHOWN));
     let mut found = client.session_list(ListParams { prefix, raw, limit, ..ListParams::default() })?.sessions;

@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// The session: its id, the beginning of it, or @1 for the newest
     session: String,
     /// Only the last N messages
-    #[arg(long, value_name = "N", conflicts_with = "from")]
+    #[arg(long, value_name = "N", conflicts_with = "from", value_parser = clap::value_parser!(u32).range(1..))]
     last: Option<u32>,
     /// Begin with this message, from 0
     #[arg(long, value_name = "N")]

@@ -11,7 +11,7 @@ use crate::several::BatchResults;
     after_help = "What is removed is gone for good, also from recall. On a terminal it asks first; where nobody can be asked --yes is needed (exit code 2 without it). One that can't be removed does not stop the others; the exit code is 1 then.\n\nExamples:\n  herma session rm old-session\n  herma session rm one two three --yes"
 )]
 pub(crate) struct Arguments {
-    /// The sessions: ids, beginnings of ids, or @1 for the newest
+    /// The sessions: their ids, or @1 for the newest; without --yes also beginnings of ids
     #[arg(required = true, value_name = "SESSION")]
     sessions: Vec<String>,
     /// Don't ask for confirmation
@@ -26,10 +26,12 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     let mut client = context.connect()?;
     let mut sessions = Vec::new();
     for named in &arguments.sessions {
-        sessions.push(match named::resolve(&mut client, named) {
+        // Without a question only a whole id counts: a script that removes a session twice must not meet another one.
+        let is_meant = !arguments.yes || named.starts_with('@');
+        sessions.push(match is_meant.then(|| named::resolve(&mut client, named)) {
             // The removal of one that is not there is a result of its own.
-            Err(Failure::File(_)) => named.clone(),
-            found => found?,
+            None | Some(Err(Failure::File(_))) => named.clone(),
+            Some(found) => found?,
         });
     }
     if !arguments.yes && !out::ask(&question(&sessions), "use --yes")? {

@@ -7,6 +7,7 @@ use herma_agents::installation::{ChangedFile, Installation, PlannedFile};
 use herma_agents::known::AGENTS;
 use herma_agents::programs::installed;
 use herma_base::out::{self, short};
+use herma_base::settings_file::{SettingsFile, remove_drafts};
 use herma_base::{CliContext, Failure, interrupt, own_file};
 use serde_json::json;
 
@@ -39,7 +40,9 @@ impl Undo {
                 Err(failure) => return Err(failure),
             }
         }
-        let hermes = Hermes::find(context).filter(|hermes| arguments.has(HERMES) && hermes.plugin().exists());
+        // An uninstallation that was stopped may have removed the plugin, and not what the configuration says.
+        let is_left = |hermes: &Hermes| hermes.plugin().exists() || record.agents.contains(HERMES);
+        let hermes = Hermes::find(context).filter(|hermes| arguments.has(HERMES) && is_left(hermes));
         Ok(Self { record, removals, hermes, problems })
     }
 
@@ -105,8 +108,14 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     }
     let mut hermes = None;
     if let Some(found) = &undo.hermes {
+        let config = SettingsFile::read(&found.config());
+        if let Some((path, text)) = config.ok().and_then(|file| Some((file.planned_copy()?, file.text))) {
+            record.plan_temporary(home, &path, &text)?;
+        }
+        found.config().parent().into_iter().for_each(remove_drafts);
         match found.uninstall() {
             Ok(done) => {
+                record.agents.remove(HERMES);
                 changed.push(ChangedFile { path: found.config(), backup: Hermes::backup(&done) });
                 hermes = Some(done);
             }
