@@ -19,6 +19,11 @@ use crate::settings::wanted::HermaEntries;
 /// The newest sessions, among which those of tests are.
 const SESSIONS: u64 = 1_000;
 
+/// How often the event is sent, and the pause before it is sent again: a hook gives up early, and right after an import
+/// the daemon has much to index.
+const ATTEMPTS: u32 = 5;
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// The message of the test event.
 const MESSAGE: &str = "A test event of herma setup.";
 
@@ -51,11 +56,18 @@ impl InstalledAgent {
     ) -> Result<Duration, Failure> {
         own_file::put(transcript, self.agent.test_transcript(id, MESSAGE).as_bytes())
             .map_err(|error| Failure::File(format!("{}: {error}", transcript.display())))?;
-        let began = Instant::now();
-        self.send(context, id, transcript)?;
-        let shown = client.session_show(ShowParams { session: format!("{}:{id}", self.agent.name()) })?;
-        let arrived = (shown.messages > 0).then(|| began.elapsed());
-        arrived.ok_or_else(|| Failure::File(format!("a test event of {} did not arrive", self.agent.title())))
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 {
+                std::thread::sleep(PAUSE);
+            }
+            let began = Instant::now();
+            self.send(context, id, transcript)?;
+            let session = format!("{}:{id}", self.agent.name());
+            if client.session_show(ShowParams { session }).is_ok_and(|shown| shown.messages > 0) {
+                return Ok(began.elapsed());
+            }
+        }
+        Err(Failure::File(format!("a test event of {} did not arrive", self.agent.title())))
     }
 
     /// Removes the sessions and notes of all tests. What can't be removed now is removed by the next one.
