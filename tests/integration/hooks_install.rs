@@ -364,7 +364,7 @@ fn the_nearest_settings_decide_which_profile_has_a_session() {
 }
 
 #[test]
-fn who_wants_another_profile_for_a_project_in_codex_is_told_that_the_own_hooks_run_too() {
+fn codex_hooks_of_a_project_with_another_profile_come_with_a_note_that_the_users_hooks_run_too() {
     let home = Home::new();
     let user = home.path().join("user");
     let project = user.join("shop");
@@ -374,6 +374,6 @@ fn who_wants_another_profile_for_a_project_in_codex_is_told_that_the_own_hooks_r
     let alone = cli.run(&install).done();
     assert!(!alone.contains("CODEX_HOME"), "{alone}");
     drop(cli.run(&["hooks", "install", "codex", "--yes"]).done());
-    let beside = cli.run(&install).done();
-    assert!(beside.contains("run in this project, too") && beside.contains("CODEX_HOME=~/.codex-work"), "{beside}");
+    let next_to_user = cli.run(&install).done();
+    assert!(next_to_user.contains("run in this project, too") && next_to_user.contains("CODEX_HOME=~/.codex-work"), "{next_to_user}");
 }

@@ -49,7 +49,8 @@ pub struct ChangedFile {
     pub backup: Option<PathBuf>,
 }
 
-/// Is told the path and the content of each copy before it is made, so that a stopped installation can be undone.
+/// Receives the path and the content of each copy before the copy is made: it records them, and a stopped installation
+/// can be undone.
 pub type BeforeCopy<'a> = dyn FnMut(&Path, &str) -> Result<(), Failure> + 'a;
 
 /// The edits that install or uninstall herma for one agent.

@@ -1,4 +1,4 @@
-//! `herma` alone: how things stand, on one screen, and what to try. It starts nothing and changes nothing.
+//! `herma` alone: the current state, on one screen, and what to try. It starts nothing and changes nothing.
 
 use herma_base::{CliContext, Failure, out};
 use herma_client::Client;
@@ -17,7 +17,7 @@ const SESSIONS: u64 = 3;
 const TITLE: usize = 43;
 const FOLDER: usize = 14;
 
-/// How things stand.
+/// The current state.
 #[derive(Debug, Default, Serialize)]
 struct Overview {
     version: &'static str,
@@ -80,7 +80,7 @@ fn text(overview: &Overview, home: &str) -> String {
     text
 }
 
-/// Returns commands that fit how things stand.
+/// Returns commands that fit the current state.
 fn tips(overview: &Overview) -> Vec<(&'static str, String)> {
     let mut tips = Vec::new();
     if overview.agents.iter().all(|agent| !agent.has_hooks) {

@@ -44,7 +44,7 @@ pub struct List {
     pub since: Option<f64>,
     /// Only those with this text in their title, preview, folder or branch, in upper or lower case.
     pub text: Option<String>,
-    /// Only those whose id begins with this, or the part of it behind the agent's name.
+    /// Only those whose id begins with this, or the part of it after the agent's name.
     pub prefix: Option<String>,
     /// The maximum number of sessions.
     pub limit: usize,

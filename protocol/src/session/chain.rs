@@ -87,7 +87,7 @@ pub struct ListParams {
     /// Only sessions with this text in their title, preview, folder or branch, in upper or lower case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Only sessions whose id begins with this, or the part of it behind the agent's name.
+    /// Only sessions whose id begins with this, or the part of it after the agent's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
 }

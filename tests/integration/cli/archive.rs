@@ -150,7 +150,7 @@ fn recall_looks_into_the_sessions_of_an_agent_or_a_folder() {
 }
 
 #[test]
-fn the_program_alone_says_how_things_stand() {
+fn the_program_alone_shows_the_current_state() {
     let home = Home::new();
     let cli = Cli::new(&home)
         .with("HOME", home.path().to_str().unwrap())

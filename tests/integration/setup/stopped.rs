@@ -77,7 +77,7 @@ fn a_setup_that_is_killed_at_any_step_can_be_undone_or_go_on() {
 }
 
 #[test]
-fn a_full_disk_at_any_step_is_told_and_nothing_is_half_written() {
+fn a_full_disk_at_any_step_is_reported_and_nothing_is_half_written() {
     if !Need::Strace.is_met() {
         return;
     }
@@ -86,7 +86,7 @@ fn a_full_disk_at_any_step_is_told_and_nothing_is_half_written() {
     let before = user.files();
     let _daemon = Daemon::start(&user.home);
     for arguments in [&INSTALL, &UNDO] {
-        let mut told = 0;
+        let mut reported = 0;
         for number in 1..STEPS {
             if arguments == &UNDO {
                 drop(user.run(&INSTALL).done());
@@ -99,13 +99,13 @@ fn a_full_disk_at_any_step_is_told_and_nothing_is_half_written() {
                 before.keys().find(|path| now.get(*path).is_none_or(|file| file.as_ref().is_some_and(Vec::is_empty)));
             assert_eq!(cut, None, "{when}");
             if ran.code != 0 {
-                told += 1;
+                reported += 1;
                 assert!(format!("{}{}", ran.out, ran.err).contains("No space left"), "{when}");
             }
             drop(user.run(&UNDO).done());
             user.assert_same(&before, &when);
         }
-        assert!(told > 4, "{told} steps of {arguments:?} failed");
+        assert!(reported > 4, "{reported} steps of {arguments:?} failed");
     }
 }
 

@@ -14,7 +14,7 @@ const LIMIT: u64 = 50;
 /// The most rows that one call returns.
 const MOST: u64 = 1000;
 
-/// What stands in the place of an empty table.
+/// The text that replaces an empty table.
 const NONE: &str = "No sessions. They appear when an agent works with herma: herma setup";
 
 /// The most chars of a name, and of a title, in the table.

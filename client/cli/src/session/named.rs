@@ -74,7 +74,7 @@ pub(crate) fn resolve(client: &mut Client, named: &str) -> Result<String, Failur
     }
 }
 
-/// Returns whether an id begins so, or the part of it behind the agent's name.
+/// Returns whether an id begins so, or the part of it after the agent's name.
 fn begins(id: &str, beginning: &str) -> bool {
     id.starts_with(beginning) || id.split_once(':').is_some_and(|(_, rest)| rest.starts_with(beginning))
 }

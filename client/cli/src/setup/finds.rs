@@ -30,8 +30,8 @@ const MESSAGES: u64 = 6;
 /// The ages at which a new part of the past begins, in days. Each part has one finding if it can.
 const AGES: [f64; 2] = [7.0, 21.0];
 
-/// Words of passages that tell a reason or a result. They are shown rather than others.
-const TELLING: [&str; 8] = ["because", "caused", "decided", "fixed", "instead", "reason", "turned out", "works now"];
+/// Words of passages that give a reason or a result. Such a passage is preferred.
+const RESULT_WORDS: [&str; 8] = ["because", "caused", "decided", "fixed", "instead", "reason", "turned out", "works now"];
 
 /// The seconds of a day.
 const DAY: f64 = 86_400.0;
@@ -100,10 +100,10 @@ fn finding(client: &mut Client, row: &Row) -> Result<Option<Finding>, Failure> {
     if !found.iter().any(|hit| hit.session.as_deref() == Some(row.session.as_str())) {
         return Ok(None);
     }
-    let told = hits(client, format!("{} {question}", TELLING.join(" ")), Some(row.session.clone()))?;
+    let in_session = hits(client, format!("{} {question}", RESULT_WORDS.join(" ")), Some(row.session.clone()))?;
     let is_answer = |hit: &&Hit| hit.role.as_deref() == Some("assistant") && is_prose(&hit.snippet);
-    let answers = || told.iter().filter(is_answer);
-    let answer = answers().find(|hit| tells(&hit.snippet)).or_else(|| answers().next());
+    let answers = || in_session.iter().filter(is_answer);
+    let answer = answers().find(|hit| has_result(&hit.snippet)).or_else(|| answers().next());
     Ok(answer.map(|hit| Finding {
         session: row.session.clone(),
         time: row.last_active,
@@ -122,10 +122,10 @@ fn hits(client: &mut Client, query: String, session: Option<String>) -> Result<V
     Ok(client.recall_search(params)?.hits)
 }
 
-/// Returns whether a passage has a word that tells a reason or a result.
-fn tells(passage: &str) -> bool {
+/// Returns whether a passage gives a reason or a result.
+fn has_result(passage: &str) -> bool {
     let passage = passage.to_lowercase();
-    TELLING.iter().any(|word| passage.contains(word))
+    RESULT_WORDS.iter().any(|word| passage.contains(word))
 }
 
 /// Returns whether a passage is mostly words.
@@ -217,7 +217,7 @@ mod tests {
     fn passages_are_prose() {
         assert!(is_prose("The herons socket closes because the timeout is 30 ms."));
         assert!(!is_prose("cat /private/tmp/claude-501/x.txt | head -n 3 && ls -la /tmp/y && echo $?"));
-        assert!(tells("It was fixed by a longer timeout") && !tells("I look at it"));
+        assert!(has_result("It was fixed by a longer timeout") && !has_result("I look at it"));
     }
 
     #[test]
