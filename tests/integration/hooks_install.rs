@@ -375,5 +375,8 @@ fn codex_hooks_of_a_project_with_another_profile_come_with_a_note_that_the_users
     assert!(!alone.contains("CODEX_HOME"), "{alone}");
     drop(cli.run(&["hooks", "install", "codex", "--yes"]).done());
     let next_to_user = cli.run(&install).done();
-    assert!(next_to_user.contains("run in this project, too") && next_to_user.contains("CODEX_HOME=~/.codex-work"), "{next_to_user}");
+    assert!(
+        next_to_user.contains("run in this project, too") && next_to_user.contains("CODEX_HOME=~/.codex-work"),
+        "{next_to_user}"
+    );
 }

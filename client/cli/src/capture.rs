@@ -110,6 +110,7 @@ fn last_message(context: &CliContext<'_>, agent: &str) -> Option<f64> {
             ..ListParams::default()
         })
         .ok()?;
+    // A daemon of an older version does not choose.
     let own = listed.sessions.iter().filter(|row| row.agent.as_deref() == Some(agent) && row.messages > 0);
     own.map(|row| row.last_active).max_by(f64::total_cmp)
 }

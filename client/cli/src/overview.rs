@@ -8,7 +8,7 @@ use herma_client::protocol::session::chain::{ListParams, Row};
 use serde::Serialize;
 
 use crate::capture::{self, Capture};
-use crate::session::named::folder_name;
+use crate::session::named::{folder_name, title};
 
 /// The newest sessions that are shown.
 const SESSIONS: u64 = 3;
@@ -70,9 +70,8 @@ fn text(overview: &Overview, home: &str) -> String {
     }
     let mut text = out::columns(&rows);
     for (at, row) in sessions.iter().enumerate() {
-        let title = row.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&row.preview);
         let folder = folder_name(row.cwd.as_deref()).unwrap_or("-");
-        let (folder, title) = (out::cut(folder, FOLDER), out::cut(title, TITLE));
+        let (folder, title) = (out::cut(folder, FOLDER), out::cut(title(row), TITLE));
         text.push_str(&format!("  @{}  {:12}  {folder:FOLDER$}  {title}\n", at + 1, out::when(row.last_active)));
     }
     text.push_str("\ntry\n");

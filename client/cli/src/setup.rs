@@ -112,7 +112,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         )?;
     }
     let _lock = lock(context)?;
-    interrupt::say("stopped. What was done stays: `herma setup` goes on, and `herma setup --undo` takes it back");
+    interrupt::say("stopped. What was done stays: `herma setup` goes on, and `herma setup --undo` undoes it");
     carry_out::run(context, arguments, plan)
 }
 

@@ -60,6 +60,13 @@ const IS_ROOT: &str = "(session.parent IS NULL
      OR EXISTS (SELECT 1 FROM session AS parent WHERE parent.id = session.parent
                 AND parent.end_reason IN ('branched', 'branch', 'clear') AND session.started_at >= parent.ended_at))";
 
+/// Returns the condition that a session is of the folder in a parameter, or of one below it. NULL is any folder.
+pub(crate) fn of_folder(parameter: usize) -> String {
+    format!(
+        "(?{parameter} IS NULL OR cwd = ?{parameter} OR substr(cwd, 1, length(?{parameter}) + 1) = ?{parameter} || '/')"
+    )
+}
+
 impl List {
     /// Returns the query for the roots, without what only a chain's tip knows.
     fn query(&self) -> String {
@@ -67,10 +74,11 @@ impl List {
         format!(
             "SELECT id, started_at FROM session WHERE {roots} AND (?1 IS NULL OR profile = ?1)
              AND (?2 IS NULL OR started_at < ?2) AND (?3 IS NULL OR agent = ?3)
-             AND (?4 IS NULL OR cwd = ?4 OR substr(cwd, 1, length(?4) + 1) = ?4 || '/')
+             AND {}
              AND (?5 IS NULL OR substr(id, 1, length(?5)) = ?5
                   OR substr(id, instr(id, ':') + 1, length(?5)) = ?5)
-             ORDER BY started_at DESC, id DESC"
+             ORDER BY started_at DESC, id DESC",
+            of_folder(4)
         )
     }
 

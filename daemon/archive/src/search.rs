@@ -30,6 +30,7 @@ use self::rank::{Candidate, DocumentId, Ranking};
 use self::remote::RemoteCandidates;
 use self::resolve::{Index, Resolved, sequence};
 use crate::handle::Source;
+use crate::list::of_folder;
 pub use crate::query::{LONGEST_QUERY, MOST_WORDS};
 use crate::query::{Query, SHORTEST_BEGINNING};
 use crate::{ArchiveError, Reader};
@@ -244,23 +245,23 @@ impl Reader {
         if search.agent.is_none() && search.folder.is_none() {
             return Ok(lineage);
         }
-        let mut query = self.connection.prepare_cached(
+        let mut query = self.connection.prepare_cached(&format!(
             "SELECT id FROM session WHERE (?1 IS NULL OR agent = ?1)
-             AND (?2 IS NULL OR cwd = ?2 OR substr(cwd, 1, length(?2) + 1) = ?2 || '/')
+             AND {}
              AND (?4 IS NULL OR profile = ?4) AND (?5 IS NULL OR started_at < ?5)
              AND (?6 IS NULL OR coalesce(last_active, ended_at, started_at) >= ?6)
              ORDER BY coalesce(last_active, ended_at, started_at) DESC LIMIT ?3",
-        )?;
+            of_folder(2)
+        ))?;
         let most = if lineage.is_some() { -1 } else { SESSIONS };
         let Search { agent, folder, profile, since, .. } = *search;
         // An import gives a session the time of its first message as its beginning.
         let values = rusqlite::params![agent, folder, most, profile, search.until, since];
         let rows = query.query_map(values, |row| row.get(0))?;
         let chosen: Vec<String> = rows.collect::<Result<_, _>>()?;
-        Ok(Some(match lineage {
-            Some(lineage) => lineage.into_iter().filter(|session| chosen.contains(session)).collect(),
-            None => chosen,
-        }))
+        let Some(lineage) = lineage else { return Ok(Some(chosen)) };
+        let chosen: HashSet<String> = chosen.into_iter().collect();
+        Ok(Some(lineage.into_iter().filter(|session| chosen.contains(session)).collect()))
     }
 }
 

@@ -24,6 +24,18 @@ const INSTALL: [&str; 5] = ["setup", "--yes", "--no-import", "--agent", "claude-
 const UNDO: [&str; 5] = ["setup", "--undo", "--yes", "--agent", "claude-code"];
 
 impl User {
+    /// Returns a user of Claude Code and the user's files; `None` without strace.
+    fn under_strace() -> Option<(Self, Files)> {
+        Need::Strace.is_met().then(Self::with_claude_code)
+    }
+
+    fn with_claude_code() -> (Self, Files) {
+        let user = Self::new();
+        user.has_claude_code("2.1.332");
+        let files = user.files();
+        (user, files)
+    }
+
     /// Checks that all files are what they were.
     fn assert_same(&self, before: &Files, when: &str) {
         let now = self.files();
@@ -48,12 +60,7 @@ impl User {
 
 #[test]
 fn a_setup_that_is_killed_at_any_step_can_be_undone_or_go_on() {
-    if !Need::Strace.is_met() {
-        return;
-    }
-    let user = User::new();
-    user.has_claude_code("2.1.332");
-    let before = user.files();
+    let Some((user, before)) = User::under_strace() else { return };
     let _daemon = Daemon::start(&user.home);
     let mut steps = (1..STEPS).take_while(|number| {
         let killed = user.run_with_fault(&INSTALL, CALLS, "signal=KILL", *number);
@@ -78,12 +85,7 @@ fn a_setup_that_is_killed_at_any_step_can_be_undone_or_go_on() {
 
 #[test]
 fn a_full_disk_at_any_step_is_reported_and_nothing_is_half_written() {
-    if !Need::Strace.is_met() {
-        return;
-    }
-    let user = User::new();
-    user.has_claude_code("2.1.332");
-    let before = user.files();
+    let Some((user, before)) = User::under_strace() else { return };
     let _daemon = Daemon::start(&user.home);
     for arguments in [&INSTALL, &UNDO] {
         let mut reported = 0;
@@ -127,9 +129,7 @@ fn of_two_setups_at_once_one_waits_for_nobody_and_changes_nothing() {
 
 #[test]
 fn ctrl_c_says_what_was_done() {
-    let user = User::new();
-    user.has_claude_code("2.1.332");
-    let before = user.files();
+    let (user, before) = User::with_claude_code();
     let _daemon = Daemon::start(&user.home);
     let environment: String = user.environment().iter().map(|(name, value)| format!("{name}='{value}' ")).collect();
     let (herma, home) = (cli_program(), user.home.path().display());

@@ -89,7 +89,7 @@ fn fitted(result: &ListResult, first: Option<usize>, width: usize) -> String {
             out::when(row.last_active),
             out::thousands(row.messages),
             named::folder_name(row.cwd.as_deref()).unwrap_or("-").to_owned(),
-            title(row).to_owned(),
+            named::title(row).to_owned(),
         ]
     };
     let mut rows: Vec<[String; 6]> = result.sessions.iter().enumerate().map(cells).collect();
@@ -105,10 +105,6 @@ fn fitted(result: &ListResult, first: Option<usize>, width: usize) -> String {
     }
     let (left, right) = (Align::Left, Align::Right);
     out::sided(heads, [left, left, left, right, left, left], &rows)
-}
-
-fn title(row: &Row) -> &str {
-    row.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&row.preview)
 }
 
 /// Says how to see the next page if this one is full.
@@ -128,7 +124,7 @@ fn table(result: &ListResult) -> String {
             out::thousands(row.messages),
             out::thousands(row.usage.total),
             row.model.as_deref().map_or("-".into(), |model| out::cut(model, NAME)),
-            out::cut(title(row), TITLE),
+            out::cut(named::title(row), TITLE),
         ]
     };
     let rows: Vec<[String; 7]> = result.sessions.iter().map(cells).collect();

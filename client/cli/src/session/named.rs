@@ -104,6 +104,11 @@ pub(crate) fn short(id: &str) -> String {
     }
 }
 
+/// Returns a session's title, or the beginning of its first message.
+pub(crate) fn title(row: &Row) -> &str {
+    row.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&row.preview)
+}
+
 /// Returns the last name of a folder's path, which people know a project by.
 pub(crate) fn folder_name(path: Option<&str>) -> Option<&str> {
     path.and_then(|path| path.trim_end_matches('/').rsplit('/').next()).filter(|name| !name.is_empty())

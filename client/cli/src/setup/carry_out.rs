@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use herma_agents::lasting;
 use herma_base::out::{self, short};
-use herma_base::settings_file::SettingsFile;
 use herma_base::{CliContext, Failure};
 use serde_json::{Value, json};
 
@@ -43,8 +42,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, plan: Plan) -
     }
     if let Some(HermesPlan { hermes, .. }) = &plan.hermes {
         run.record.agents.insert(HERMES.to_owned());
-        let config = SettingsFile::read(&hermes.config());
-        if let Some((path, text)) = config.ok().and_then(|file| Some((file.planned_copy()?, file.text))) {
+        if let Some((path, text)) = hermes.planned_copy() {
             run.record.plan_backup(&context.place.home, &path, &text)?;
         }
         let installed = hermes.install();

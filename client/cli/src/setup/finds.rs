@@ -10,6 +10,7 @@ use herma_client::protocol::session::chain::{ListParams, Row};
 use serde::Serialize;
 
 use super::plan::{day, wrapped};
+use crate::session::named::title;
 
 /// The number of findings.
 const FINDINGS: usize = 3;
@@ -31,7 +32,8 @@ const MESSAGES: u64 = 6;
 const AGES: [f64; 2] = [7.0, 21.0];
 
 /// Words of passages that give a reason or a result. Such a passage is preferred.
-const RESULT_WORDS: [&str; 8] = ["because", "caused", "decided", "fixed", "instead", "reason", "turned out", "works now"];
+const RESULT_WORDS: [&str; 8] =
+    ["because", "caused", "decided", "fixed", "instead", "reason", "turned out", "works now"];
 
 /// The seconds of a day.
 const DAY: f64 = 86_400.0;
@@ -93,7 +95,7 @@ fn spread(rows: Vec<Row>, newest: f64) -> Vec<Row> {
 }
 
 fn finding(client: &mut Client, row: &Row) -> Result<Option<Finding>, Failure> {
-    let title = row.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&row.preview);
+    let title = title(row);
     let Some(question) = question(title) else { return Ok(None) };
     // A question is worth showing only if it finds the session that it is about.
     let found = hits(client, question.clone(), None)?;

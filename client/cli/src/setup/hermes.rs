@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use herma_base::settings_file::SettingsFile;
 use herma_base::{CliContext, Failure, search_path};
 use serde_json::Value;
 
@@ -31,6 +32,12 @@ impl Hermes {
     /// Returns the path of the agent's configuration.
     pub(super) fn config(&self) -> PathBuf {
         self.home.join("config.yaml")
+    }
+
+    /// Returns the path and the content of the copy that the next change of the configuration makes, if it makes one.
+    pub(super) fn planned_copy(&self) -> Option<(PathBuf, String)> {
+        let config = SettingsFile::read(&self.config()).ok()?;
+        Some((config.planned_copy()?, config.text))
     }
 
     pub(super) fn install(&self) -> Result<Value, Failure> {

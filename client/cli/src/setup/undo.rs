@@ -7,9 +7,9 @@ use herma_agents::installation::{ChangedFile, Installation, PlannedFile};
 use herma_agents::known::AGENTS;
 use herma_agents::programs::installed;
 use herma_base::out::{self, short};
-use herma_base::settings_file::{SettingsFile, remove_drafts};
+use herma_base::settings_file::remove_drafts;
 use herma_base::{CliContext, Failure, interrupt, own_file};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::hermes::Hermes;
 use super::plan::rows;
@@ -17,7 +17,7 @@ use super::record::SetupRecord;
 use super::{Arguments, HERMES, lock};
 use crate::daemon;
 
-/// What an undo would do, and what stands in its way.
+/// What an undo would do, and what prevents it.
 struct Undo {
     record: SetupRecord,
     removals: Vec<(&'static dyn Agent, Installation)>,
@@ -76,6 +76,77 @@ impl Undo {
         text.truncate(text.trim_end().len());
         text
     }
+
+    /// Changes the settings back. A file that can't be changed is a problem of its agent alone.
+    fn carry_out(self, home: &Path) -> Result<Undone, Failure> {
+        let Self { mut record, removals, hermes, mut problems } = self;
+        let mut changed = Vec::new();
+        for (agent, removal) in &removals {
+            let mut before = |path: &Path, text: &str| record.plan_temporary(home, path, text);
+            let (files, result) = removal.carry_out(home, &mut before);
+            changed.extend(files);
+            match result {
+                Ok(()) => drop(record.agents.remove(agent.name())),
+                Err(Failure::File(words)) => problems.push(words),
+                Err(failure) => return Err(failure),
+            }
+        }
+        let mut of_hermes = None;
+        if let Some(hermes) = &hermes {
+            if let Some((path, text)) = hermes.planned_copy() {
+                record.plan_temporary(home, &path, &text)?;
+            }
+            hermes.config().parent().into_iter().for_each(remove_drafts);
+            match hermes.uninstall() {
+                Ok(result) => {
+                    record.agents.remove(HERMES);
+                    changed.push(ChangedFile { path: hermes.config(), backup: Hermes::backup(&result) });
+                    of_hermes = Some(result);
+                }
+                Err(Failure::File(words)) => problems.push(words),
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(Undone { record, changed, hermes: of_hermes, problems })
+    }
+}
+
+/// What an undo did.
+struct Undone {
+    record: SetupRecord,
+    changed: Vec<ChangedFile>,
+    /// What `herma hermes uninstall` returned.
+    hermes: Option<Value>,
+    problems: Vec<String>,
+}
+
+impl Undone {
+    /// Removes the copies of files that have their old content again. Those of a file that could not be changed back are
+    /// what its owner may need.
+    fn remove_copies(&mut self) {
+        self.changed.iter().filter_map(|file| file.backup.as_deref()).for_each(own_file::remove);
+        self.record.remove_temporary();
+        self.record.remove_backups(|path| self.changed.iter().any(|file| file.path == path));
+    }
+
+    fn text(&self, home: &Path, is_stopped: bool) -> String {
+        let mut text = match self.changed.len() {
+            0 => "no settings had anything of herma\n".to_owned(),
+            count => format!("undone: {}\n", out::count_noun(count, "file", "files")),
+        };
+        if is_stopped {
+            text.push_str("the daemon is stopped\n");
+        }
+        for words in &self.problems {
+            text.push_str(&format!("failed: {words}\n"));
+        }
+        for backup in self.record.backups.keys() {
+            text.push_str(&format!("as it was before the setup: {}\n", short(backup)));
+        }
+        let home = short(home);
+        text.push_str(&format!("Your memories and conversations stay in {home}; remove that folder to forget them."));
+        text
+    }
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
@@ -93,69 +164,19 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     // A home that nothing was set up in is not made for this.
     let _lock = home.join("herma").is_dir().then(|| lock(context)).transpose()?;
     interrupt::say("stopped. Give `herma setup --undo` again to go on");
-    let undo = Undo::plan(context, arguments)?;
-    let (mut changed, mut problems): (Vec<ChangedFile>, _) = (Vec::new(), undo.problems.clone());
-    let mut record = undo.record;
-    for (agent, removal) in &undo.removals {
-        let mut before = |path: &Path, text: &str| record.plan_temporary(home, path, text);
-        let (files, undone) = removal.carry_out(home, &mut before);
-        changed.extend(files);
-        match undone {
-            Ok(()) => drop(record.agents.remove(agent.name())),
-            Err(Failure::File(words)) => problems.push(words),
-            Err(failure) => return Err(failure),
-        }
-    }
-    let mut hermes = None;
-    if let Some(found) = &undo.hermes {
-        let config = SettingsFile::read(&found.config());
-        if let Some((path, text)) = config.ok().and_then(|file| Some((file.planned_copy()?, file.text))) {
-            record.plan_temporary(home, &path, &text)?;
-        }
-        found.config().parent().into_iter().for_each(remove_drafts);
-        match found.uninstall() {
-            Ok(done) => {
-                record.agents.remove(HERMES);
-                changed.push(ChangedFile { path: found.config(), backup: Hermes::backup(&done) });
-                hermes = Some(done);
-            }
-            Err(Failure::File(words)) => problems.push(words),
-            Err(failure) => return Err(failure),
-        }
-    }
-    // What was there before is in its place again, so its copies are of no use. Those of a file that could not be changed
-    // back are what its owner may need.
-    changed.iter().filter_map(|file| file.backup.as_deref()).for_each(own_file::remove);
-    record.remove_temporary();
-    record.remove_backups(|path| changed.iter().any(|file| file.path == path));
+    let mut done = Undo::plan(context, arguments)?.carry_out(home)?;
+    done.remove_copies();
     let is_all = arguments.agents.is_empty();
     let stopped = if is_all { daemon::stop_serving(context, 10)? } else { false };
-    if is_all && problems.is_empty() {
+    if is_all && done.problems.is_empty() {
         SetupRecord::remove(home);
     } else if home.join("herma").is_dir() {
-        record.write(home)?;
+        done.record.write(home)?;
     }
     let result = json!({
-        "dry_run": false, "files": changed, "hermes": hermes, "daemon_stopped": stopped, "home": home,
-        "problems": problems,
+        "dry_run": false, "files": done.changed, "hermes": done.hermes, "daemon_stopped": stopped, "home": home,
+        "problems": done.problems,
     });
-    out::show(context.common, &result, |_| {
-        let mut text = match changed.len() {
-            0 => "no settings had anything of herma\n".to_owned(),
-            count => format!("undone: {}\n", out::count_noun(count, "file", "files")),
-        };
-        if stopped {
-            text.push_str("the daemon is stopped\n");
-        }
-        for words in &problems {
-            text.push_str(&format!("failed: {words}\n"));
-        }
-        for backup in record.backups.keys() {
-            text.push_str(&format!("as it was before the setup: {}\n", short(backup)));
-        }
-        let home = short(home);
-        text.push_str(&format!("Your memories and conversations stay in {home}; remove that folder to forget them."));
-        text
-    })?;
-    if problems.is_empty() { Ok(()) } else { Err(Failure::No) }
+    out::show(context.common, &result, |_| done.text(home, stopped))?;
+    if done.problems.is_empty() { Ok(()) } else { Err(Failure::No) }
 }
