@@ -15,13 +15,14 @@ use herma_client::protocol::visible::visible;
 use herma_client::protocol::{RpcError, limits};
 use serde::Serialize;
 use serde_json::{Value, json};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::{Common, Failure};
 
 pub use bar::{BarStyle, bar, share};
 pub use mark::{Mark, MarkedText};
 pub use screen::{paged, when, width};
-pub use table::{Align, columns, sided, table};
+pub use table::{Align, columns, padded, shown_width, sided, table};
 
 /// The format of a date and time.
 const TIME: &str = "%Y-%m-%d %H:%M:%S";
@@ -141,13 +142,18 @@ pub fn count_of(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })
 }
 
-/// Returns a text as one line of at most `chars` chars.
-pub fn cut(text: &str, chars: usize) -> String {
+/// Returns a text as one line of at most `columns` columns of a terminal. A wide char takes two.
+pub fn cut(text: &str, columns: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= chars {
+    if line.width() <= columns {
         return line;
     }
-    let kept: String = line.chars().take(chars.saturating_sub(1)).collect();
+    let mut room = columns.saturating_sub(1);
+    let fits = |char: &char| {
+        let left = room.checked_sub(char.width().unwrap_or(0));
+        left.inspect(|left| room = *left).is_some()
+    };
+    let kept: String = line.chars().take_while(fits).collect();
     format!("{kept}…")
 }
 
@@ -320,10 +326,17 @@ mod tests {
 
     #[test]
     fn texts_are_cut_to_one_line() {
-        for (text, chars, expected) in
-            [("short", 5, "short"), ("longer", 5, "long…"), ("two\n  lines", 20, "two lines"), ("日本語", 2, "日…")]
-        {
-            assert_eq!(cut(text, chars), expected);
+        for (text, columns, expected) in [
+            ("short", 5, "short"),
+            ("longer", 5, "long…"),
+            ("two\n  lines", 20, "two lines"),
+            ("日本語", 6, "日本語"),
+            ("日本語", 5, "日本…"),
+            ("日本語", 4, "日…"),
+            ("日本語", 2, "…"),
+            ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
+        ] {
+            assert_eq!(cut(text, columns), expected);
         }
     }
 

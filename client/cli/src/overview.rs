@@ -1,6 +1,7 @@
 //! `herma` alone: the current state, on one screen, and what to try. It starts nothing and changes nothing.
 
-use herma_base::{CliContext, Failure, out};
+use herma_base::out::{self, Align};
+use herma_base::{CliContext, Failure};
 use herma_client::Client;
 use herma_client::protocol::daemon::{StatusParams, StatusResult};
 use herma_client::protocol::memory::{PendingParams, Target};
@@ -71,8 +72,9 @@ fn text(overview: &Overview, home: &str) -> String {
     let mut text = out::columns(&rows);
     for (at, row) in sessions.iter().enumerate() {
         let folder = folder_name(row.cwd.as_deref()).unwrap_or("-");
-        let (folder, title) = (out::cut(folder, FOLDER), out::cut(title(row), TITLE));
-        text.push_str(&format!("  @{}  {:12}  {folder:FOLDER$}  {title}\n", at + 1, out::when(row.last_active)));
+        let folder = out::padded(&out::cut(folder, FOLDER), FOLDER, Align::Left);
+        let title = out::cut(title(row), TITLE);
+        text.push_str(&format!("  @{}  {:12}  {folder}  {title}\n", at + 1, out::when(row.last_active)));
     }
     text.push_str("\ntry\n");
     text.push_str(&out::columns(&tips(overview)));

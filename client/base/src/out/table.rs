@@ -43,11 +43,13 @@ pub fn sided<const N: usize>(head: [&str; N], sides: [Align; N], rows: &[[String
     text
 }
 
-fn shown_width(cell: &str) -> usize {
+/// Returns the number of columns that a cell takes.
+pub fn shown_width(cell: &str) -> usize {
     visible_line(cell).width()
 }
 
-fn padded(cell: &str, width: usize, side: Align) -> String {
+/// Returns a cell with spaces up to a width.
+pub fn padded(cell: &str, width: usize, side: Align) -> String {
     // A second line in a cell would look like another row.
     let cell = visible_line(cell);
     let space = " ".repeat(width.saturating_sub(cell.width()));

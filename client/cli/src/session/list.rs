@@ -94,10 +94,10 @@ fn fitted(result: &ListResult, first: Option<usize>, width: usize) -> String {
     };
     let mut rows: Vec<[String; 6]> = result.sessions.iter().enumerate().map(cells).collect();
     let heads = ["", "session", "active", "messages", "folder", "title"];
-    let wide = |at: usize| {
-        rows.iter().map(|row| row[at].chars().count()).chain([heads[at].len()]).max().unwrap_or(0).min(NAME)
+    let width_of = |at: usize| {
+        rows.iter().map(|row| out::shown_width(&row[at])).chain([heads[at].len()]).max().unwrap_or(0).min(NAME)
     };
-    let taken: usize = (0..5).map(|at| wide(at) + 2).sum();
+    let taken: usize = (0..5).map(|at| width_of(at) + 2).sum();
     let room = width.saturating_sub(taken + 1).max(10);
     for row in &mut rows {
         row[4] = out::cut(&row[4], NAME);
@@ -168,9 +168,11 @@ mod tests {
             cwd: Some("/work/shop".into()),
             ..row("claude-code:8017a127-7fdf-5acd-a532-2880b6e466d1", Some(&"a title ".repeat(40)))
         };
-        let text = fitted(&ListResult { sessions: vec![long, row("trip", None)] }, Some(0), 100);
+        let wide =
+            Row { cwd: Some("/仕事/店".into()), ..row("wide", Some(&"同期は注文を二回送る".repeat(20))) };
+        let text = fitted(&ListResult { sessions: vec![long, row("trip", None), wide] }, Some(0), 100);
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines.iter().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(lines.iter().all(|line| out::shown_width(line) <= 100), "{text}");
         assert!(lines[1].starts_with("@1  claude-code:8017a127") && lines[1].contains("shop"), "{text}");
         assert!(lines[2].starts_with("@2  trip") && lines[2].contains("what the user first said"), "{text}");
     }
