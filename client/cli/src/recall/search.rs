@@ -8,12 +8,16 @@ use super::{Arguments, LIMIT, MOST};
 use crate::session::named;
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let query = arguments.query.join(" ");
+    if query.trim().is_empty() {
+        return Err(Failure::Usage("the query is empty; give the words to search for".into()));
+    }
     let limit = arguments.limit.unwrap_or(LIMIT);
     let kinds: Vec<Kind> = arguments.kind.iter().copied().map(Into::into).collect();
     let mut client = context.connect()?;
     let session = arguments.session.as_deref().map(|named| named::resolve(&mut client, named)).transpose()?;
     let params = SearchParams {
-        query: arguments.query.join(" "),
+        query,
         session,
         kinds: Some(kinds).filter(|kinds| !kinds.is_empty()),
         since: arguments.since,

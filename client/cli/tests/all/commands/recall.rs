@@ -37,6 +37,16 @@ fn nothing_found_is_exit_code_1() {
 }
 
 #[test]
+fn an_empty_query_is_a_wrong_argument() {
+    let fake = Fake::with_history(&[]);
+    for query in [[""].as_slice(), &[" ", "\t"]] {
+        let (code, out, error) = parts(&fake.herma(&[&["recall"], query].concat()));
+        assert!((code, out.as_str()) == (2, "") && error.contains("the query is empty"), "{query:?}: {error}");
+    }
+    assert!(fake.state().last.is_none());
+}
+
+#[test]
 fn a_handle_is_expanded_and_says_where_it_goes_on() {
     let fake = Fake::with_history(&[]);
     let (code, out, error) = parts(&fake.herma(&["recall", "--expand", "msg_1", "-B", "0"]));
