@@ -201,7 +201,7 @@ fn doctor_says_of_each_client_when_an_event_came_and_whether_its_program_is_ther
     assert_eq!(findings(), [""; 0], "nobody asked for hooks");
     drop(user.cli().run(&["hooks", "install", "codex", "--yes"]).done());
     assert!(
-        findings()[0].contains("\"codex\" \"ok\"") && findings()[0].contains("no event came yet"),
+        findings()[0].contains("\"codex\" \"ok\"") && findings()[0].contains("no session sent an event yet"),
         "{:?}",
         findings()
     );

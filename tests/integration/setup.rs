@@ -388,7 +388,7 @@ fn doctor_tells_what_was_kept_and_a_capture_that_is_dead() {
     let well = finding(&user);
     assert_eq!(well["state"], "ok", "{well}");
     // The test event is none of the agent's.
-    for words in ["no event came yet", "the last message kept is of 2026-11-20"] {
+    for words in ["no session sent an event yet", "the last message kept is of 2026-11-20"] {
         assert!(well["words"].as_str().unwrap().contains(words), "{words}: {well}");
     }
     drop(user.run_with_event());

@@ -76,14 +76,14 @@ impl Capture {
     pub(super) fn brief(&self) -> String {
         let event = self
             .last_event
-            .map_or_else(|| "no event came yet".to_owned(), |at| format!("last event {}", out::when(at)));
+            .map_or_else(|| "no session sent an event yet".to_owned(), |at| format!("last event {}", out::when(at)));
         format!("{}; {event}", self.state())
     }
 
     /// Returns the times of the last event and message, and what was left out.
     pub(super) fn described(&self) -> String {
         let mut words = self.last_event.map_or_else(
-            || "no event came yet".to_owned(),
+            || "no session sent an event yet".to_owned(),
             |at| format!("the last event came {}", out::local_time(at)),
         );
         if let Some(at) = self.last_message {
