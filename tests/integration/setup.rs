@@ -356,6 +356,8 @@ fn without_an_agent_nothing_happens() {
     let user = User::new();
     let nothing = user.run(&["setup", "--yes"]);
     assert!(nothing.code == 1 && nothing.err.contains("no agent was found; looked for"), "{nothing:?}");
+    // The agent's home is the one that the caller named.
+    assert!(nothing.err.contains(user.home.path().join("config.yaml").to_str().unwrap()), "{nothing:?}");
     assert!(!user.home.path().join("herma/setup.json").exists());
     let odd = user.run(&["setup", "--agent", "emacs"]);
     assert!(odd.code == 2 && odd.err.contains("claude-code"), "{odd:?}");

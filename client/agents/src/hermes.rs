@@ -9,6 +9,7 @@ mod package;
 mod place;
 mod probe;
 mod python;
+mod undo;
 mod uninstall;
 mod yaml;
 

@@ -90,7 +90,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     }
     let plan = Plan::make(context, arguments)?;
     if plan.is_empty() {
-        return Err(Failure::File(plan::none_found(arguments)));
+        return Err(Failure::File(plan::none_found(context, arguments)));
     }
     if arguments.dry_run {
         out::show(context.common, &plan.shown(true), |_| plan.text(arguments.diff))?;

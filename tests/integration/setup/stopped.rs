@@ -19,6 +19,10 @@ type Files = BTreeMap<PathBuf, Option<Vec<u8>>>;
 /// More steps than a command has.
 const STEPS: usize = 200;
 
+/// More than one that writes the plugin of Hermes has, and those of which each is tried at its beginning and its end.
+const MANY_STEPS: usize = 2_000;
+const FEW_STEPS: usize = 20;
+
 const INSTALL: [&str; 5] = ["setup", "--yes", "--no-import", "--agent", "claude-code"];
 
 const UNDO: [&str; 5] = ["setup", "--undo", "--yes", "--agent", "claude-code"];
@@ -38,23 +42,27 @@ impl User {
 
     /// Checks that all files are what they were.
     fn assert_same(&self, before: &Files, when: &str) {
-        let now = self.files();
-        let paths: BTreeSet<_> = before.keys().chain(now.keys()).collect();
-        let texts = |files: &Files, path| {
-            files.get(path).map(|file| file.as_ref().map(|text| String::from_utf8_lossy(text).into_owned()))
-        };
-        for path in paths {
-            assert_eq!(texts(&now, path), texts(before, path), "{when}: {path:?}");
-        }
+        assert_same(&self.files(), before, when);
     }
 
     /// Runs a command whose call `number` of `calls` does what `fault` says. Returns `None` if it has fewer calls.
     fn run_with_fault(&self, arguments: &[&str], calls: &str, fault: &str, number: usize) -> Option<CommandOutput> {
         let log = self.home.path().join("strace.log");
         let rule = format!("inject={calls}:{fault}:when={number}");
-        let ran = self.cli().under(&["strace", "-o", log.to_str().unwrap(), "-e", &rule]).run(arguments);
+        // Each process has steps of its own, also the one that a command starts.
+        let ran = self.cli().under(&["strace", "-f", "-o", log.to_str().unwrap(), "-e", &rule]).run(arguments);
         let log = fs::read_to_string(log).unwrap();
         (log.contains("INJECTED") || log.contains("killed by SIGKILL")).then_some(ran)
+    }
+}
+
+fn assert_same(now: &Files, before: &Files, when: &str) {
+    let paths: BTreeSet<_> = before.keys().chain(now.keys()).collect();
+    let texts = |files: &Files, path| {
+        files.get(path).map(|file| file.as_ref().map(|text| String::from_utf8_lossy(text).into_owned()))
+    };
+    for path in paths {
+        assert_eq!(texts(now, path), texts(before, path), "{when}: {path:?}");
     }
 }
 
@@ -81,6 +89,44 @@ fn a_setup_that_is_killed_at_any_step_can_be_undone_or_go_on() {
     drop(user.run(&INSTALL).done());
     let doctor = user.run(&["doctor"]);
     assert!(doctor.out.contains("hooks are installed"), "{doctor:?}");
+}
+
+#[test]
+fn a_setup_of_hermes_that_is_killed_at_any_step_can_be_undone() {
+    if !Need::Strace.is_met() {
+        return;
+    }
+    let user = User::new();
+    // A home that the caller names is that of the agent, too.
+    fs::write(user.home.path().join("config.yaml"), "# mine\nmodel: x\ncontext:\n  engine: compressor\n").unwrap();
+    let files = || {
+        let own = [user.home.path().join("herma"), user.home.path().join("strace.log")];
+        let mut files = Files::new();
+        super::look(user.home.path(), &mut files);
+        files.retain(|path, _| !own.iter().any(|own| path.starts_with(own)));
+        files
+    };
+    let before = files();
+    let _daemon = Daemon::start(&user.home);
+    let install = ["setup", "--yes", "--no-import", "--agent", "hermes"];
+    let undo = ["setup", "--undo", "--yes", "--agent", "hermes"];
+    let is_killed = |stopped: &[&str], number: usize| {
+        if stopped == undo {
+            drop(user.run(&install).done());
+        }
+        let killed = user.run_with_fault(stopped, CALLS, "signal=KILL", number);
+        drop(user.run(&undo).done());
+        assert_same(&files(), &before, &format!("{stopped:?} was killed at step {number}"));
+        killed.is_some()
+    };
+    for stopped in [install.as_slice(), &undo] {
+        // The plugin has many files, which are all written alike; what comes before and after them is killed at each step.
+        let is_each = (1..FEW_STEPS).all(|number| is_killed(stopped, number));
+        assert!(is_each, "{stopped:?} has fewer steps");
+        let end = (FEW_STEPS..MANY_STEPS).step_by(FEW_STEPS).find(|number| !is_killed(stopped, *number)).unwrap();
+        let killed = (end - FEW_STEPS..end).filter(|number| is_killed(stopped, *number)).count();
+        assert!(killed > 0 && killed <= FEW_STEPS, "{stopped:?} has {end} steps or less");
+    }
 }
 
 #[test]

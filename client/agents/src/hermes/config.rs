@@ -7,14 +7,15 @@ use herma_base::{CliContext, Failure, out};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::undo::{Before, Copies};
 use super::yaml::{self, Edit, Word};
 
 /// One setting that the file must contain, or must not contain.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Need {
+pub(super) struct Need<'a> {
     /// The setting in one line.
     line: &'static str,
-    edit: Edit,
+    pub(super) edit: Edit<'a>,
 }
 
 // Parts of herma that an agent uses only on request.
@@ -31,8 +32,15 @@ pub(super) struct Parts {
     results: bool,
 }
 
+impl Parts {
+    /// Returns each choice of parts.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        (0..8).map(|bits| Self { provider: bits & 1 > 0, memory: bits & 2 > 0, results: bits & 4 > 0 })
+    }
+}
+
 /// Returns the settings that the file must contain.
-pub(super) fn needed(parts: Parts) -> Vec<Need> {
+pub(super) fn needed(parts: Parts) -> Vec<Need<'static>> {
     let herma = Word::Text("herma");
     let need = |line, edit, is_wanted: bool| is_wanted.then_some(Need { line, edit });
     [
@@ -48,14 +56,23 @@ pub(super) fn needed(parts: Parts) -> Vec<Need> {
     .collect()
 }
 
-/// Returns the settings to remove from the file at an uninstall.
-pub(super) fn unneeded() -> Vec<Need> {
+/// Returns the settings to remove from the file at an uninstall. A word that an install replaced returns.
+fn unneeded(copies: &Copies) -> Vec<Need<'_>> {
+    let back = |section, key| match copies.replaced(section, key, "herma") {
+        Some(word) => Edit::Swap(section, key, "herma", word),
+        None => Edit::Drop(section, key, "herma"),
+    };
     vec![
         Need { line: "plugins.enabled: [herma]", edit: Edit::Take("plugins", "enabled", "herma") },
-        Need { line: "context.engine: herma", edit: Edit::Drop("context", "engine", "herma") },
-        Need { line: "memory.provider: herma", edit: Edit::Drop("memory", "provider", "herma") },
+        Need { line: "context.engine: herma", edit: back("context", "engine") },
+        Need { line: "memory.provider: herma", edit: back("memory", "provider") },
         Need { line: "herma", edit: Edit::DropSection("herma") },
     ]
+}
+
+/// Returns whether nothing in the data is of herma.
+pub(super) fn is_without_herma(data: &Value) -> bool {
+    unneeded(&Copies::default()).iter().all(|need| yaml::is_done(data, &need.edit))
 }
 
 /// The file compared with the needed settings.
@@ -69,6 +86,9 @@ pub(super) struct ConfigStatus {
     pub(super) backup: Option<PathBuf>,
     /// The reason why the file could not be read or changed.
     pub(super) refused: Option<String>,
+    /// The settings that are missing, as YAML.
+    #[serde(skip)]
+    pub(super) snippet: String,
 }
 
 /// One setting of the file, with its state.
@@ -79,8 +99,6 @@ pub(super) struct Line {
     /// The value that is there instead, or was there before the change.
     #[serde(skip_serializing_if = "Value::is_null")]
     was: Value,
-    #[serde(skip)]
-    pub(super) edit: Edit,
 }
 
 /// Whether a setting is as it must be.
@@ -121,42 +139,78 @@ impl ConfigStatus {
         }
         text
     }
-
-    /// Returns the settings that are still missing, as YAML.
-    pub(super) fn snippet(&self) -> String {
-        let open = self.lines.iter().filter(|line| line.state == State::Open && !matches!(line.edit, Edit::Take(..)));
-        let edits: Vec<Edit> = open.map(|line| line.edit).collect();
-        yaml::edit("", &edits).unwrap_or_default()
-    }
 }
 
-/// Compares the file with the needed settings. With `is_writing`, also writes the missing ones if possible.
-pub(super) fn settle(context: &CliContext<'_>, needs: &[Need], is_writing: bool) -> Result<ConfigStatus, Failure> {
-    let file = SettingsFile::read(&context.place.home.join("config.yaml"));
-    let (path, data) = match &file {
-        Ok(file) => (file.path.clone(), yaml::parse(&file.text)),
-        Err(words) => (context.place.home.join("config.yaml"), Err(words.clone())),
+/// Compares the file with the settings that it must contain. With `is_writing`, also writes the missing ones if possible.
+pub(super) fn install(context: &CliContext<'_>, parts: Parts, is_writing: bool) -> Result<ConfigStatus, Failure> {
+    let change = |text: &str, edits: &[Edit<'_>]| yaml::edit(text, edits).map(Some);
+    settle(&read(context), &needed(parts), is_writing.then_some(&change))
+}
+
+/// Looks for settings of herma in the file. With `is_writing`, also gives the file the content from before the install,
+/// and removes a file that the install created. If the file changed since then, only herma's settings change.
+pub(super) fn uninstall(context: &CliContext<'_>, is_writing: bool) -> Result<ConfigStatus, Failure> {
+    let config = read(context);
+    let copies = Copies::of(&config.path);
+    let change = |text: &str, edits: &[Edit<'_>]| match copies.before(text) {
+        Some(Before::Missing) => Ok(None),
+        Some(Before::Text(before)) => Ok(Some(before.to_owned())),
+        None => yaml::edit(text, edits).map(Some),
     };
+    settle(&config, &unneeded(&copies), is_writing.then_some(&change))
+}
+
+/// The file, or the reason why it can't be read.
+struct Config {
+    path: PathBuf,
+    file: Result<SettingsFile, String>,
+}
+
+fn read(context: &CliContext<'_>) -> Config {
+    let path = context.place.home.join("config.yaml");
+    let file = SettingsFile::read(&path);
+    Config { path: file.as_ref().map_or(path, |file| file.path.clone()), file }
+}
+
+/// Compares the file with the needs. With `change`, also writes the text that it returns, or removes the file.
+fn settle<F>(config: &Config, needs: &[Need<'_>], change: Option<&F>) -> Result<ConfigStatus, Failure>
+where
+    F: Fn(&str, &[Edit<'_>]) -> Result<Option<String>, String>,
+{
+    let data = config.file.as_ref().map_err(Clone::clone).and_then(|file| yaml::parse(&file.text));
     let lines = needs.iter().map(|need| {
         let is_done = data.as_ref().is_ok_and(|data| yaml::is_done(data, &need.edit));
         let was = match (&data, need.edit) {
             (Ok(data), Edit::Set(section, key, _)) if !is_done => data[section][key].clone(),
             _ => Value::Null,
         };
-        Line { line: need.line, state: if is_done { State::Done } else { State::Open }, was, edit: need.edit }
+        Line { line: need.line, state: if is_done { State::Done } else { State::Open }, was }
     });
-    let mut status = ConfigStatus { path, lines: lines.collect(), changes: None, backup: None, refused: data.err() };
-    if let (Ok(file), true, true, None) = (&file, is_writing, status.is_open(), &status.refused) {
-        let edits: Vec<Edit> = needs.iter().map(|need| need.edit).collect();
-        match yaml::edit(&file.text, &edits) {
+    let mut status = ConfigStatus {
+        path: config.path.clone(),
+        lines: lines.collect(),
+        changes: None,
+        backup: None,
+        refused: data.err(),
+        snippet: String::new(),
+    };
+    if let (Ok(file), Some(change), true, None) = (&config.file, change, status.is_open(), &status.refused) {
+        let edits: Vec<Edit<'_>> = needs.iter().map(|need| need.edit).collect();
+        match change(&file.text, &edits) {
             Ok(text) => {
-                status.backup = file.write(&text)?;
-                status.changes = Some(diff(&file.text, &text));
+                match &text {
+                    Some(text) => status.backup = file.write(text)?,
+                    None => file.remove()?,
+                }
+                status.changes = Some(diff(&file.text, text.as_deref().unwrap_or_default()));
                 let open = status.lines.iter_mut().filter(|line| line.state == State::Open);
                 open.for_each(|line| line.state = State::Written);
             }
             Err(words) => status.refused = Some(words),
         }
     }
+    let open = needs.iter().zip(&status.lines).filter(|(_, line)| line.state == State::Open).map(|(need, _)| need.edit);
+    let missing: Vec<Edit<'_>> = open.filter(|edit| matches!(edit, Edit::Set(..) | Edit::Add(..))).collect();
+    status.snippet = yaml::edit("", &missing).unwrap_or_default();
     Ok(status)
 }

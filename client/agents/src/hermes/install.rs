@@ -41,7 +41,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     let is_current = folder.is_current(&own)?;
     let kept = if is_current { Vec::new() } else { plugins.replace(&folder, &own, &edited)? };
     let was = old_plugin::clear(home)?;
-    let status = config::settle(context, &config::needed(arguments.parts), arguments.write_config)?;
+    let status = config::install(context, arguments.parts, arguments.write_config)?;
 
     let is_refused = arguments.write_config && status.is_open();
     let result = json!({
@@ -73,7 +73,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         if status.is_open() {
             let hint = "`herma hermes install --write-config` does it";
             let how = if status.refused.is_some() { "do it by hand" } else { hint };
-            text.push_str(&format!("\n{how}; what is missing:\n\n{}", status.snippet()));
+            text.push_str(&format!("\n{how}; what is missing:\n\n{}", status.snippet));
         }
         text
     })?;

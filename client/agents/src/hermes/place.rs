@@ -38,6 +38,11 @@ impl Plugins {
         Ok(plugins)
     }
 
+    /// Removes the folder if it contains nothing.
+    pub(super) fn remove_if_empty(self) {
+        drop(std::fs::remove_dir(&self.path));
+    }
+
     fn tidy(&self) -> Result<(), Failure> {
         let (own, old) = (self.path.join("herma"), self.path.join(OLD));
         if old.exists() && !own.exists() {

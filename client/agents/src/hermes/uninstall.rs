@@ -13,7 +13,7 @@ use super::place::{self, Plugins};
     after_help = "Files that you changed, or put there, stay. Memories, outputs and conversations in the home stay.\nExit code 1 when something has to be done by hand.\n\nExamples:\n  herma hermes uninstall --write-config\n  herma --home ~/.hermes hermes uninstall --force"
 )]
 pub struct Arguments {
-    /// Remove herma's lines from config.yaml, and keep a copy of it
+    /// Undo the install's changes of config.yaml too, and keep a copy of it
     #[arg(long)]
     write_config: bool,
     /// Remove changed files of the plugin, too
@@ -24,17 +24,19 @@ pub struct Arguments {
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let home = &context.place.home;
     let path = Folder::path(home);
-    let is_there = path.symlink_metadata().is_ok();
     let (mut removed, mut kept) = (Vec::new(), Vec::new());
     let own = package::files();
+    // An install that was killed may have left parts of the plugin without the plugin.
+    let plugins = path.parent().filter(|plugins| plugins.is_dir()).map(Plugins::open).transpose()?;
+    let is_there = path.symlink_metadata().is_ok();
     if is_there {
-        let _plugins = Plugins::open(path.parent().unwrap_or(home))?;
         let folder = Folder::look(&path)?;
         kept = if arguments.force { Vec::new() } else { folder.edited(&own)? };
         removed = place::clear(&folder, &own, &kept)?;
     }
     let is_left = path.exists();
-    let status = config::settle(context, &config::unneeded(), arguments.write_config)?;
+    plugins.into_iter().for_each(Plugins::remove_if_empty);
+    let status = config::uninstall(context, arguments.write_config)?;
     let result = json!({ "folder": path, "removed": removed.len(), "kept": kept, "left": is_left, "config": status });
     out::show(context.common, &result, |_| {
         let mut text = match (is_there, is_left) {

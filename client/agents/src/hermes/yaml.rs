@@ -9,9 +9,11 @@ use serde_json::{Map, Value, json};
 
 /// An edit of a text whose root is a mapping of sections. Applying it twice has the same result as once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Edit {
+pub(super) enum Edit<'a> {
     /// Set the key of the section to a value.
-    Set(&'static str, &'static str, Word),
+    Set(&'static str, &'static str, Word<'a>),
+    /// Set the key of the section to the second word if its value is the first one.
+    Swap(&'static str, &'static str, &'static str, &'a str),
     /// Add the item to the list of the section.
     Add(&'static str, &'static str, &'static str),
     /// Remove the item from the list of the section.
@@ -25,14 +27,14 @@ pub(super) enum Edit {
 
 /// A value that can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Word {
-    Text(&'static str),
+pub(super) enum Word<'a> {
+    Text(&'a str),
     True,
 }
 
-impl Word {
+impl<'a> Word<'a> {
     /// Returns the word in YAML. Texts are plain words.
-    fn yaml(self) -> &'static str {
+    fn yaml(self) -> &'a str {
         match self {
             Self::Text(word) => word,
             Self::True => "true",
@@ -62,7 +64,7 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
 }
 
 /// Applies the edits, or returns the reason why it can't.
-pub(super) fn edit(text: &str, edits: &[Edit]) -> Result<String, String> {
+pub(super) fn edit(text: &str, edits: &[Edit<'_>]) -> Result<String, String> {
     let mut expected = parse(text)?;
     let mut edited = text.to_owned();
     for edit in edits.iter().filter(|edit| !is_done(&parse(text).unwrap_or_default(), edit)) {
@@ -77,7 +79,7 @@ pub(super) fn edit(text: &str, edits: &[Edit]) -> Result<String, String> {
 }
 
 /// Returns whether the data already has the edit.
-pub(super) fn is_done(data: &Value, edit: &Edit) -> bool {
+pub(super) fn is_done(data: &Value, edit: &Edit<'_>) -> bool {
     let has = |section: &str, key: &str, item: &str| {
         data[section][key].as_array().is_some_and(|items| items.iter().any(|value| value == item))
     };
@@ -85,13 +87,13 @@ pub(super) fn is_done(data: &Value, edit: &Edit) -> bool {
         Edit::Set(section, key, word) => data[section][key] == word.value(),
         Edit::Add(section, key, item) => has(section, key, item),
         Edit::Take(section, key, item) => !has(section, key, item),
-        Edit::Drop(section, key, word) => data[section][key] != word,
+        Edit::Swap(section, key, word, _) | Edit::Drop(section, key, word) => data[section][key] != word,
         Edit::DropSection(section) => data.get(section).is_none(),
     }
 }
 
 /// Returns the data without the sections that an edit emptied: in a text, a comment can keep such a section.
-fn without_emptied(mut data: Value, edits: &[Edit]) -> Value {
+fn without_emptied(mut data: Value, edits: &[Edit<'_>]) -> Value {
     for edit in edits {
         let Edit::Drop(section, ..) = *edit else { continue };
         let is_empty = |value: &Value| value.is_null() || value.as_object().is_some_and(Map::is_empty);
@@ -103,11 +105,12 @@ fn without_emptied(mut data: Value, edits: &[Edit]) -> Value {
 }
 
 /// Applies the edit to the data.
-fn apply(data: &mut Value, edit: &Edit) -> Result<(), String> {
+fn apply(data: &mut Value, edit: &Edit<'_>) -> Result<(), String> {
     match *edit {
         Edit::Set(section, key, word) => {
             map_in(data, section)?.insert(key.to_owned(), word.value());
         }
+        Edit::Swap(section, key, _, word) => return apply(data, &Edit::Set(section, key, Word::Text(word))),
         Edit::Add(section, key, item) => {
             let list = map_in(data, section)?.entry(key).or_insert(Value::Null);
             if list.is_null() {
@@ -155,6 +158,7 @@ pub fn yaml_holds(text: &str) {
         Edit::Set("herma", "memory", Word::True),
         Edit::Add("plugins", "enabled", "herma"),
         Edit::Take("plugins", "disabled", "herma"),
+        Edit::Swap("context", "engine", "herma", "mine: # no"),
         Edit::Drop("memory", "provider", "herma"),
         Edit::DropSection("herma"),
     ] {

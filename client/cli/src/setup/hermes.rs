@@ -20,8 +20,12 @@ impl Hermes {
 
     /// Looks for the agent's home, which has its `config.yaml`.
     pub(super) fn find(context: &CliContext<'_>) -> Option<Self> {
-        let hermes = Self { program: search_path::find("hermes"), home: context.hermes_home() };
-        hermes.config().is_file().then_some(hermes)
+        Some(Self::of(context)).filter(|hermes| hermes.config().is_file())
+    }
+
+    /// Returns the agent as it would be installed.
+    pub(super) fn of(context: &CliContext<'_>) -> Self {
+        Self { program: search_path::find("hermes"), home: context.hermes_home() }
     }
 
     /// Returns the folder of the plugin.

@@ -203,13 +203,13 @@ impl AgentPlan {
 }
 
 /// Says that no agent was found, and where they were looked for.
-pub(super) fn none_found(arguments: &Arguments) -> String {
+pub(super) fn none_found(context: &CliContext<'_>, arguments: &Arguments) -> String {
     let wanted = AGENTS.into_iter().filter(|agent| arguments.has(agent.name()));
     let places = wanted.map(|agent| {
         let folder = agent.folder().map(|folder| format!(", {}", short(&folder))).unwrap_or_default();
         format!("{} (`{}` on the PATH{folder})", agent.title(), agent.program())
     });
-    let hermes = arguments.has(HERMES).then(|| format!("{} (~/.hermes/config.yaml)", Hermes::TITLE));
+    let hermes = arguments.has(HERMES).then(|| format!("{} ({})", Hermes::TITLE, short(&Hermes::of(context).config())));
     let places: Vec<String> = places.chain(hermes).collect();
     format!("no agent was found; looked for {}", places.join("; "))
 }

@@ -10,7 +10,7 @@ use super::{Edit, Word};
 ///
 /// # Errors
 /// The tree has another type where the edit belongs. The error is for people.
-pub(super) fn apply(text: &str, edit: &Edit) -> Result<String, String> {
+pub(super) fn apply(text: &str, edit: &Edit<'_>) -> Result<String, String> {
     let file = YamlFile::from_str(text).map_err(|_| "its YAML is not understood".to_owned())?;
     let mut documents = file.documents();
     let (document, others) = (documents.next(), documents.count());
@@ -66,6 +66,7 @@ pub(super) fn apply(text: &str, edit: &Edit) -> Result<String, String> {
             }
         }
         Edit::DropSection(section) => drop(root.remove(section)),
+        Edit::Swap(section, key, _, word) => return apply(text, &Edit::Set(section, key, Word::Text(word))),
     }
     Ok(file.to_string())
 }
@@ -79,7 +80,7 @@ fn inner(root: &Mapping, section: &str) -> Result<Option<Mapping>, String> {
     }
 }
 
-fn set(own: &Mapping, key: &str, word: Word) {
+fn set(own: &Mapping, key: &str, word: Word<'_>) {
     match word {
         Word::Text(text) => own.set(key, text),
         Word::True => own.set(key, true),
@@ -92,11 +93,11 @@ fn comments(text: &str) -> usize {
 }
 
 /// Returns a text without data, with the section appended.
-fn appended(text: &str, edit: &Edit) -> String {
+fn appended(text: &str, edit: &Edit<'_>) -> String {
     let section = match *edit {
         Edit::Set(section, key, word) => format!("{section}:\n  {key}: {}\n", word.yaml()),
         Edit::Add(section, key, item) => format!("{section}:\n  {key}:\n    - {item}\n"),
-        Edit::Take(..) | Edit::Drop(..) | Edit::DropSection(_) => return text.to_owned(),
+        Edit::Take(..) | Edit::Swap(..) | Edit::Drop(..) | Edit::DropSection(_) => return text.to_owned(),
     };
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let between = if text.is_empty() || text.ends_with('\n') { "" } else { line_end };

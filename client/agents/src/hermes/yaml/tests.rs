@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// The edits of an install with all parts.
-const ALL: [Edit; 6] = [
+const ALL: [Edit<'_>; 6] = [
     Edit::Take("plugins", "disabled", "herma"),
     Edit::Add("plugins", "enabled", "herma"),
     ENGINE,
@@ -13,22 +13,22 @@ const ALL: [Edit; 6] = [
 ];
 
 /// The edits of an uninstall after an install with all parts.
-const GONE: [Edit; 4] = [
+const GONE: [Edit<'_>; 4] = [
     Edit::Take("plugins", "enabled", "herma"),
     Edit::Drop("context", "engine", "herma"),
     Edit::Drop("memory", "provider", "herma"),
     Edit::DropSection("herma"),
 ];
 
-const ENGINE: Edit = Edit::Set("context", "engine", Word::Text("herma"));
-const ENABLED: Edit = Edit::Add("plugins", "enabled", "herma");
-const ALLOWED: Edit = Edit::Take("plugins", "disabled", "herma");
+const ENGINE: Edit<'_> = Edit::Set("context", "engine", Word::Text("herma"));
+const ENABLED: Edit<'_> = Edit::Add("plugins", "enabled", "herma");
+const ALLOWED: Edit<'_> = Edit::Take("plugins", "disabled", "herma");
 
 /// The default files of two hosts.
 const HOSTS: [&str; 2] = [include_str!("host-0.16.yaml"), include_str!("host-0.19.yaml")];
 
 #[track_caller]
-fn check(edits: &[Edit], table: &[(&str, &str)]) {
+fn check(edits: &[Edit<'_>], table: &[(&str, &str)]) {
     for (before, after) in table {
         let edited = edit(before, edits);
         assert_eq!(edited.as_deref(), Ok(*after), "of {before:?}");
@@ -166,6 +166,32 @@ fn everything_is_taken_out_again() {
 }
 
 #[test]
+fn an_earlier_word_returns() {
+    for (word, yaml) in [
+        ("compressor", "compressor"),
+        ("", "''"),
+        ("a: # b", "'a: # b'"),
+        ("true", "'true'"),
+        ("12", "'12'"),
+        ("日本", "日本"),
+    ] {
+        let back = [Edit::Swap("context", "engine", "herma", word)];
+        let texts = [
+            ("context:\n  engine: herma # ours\nb: 1\n", format!("context:\n  engine: {yaml} # ours\nb: 1\n")),
+            ("context: {engine: herma, a: 1}\n", format!("context: {{engine: {yaml}, a: 1}}\n")),
+            // What somebody wrote since then stays.
+            ("context:\n  engine: other\n", "context:\n  engine: other\n".to_owned()),
+            ("a: 1\n", "a: 1\n".to_owned()),
+        ];
+        for (before, after) in texts {
+            let edited = edit(before, &back).unwrap();
+            assert_eq!(parse(&edited), parse(&after), "{word:?} in {before:?}");
+            assert!(edited == after || edited == after.replace('\'', "\""), "{word:?}: {edited:?}");
+        }
+    }
+}
+
+#[test]
 fn what_is_not_understood_is_left_to_a_person() {
     for (text, words) in [
         ("context:\n\tengine: x\n", "tab"),
@@ -277,8 +303,8 @@ fn file() -> impl Strategy<Value = (String, Vec<(&'static str, String)>)> {
     )
 }
 
-fn edits() -> impl Strategy<Value = Vec<Edit>> {
-    let some = |all: &[Edit]| prop::sample::subsequence(all.to_vec(), 1..=all.len());
+fn edits() -> impl Strategy<Value = Vec<Edit<'static>>> {
+    let some = |all: &[Edit<'static>]| prop::sample::subsequence(all.to_vec(), 1..=all.len());
     prop_oneof![some(&ALL), some(&GONE)]
 }
 
@@ -310,10 +336,11 @@ proptest! {
     }
 }
 
-impl Edit {
+impl Edit<'_> {
     fn section(&self) -> &'static str {
         match *self {
             Self::Set(own, ..) | Self::Add(own, ..) | Self::Take(own, ..) | Self::Drop(own, ..) => own,
+            Self::Swap(own, ..) => own,
             Self::DropSection(own) => own,
         }
     }
@@ -322,6 +349,7 @@ impl Edit {
     fn key_in(&self, section: &str) -> Option<&'static str> {
         (self.section() == section).then_some(match *self {
             Self::Set(_, key, _) | Self::Add(_, key, _) | Self::Take(_, key, _) | Self::Drop(_, key, _) => key,
+            Self::Swap(_, key, ..) => key,
             Self::DropSection(_) => "",
         })
     }

@@ -128,8 +128,28 @@ fn config_yaml_gets_the_missing_lines_and_a_copy_of_what_was_there() {
     agent.done(&["install", "--write-config", "--provider"]);
     assert!(agent.read("config.yaml") == after && !agent.path("config.yaml.bak.1").exists());
     agent.done(&["uninstall", "--write-config"]);
-    assert_eq!(agent.read("config.yaml"), "# mine\nplugins: {disabled: [x], enabled: []} # c\n\n");
+    assert_eq!(agent.read("config.yaml"), before);
     assert!(agent.path("config.yaml.bak.1").exists() && !agent.path("plugins/herma").exists());
+}
+
+#[test]
+fn an_uninstall_leaves_what_somebody_changed_since_and_gives_back_what_was_replaced() {
+    let agent = Agent::new();
+    agent.write("config.yaml", "context:\n  engine: compressor\nmemory:\n  provider: ''\n");
+    agent.done(&["install", "--write-config", "--provider"]);
+    agent.write("config.yaml", &format!("model: new\n{}", agent.read("config.yaml")));
+    agent.done(&["uninstall", "--write-config"]);
+    let after = "model: new\ncontext:\n  engine: compressor\nmemory:\n  provider: ''\nplugins:\n  enabled: []\n";
+    assert_eq!(agent.read("config.yaml"), after);
+}
+
+#[test]
+fn a_config_yaml_that_an_install_created_goes_with_the_uninstall() {
+    let agent = Agent::new();
+    agent.done(&["install", "--write-config"]);
+    assert!(agent.read("config.yaml").contains("engine: herma"));
+    agent.done(&["uninstall", "--write-config"]);
+    assert!(!agent.path("config.yaml").exists() && !agent.path("config.yaml.bak").exists());
 }
 
 #[test]
