@@ -9,6 +9,7 @@ mod archive_faults;
 mod archive_retention;
 mod archive_taken;
 mod ask;
+mod backup;
 mod bad_frames;
 mod bad_homes;
 mod bad_messages;

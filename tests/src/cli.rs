@@ -85,6 +85,21 @@ impl<'a> Cli<'a> {
         self.run_with(arguments, "")
     }
 
+    /// Runs a command under strace, where call `number` of `calls` does what `fault` says (see `inject=` in strace(1)).
+    /// Each process counts its own calls. Returns `None` if the command has fewer of them.
+    ///
+    /// # Panics
+    /// strace can't be run. `Need::Strace` detects that before.
+    #[must_use]
+    pub fn run_with_fault(self, arguments: &[&str], calls: &str, fault: &str, number: usize) -> Option<CommandOutput> {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("strace.log");
+        let rule = format!("inject={calls}:{fault}:when={number}");
+        let ran = self.under(&["strace", "-f", "-o", log.to_str().unwrap(), "-e", &rule]).run(arguments);
+        let log = std::fs::read_to_string(log).unwrap();
+        (log.contains("INJECTED") || log.contains("killed by SIGKILL")).then_some(ran)
+    }
+
     /// Runs a command with text on standard input.
     ///
     /// # Panics

@@ -2,6 +2,7 @@
 //!
 //! The agents, the MCP server and the common parts of all front ends are separate crates.
 
+mod backup;
 mod capture;
 mod compress;
 mod config;

@@ -16,8 +16,8 @@ use herma_client::protocol::daemon::PingParams;
 
 use crate::named::Access;
 use crate::{
-    compress, config, constraint, context, daemon, doctor, files, guard, import, log, memory, named, output, overview,
-    profile, recall, scrub, service, session, setup, shared, top, trajectory, upgrade, usage, watch,
+    backup, compress, config, constraint, context, daemon, doctor, files, guard, import, log, memory, named, output,
+    overview, profile, recall, scrub, service, session, setup, shared, top, trajectory, upgrade, usage, watch,
 };
 
 /// Memory, tool outputs and shorter conversations for several agents at once.
@@ -96,6 +96,10 @@ pub(crate) enum Command {
     Log(log::Arguments),
     /// Show how herma was installed, and the command that upgrades it
     Upgrade(upgrade::Arguments),
+    /// Write a home into one file, also while the daemon runs
+    Backup(backup::Backup),
+    /// Restore a home from a backup, after a check
+    Restore(backup::Restore),
     /// Mask the secrets in what was kept before
     Scrub(scrub::Arguments),
     /// Check for problems with herma, and show how to fix them
@@ -153,6 +157,7 @@ impl Command {
             | Self::Mcp(_)
             | Self::Completions { .. }
             | Self::Upgrade(_)
+            | Self::Restore(_)
             | Self::Version
             | Self::Man { .. } => Access::Any,
             command if command.creates() => Access::Create,
@@ -257,6 +262,8 @@ fn run(arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
         Command::Guard(command) => guard::run(&context, command),
         Command::Upgrade(arguments) => upgrade::run(&context, arguments, version),
         Command::Log(arguments) => log::run(&context, arguments),
+        Command::Backup(arguments) => backup::backup(&context, arguments),
+        Command::Restore(arguments) => backup::restore(&context, arguments),
         Command::Scrub(arguments) => scrub::run(&context, arguments),
         Command::Hermes(command) => hermes::run(&context, command),
         Command::Hooks(command) => hooks::run(&context, command),

@@ -175,6 +175,16 @@ pub fn open(path: &Path) -> Result<File, DiskError> {
     open_own(path, &mut options).at("open", path)
 }
 
+/// Creates a file with this mode, for writing.
+///
+/// # Errors
+/// A file that exists or can't be created.
+pub fn create(path: &Path, mode: u32) -> Result<File, DiskError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(mode);
+    options.open(path).at("create", path)
+}
+
 /// Copies a file with its mode.
 ///
 /// # Errors

@@ -45,14 +45,9 @@ impl User {
         assert_same(&self.files(), before, when);
     }
 
-    /// Runs a command whose call `number` of `calls` does what `fault` says. Returns `None` if it has fewer calls.
+    /// Runs a command with a fault, as `Cli` does it.
     fn run_with_fault(&self, arguments: &[&str], calls: &str, fault: &str, number: usize) -> Option<CommandOutput> {
-        let log = self.home.path().join("strace.log");
-        let rule = format!("inject={calls}:{fault}:when={number}");
-        // Each process has steps of its own, also the one that a command starts.
-        let ran = self.cli().under(&["strace", "-f", "-o", log.to_str().unwrap(), "-e", &rule]).run(arguments);
-        let log = fs::read_to_string(log).unwrap();
-        (log.contains("INJECTED") || log.contains("killed by SIGKILL")).then_some(ran)
+        self.cli().run_with_fault(arguments, calls, fault, number)
     }
 }
 
@@ -100,10 +95,9 @@ fn a_setup_of_hermes_that_is_killed_at_any_step_can_be_undone() {
     // A home that the caller names is that of the agent, too.
     fs::write(user.home.path().join("config.yaml"), "# mine\nmodel: x\ncontext:\n  engine: compressor\n").unwrap();
     let files = || {
-        let own = [user.home.path().join("herma"), user.home.path().join("strace.log")];
         let mut files = Files::new();
         super::look(user.home.path(), &mut files);
-        files.retain(|path, _| !own.iter().any(|own| path.starts_with(own)));
+        files.retain(|path, _| !path.starts_with(user.home.path().join("herma")));
         files
     };
     let before = files();

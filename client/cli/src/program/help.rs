@@ -8,7 +8,7 @@ use herma_base::out;
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Everyday", &["recall", "session", "memory", "setup", "usage", "top", "watch"]),
     ("Agents", &["hooks", "hermes", "mcp", "proxy", "import", "profile", "shared"]),
-    ("Operation", &["status", "doctor", "log", "scrub", "config", "daemon", "service", "upgrade"]),
+    ("Operation", &["status", "doctor", "log", "backup", "restore", "scrub", "config", "daemon", "service", "upgrade"]),
     ("Conversations and outputs", &["output", "files", "compress", "constraint", "context", "guard", "trajectory"]),
     ("Plumbing", &["ping", "hook", "completions", "man", "version", "help"]),
 ];
