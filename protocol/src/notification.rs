@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::context::Report;
+use crate::ledger::Change;
 use crate::memory::Target;
 use crate::nearest::nearest;
 use crate::output::shelf::Reason;
@@ -22,17 +23,32 @@ pub enum Topic {
     OutputExpired,
     /// `session.expired`: a closed session left the archive because of its age or the quota, or a session was removed.
     SessionExpired,
+    /// `session.changed`: a session was opened, resumed, updated or closed.
+    SessionChanged,
+    /// `messages.appended`: messages of a session were archived.
+    MessagesAppended,
+    /// `output.spilled`: a large tool output was spilled.
+    OutputSpilled,
+    /// `memory.refused`: a write of a store was refused.
+    MemoryRefused,
+    /// `window.changed`: herma changed the context window of a session, through a hook for instance.
+    WindowChanged,
 }
 
 impl Topic {
     /// All topics.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 11] = [
         Self::MemoryChanged,
         Self::FilesChanged,
         Self::CompressionProgress,
         Self::CompressionDone,
         Self::OutputExpired,
         Self::SessionExpired,
+        Self::SessionChanged,
+        Self::MessagesAppended,
+        Self::OutputSpilled,
+        Self::MemoryRefused,
+        Self::WindowChanged,
     ];
 
     /// Returns its name on the wire.
@@ -45,6 +61,11 @@ impl Topic {
             Self::CompressionDone => "compression.done",
             Self::OutputExpired => "output.expired",
             Self::SessionExpired => "session.expired",
+            Self::SessionChanged => "session.changed",
+            Self::MessagesAppended => "messages.appended",
+            Self::OutputSpilled => "output.spilled",
+            Self::MemoryRefused => "memory.refused",
+            Self::WindowChanged => "window.changed",
         }
     }
 
@@ -88,6 +109,16 @@ pub enum Notification {
     CompressionProgress(CompressionProgress),
     /// `compression.done`
     CompressionDone(Box<CompressionDone>),
+    /// `session.changed`
+    SessionChanged(SessionChanged),
+    /// `messages.appended`
+    MessagesAppended(MessagesAppended),
+    /// `output.spilled`
+    OutputSpilled(OutputSpilled),
+    /// `memory.refused`
+    MemoryRefused(MemoryRefused),
+    /// `window.changed`
+    WindowChanged(WindowChanged),
 }
 
 impl Notification {
@@ -101,6 +132,11 @@ impl Notification {
             Self::SessionExpired(_) => Topic::SessionExpired,
             Self::CompressionProgress(_) => Topic::CompressionProgress,
             Self::CompressionDone(_) => Topic::CompressionDone,
+            Self::SessionChanged(_) => Topic::SessionChanged,
+            Self::MessagesAppended(_) => Topic::MessagesAppended,
+            Self::OutputSpilled(_) => Topic::OutputSpilled,
+            Self::MemoryRefused(_) => Topic::MemoryRefused,
+            Self::WindowChanged(_) => Topic::WindowChanged,
         }
     }
 
@@ -113,6 +149,11 @@ impl Notification {
             Topic::SessionExpired => serde_json::from_str(params).map(Self::SessionExpired),
             Topic::CompressionProgress => serde_json::from_str(params).map(Self::CompressionProgress),
             Topic::CompressionDone => serde_json::from_str(params).map(Self::CompressionDone),
+            Topic::SessionChanged => serde_json::from_str(params).map(Self::SessionChanged),
+            Topic::MessagesAppended => serde_json::from_str(params).map(Self::MessagesAppended),
+            Topic::OutputSpilled => serde_json::from_str(params).map(Self::OutputSpilled),
+            Topic::MemoryRefused => serde_json::from_str(params).map(Self::MemoryRefused),
+            Topic::WindowChanged => serde_json::from_str(params).map(Self::WindowChanged),
         }
     }
 }
@@ -164,6 +205,9 @@ pub struct MemoryChanged {
     pub cause: Cause,
     /// The session that wrote; null if the request named none.
     pub session: Option<String>,
+    /// The agent that wrote, if the request named one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
 
 /// The memory files of a profile have a new revision.
@@ -179,6 +223,9 @@ pub struct FilesChanged {
     pub paths: Vec<String>,
     /// The session that wrote; null if the request named none.
     pub session: Option<String>,
+    /// The agent that wrote, if the request named one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
 
 /// The cause of a new revision.
@@ -225,6 +272,89 @@ pub struct SessionExpired {
     pub bytes: u64,
     /// Why it was removed.
     pub reason: Reason,
+}
+
+/// A session was opened, resumed, updated or closed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionChanged {
+    /// Its id.
+    pub session: String,
+    /// Its profile.
+    pub profile: String,
+    /// What happened.
+    pub change: SessionChange,
+    /// Its agent; null if the request named none.
+    pub agent: Option<String>,
+    /// Its title; null if the request named none.
+    pub title: Option<String>,
+    /// The folder that the agent works in; null if the request named none.
+    pub cwd: Option<String>,
+}
+
+/// What happened to a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SessionChange {
+    /// It is new.
+    Opened,
+    /// It existed, and a client opened it again.
+    Resumed,
+    /// More is known of it.
+    Updated,
+    /// It was closed.
+    Closed,
+}
+
+/// Messages of a session were archived.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessagesAppended {
+    /// The session.
+    pub session: String,
+    /// The generation of its list.
+    pub generation: u64,
+    /// The position of the next message: how many there are now.
+    pub position: u64,
+}
+
+/// A large tool output was spilled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputSpilled {
+    /// Its handle.
+    pub handle: String,
+    /// The session.
+    pub session: String,
+    /// The tool.
+    pub tool: String,
+    /// The call's id.
+    pub id: String,
+    /// Its length in chars.
+    pub chars: u64,
+    /// SHA-256 of its UTF-8 text, in hex.
+    pub sha256: String,
+}
+
+/// A write of a store was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryRefused {
+    /// The profile.
+    pub profile: String,
+    /// The store; null if the request named none that there is.
+    pub target: Option<Target>,
+    /// The session that wrote; null if the request named none.
+    pub session: Option<String>,
+    /// The agent that wrote; null if the request named none.
+    pub agent: Option<String>,
+    /// The error that the writer got.
+    pub error: String,
+}
+
+/// herma changed the context window of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WindowChanged {
+    /// The session.
+    pub session: String,
+    /// The changes, as the client recorded them.
+    pub changes: Vec<Change>,
 }
 
 #[cfg(test)]

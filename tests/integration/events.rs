@@ -37,7 +37,7 @@ fn told(raw: &mut Raw) -> Value {
 }
 
 fn changed(profile: &str, target: Target, revision: u64, cause: Cause, session: Option<&str>) -> MemoryChanged {
-    MemoryChanged { profile: profile.into(), target, revision, cause, session: session.map(str::to_owned) }
+    MemoryChanged { profile: profile.into(), target, revision, cause, session: session.map(str::to_owned), agent: None }
 }
 
 /// Makes writes, an edit by hand, an undo and a restore. Returns the expected notifications.
@@ -96,6 +96,67 @@ fn notifications_are_lines_without_an_id() {
         assert_eq!(told(&mut raw), serde_json::to_value(&expected).unwrap());
     }
     assert_eq!(raw.result("ping", &json!({})), json!({}));
+}
+
+#[test]
+fn what_sessions_do_is_told_in_its_order_and_only_to_those_who_ask() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    let topics = ["session.changed", "messages.appended", "output.spilled", "memory.refused", "window.changed"];
+    raw.result("subscribe", &json!({ "topics": topics }));
+    let mut of_stores = subscriber(&daemon);
+    let mut next = |method: &str| {
+        let mut line = raw.read();
+        assert_eq!(line["method"], method, "{line}");
+        line["params"].take()
+    };
+    let mut agent = daemon.raw();
+    let open = json!({ "session": "s", "agent": "codex", "title": "Fix the build", "cwd": "/srv/app" });
+    agent.result("session.open", &open);
+    let opened = json!({
+        "session": "s", "profile": "default", "change": "opened",
+        "agent": "codex", "title": "Fix the build", "cwd": "/srv/app",
+    });
+    assert_eq!(next("session.changed"), opened);
+    agent.result("session.open", &json!({ "session": "s" }));
+    assert_eq!(next("session.changed")["change"], "resumed");
+    let message = json!({ "role": "user", "content": "hello" });
+    let append = json!({ "session": "s", "generation": 0, "position": 0, "messages": [message, message] });
+    for _ in 0..2 {
+        agent.result("session.append", &append);
+        assert_eq!(next("messages.appended"), json!({ "session": "s", "generation": 0, "position": 2 }));
+    }
+    // A session that an append opens is one, too.
+    agent.result("session.append", &json!({ "session": "t", "generation": 0, "position": 0, "messages": [message] }));
+    assert_eq!(next("session.changed")["session"], "t");
+    assert_eq!(next("messages.appended")["position"], 1);
+    let content = "x".repeat(200_000);
+    let admit = json!({ "session": "s", "tool": "terminal", "id": "call_1", "content": content });
+    let admitted = agent.result("output.admit", &admit);
+    let spilled = next("output.spilled");
+    assert_eq!((&spilled["tool"], &spilled["chars"]), (&json!("terminal"), &json!(200_000)), "{spilled}");
+    assert!(admitted.to_string().contains(spilled["handle"].as_str().unwrap()), "{admitted}");
+    let results =
+        json!([{ "tool": "a", "content": content }, { "id": "b", "tool": "read", "content": "y".repeat(150_000) }]);
+    agent.result("output.settle_turn", &json!({ "session": "s", "results": results }));
+    assert_eq!(next("output.spilled")["id"], "budget_0");
+    agent.result("memory.add", &json!({ "target": "user", "content": " ", "session": "s", "agent": "codex" }));
+    let refused = next("memory.refused");
+    assert!(refused["error"].as_str().unwrap().contains("content is empty"), "{refused}");
+    assert_eq!((&refused["target"], &refused["agent"]), (&json!("user"), &json!("codex")));
+    agent.result("memory.tool", &json!({ "arguments": { "action": "sing" }, "session": "s" }));
+    assert_eq!(next("memory.refused")["target"], json!(null));
+    let change = json!({ "time": 1.5, "kind": "context", "added": 300, "removed": 0 });
+    agent.result("ledger.record", &json!({ "session": "s", "changes": [] }));
+    agent.result("ledger.record", &json!({ "session": "s", "changes": [change] }));
+    assert_eq!(next("window.changed"), json!({ "session": "s", "changes": [change] }));
+    agent.result("session.update", &json!({ "session": "s", "title": "Later" }));
+    assert_eq!(next("session.changed")["title"], "Later");
+    agent.result("session.close", &json!({ "session": "s" }));
+    assert_eq!(next("session.changed")["change"], "closed");
+    agent.result("memory.add", &json!({ "target": "user", "content": "Likes tea.", "agent": "codex" }));
+    assert_eq!(told(&mut of_stores)["agent"], "codex", "the first that this subscriber hears");
 }
 
 #[test]

@@ -24,7 +24,7 @@ use files::{assert_grown, folder, golden};
 const ID: u64 = 7;
 
 /// Golden files that do not belong to a method.
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 15] = [
     "error",
     "notification",
     "notification.expired",
@@ -32,6 +32,12 @@ const OTHERS: [&str; 9] = [
     "notification.session_expired",
     "notification.progress",
     "notification.done",
+    "notification.by_agent",
+    "notification.session",
+    "notification.messages",
+    "notification.spilled",
+    "notification.refused",
+    "notification.window",
     "attached",
     "attachable",
 ];
@@ -142,6 +148,7 @@ fn notifications_are_read_from_their_lines_and_their_frames() {
         revision: 300,
         cause: Cause::External,
         session: Some("s-1".into()),
+        agent: None,
     });
     keeps_its_line_and_its_frame("notification", &notification);
     keeps_its_line_and_its_frame("notification.expired", &Notification::OutputExpired(samples::outputs::gone()));
@@ -151,10 +158,14 @@ fn notifications_are_read_from_their_lines_and_their_frames() {
         cause: Cause::Write,
         paths: vec!["/memories/notes/plan.md".into()],
         session: Some("s-1".into()),
+        agent: None,
     });
     keeps_its_line_and_its_frame("notification.files", &files);
     let gone = Notification::SessionExpired(samples::outputs::gone_session());
     keeps_its_line_and_its_frame("notification.session_expired", &gone);
+    for (name, notification) in samples::notifications::later() {
+        keeps_its_line_and_its_frame(name, &notification);
+    }
     keeps_its_line_and_its_frame("notification.progress", &samples::contexts::progress());
     keeps_its_line_and_its_frame("notification.done", &samples::contexts::done());
 }

@@ -22,7 +22,7 @@ pub use import::import_holds;
 pub(super) use adopt::{count as count_notes, files as files_with_notes};
 use clap::{Subcommand, ValueEnum};
 use herma_client::protocol::memory::Target;
-pub(super) use log::who;
+pub(super) use log::{change_summary, who};
 pub(super) use steps::{Step, steps};
 
 use herma_base::CliContext;

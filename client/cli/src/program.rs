@@ -65,7 +65,7 @@ pub(crate) enum Command {
     Shared(shared::Command),
     /// Watch the daemon live: sessions, stores, outputs, requests, events
     Top(top::Arguments),
-    /// Print changes of stores and memory files, compressions, and removed outputs and sessions as they happen
+    /// Print what happens as it happens: writes and refusals, sessions, outputs, compressions
     Watch(watch::Arguments),
     /// Spill large tool outputs; list, search and read them
     #[command(subcommand)]
@@ -250,7 +250,7 @@ fn run(arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
         Command::Profile(command) => profile::run(&context, command),
         Command::Shared(command) => shared::run(&context, command),
         Command::Top(arguments) => top::run(&context, arguments),
-        Command::Watch(_) => watch::run(&context),
+        Command::Watch(arguments) => watch::run(&context, arguments),
         Command::Output(command) => output::run(&context, command),
         Command::Recall(arguments) => recall::run(&context, arguments),
         Command::Import(arguments) => import::run(&context, arguments),

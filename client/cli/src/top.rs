@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use herma_base::{CliContext, Failure, out};
 use herma_client::ClientError;
-use herma_client::protocol::notification::Topic;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
@@ -85,7 +84,7 @@ fn events(context: &CliContext<'_>) -> Receiver<String> {
     std::thread::spawn(move || {
         loop {
             let listened = look::connected(&place).and_then(|mut client| {
-                watch::subscribe(&mut client, &Topic::ALL)?;
+                watch::subscribe(&mut client, &watch::usual())?;
                 client.set_timeout(None)?;
                 loop {
                     let message = watch::describe(&client.next_notification()?, &out::clock());

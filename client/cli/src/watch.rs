@@ -1,10 +1,15 @@
 //! `herma watch`.
 
+use std::path::Path;
+
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::daemon::SubscribeParams;
+use herma_client::protocol::ledger::ChangeKind;
+use herma_client::protocol::memory::LogParams;
 use herma_client::protocol::notification::{
-    Cause, CompressionDone, CompressionProgress, FilesChanged, MemoryChanged, OutputExpired, Phase, SessionExpired,
-    Topic,
+    Cause, CompressionDone, CompressionProgress, FilesChanged, MemoryChanged, MemoryRefused, MessagesAppended,
+    OutputExpired, OutputSpilled, Phase, SessionChange, SessionChanged, SessionExpired, Topic, UnknownTopic,
+    WindowChanged,
 };
 use herma_client::protocol::{ErrorKind, Notification};
 use herma_client::{Client, ClientError};
@@ -13,12 +18,23 @@ use serde::Serialize;
 use super::memory;
 use crate::output;
 
-// Prints a line for each change of a store or a memory file, each compression, and each removed output or session.
+// Prints a line for each thing that happens.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "It goes on until ^C, or until the daemon goes away: exit code 3. With --profile, only changes of that profile's stores. --timeout does not count while it waits.\n\nExamples:\n  herma watch\n  herma watch --json | while read -r event; do echo \"$event\"; done"
+    after_help = "Topics: memory.changed, memory.refused, files.changed, session.changed, session.expired, messages.appended, output.spilled, output.expired, window.changed, compression.progress, compression.done. Without one all are printed except messages.appended and compression.progress.\n\nIt goes on until ^C, or until the daemon goes away: exit code 3. With --profile, only what happens in that profile. --timeout does not count while it waits.\n\nExamples:\n  herma watch\n  herma watch memory.changed memory.refused\n  herma watch --json | while read -r event; do echo \"$event\"; done"
 )]
-pub(super) struct Arguments {}
+pub(super) struct Arguments {
+    /// Only these topics
+    #[arg(value_name = "TOPIC", value_parser = topic)]
+    topics: Vec<Topic>,
+}
+
+fn topic(name: &str) -> Result<Topic, UnknownTopic> {
+    Topic::from_name(name)
+}
+
+/// The most columns of a session's title.
+const TITLE: usize = 60;
 
 /// A notification as one line of JSON.
 #[derive(Debug, Serialize)]
@@ -28,10 +44,11 @@ struct Line<'a> {
     notification: &'a Notification,
 }
 
-pub(super) fn run(context: &CliContext<'_>) -> Result<(), Failure> {
+pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let mut client = context.connect()?;
+    let mut journals = Journals { context, client: None };
     let profile = context.common.profile.as_deref();
-    subscribe(&mut client, topics(profile))?;
+    subscribe(&mut client, &topics(&arguments.topics, profile)?)?;
     client.set_timeout(None)?;
     loop {
         let notification = match client.next_notification() {
@@ -39,17 +56,61 @@ pub(super) fn run(context: &CliContext<'_>) -> Result<(), Failure> {
             Err(ClientError::Lost(_)) => return Err(Failure::Gone),
             Err(error) => return Err(error.into()),
         };
-        if is_wanted(&notification, profile) {
-            out::line(&if context.common.json { json(&notification)? } else { describe(&notification, &out::now()) })?;
+        if !is_wanted(&notification, profile) {
+            continue;
         }
+        if context.common.json {
+            out::line(&json(&notification)?)?;
+            continue;
+        }
+        let change = journals.change(&notification).map(|words| format!("  {words}")).unwrap_or_default();
+        out::line(&format!("{}{change}", describe(&notification, &out::now())))?;
+    }
+}
+
+/// The journals of the stores, which say what changed. They have a connection of their own, because notifications come
+/// between the answers of the other one.
+struct Journals<'a> {
+    context: &'a CliContext<'a>,
+    client: Option<Client>,
+}
+
+impl Journals<'_> {
+    /// Returns what a new revision of a store changed, in a few words. `None` if that can't be read.
+    fn change(&mut self, notification: &Notification) -> Option<String> {
+        let Notification::MemoryChanged(MemoryChanged { profile, target, revision, .. }) = notification else {
+            return None;
+        };
+        let client = match self.client.take() {
+            Some(client) => client,
+            None => self.context.connect_only().ok()?,
+        };
+        let mut client = client.with_profile(Some(profile.clone()));
+        let before = Some(revision.saturating_add(1));
+        let asked = LogParams { target: Some(*target), limit: Some(1), before, ..LogParams::default() };
+        let row = client.memory_log(asked).ok()?.rows.into_iter().find(|row| row.revision == *revision);
+        self.client = Some(client);
+        Some(memory::change_summary(&row?))
     }
 }
 
 /// The topics that came with updates, the newest first.
-const NEWER: [Topic; 2] = [Topic::FilesChanged, Topic::SessionExpired];
+const NEWER: [&[Topic]; 3] = [
+    &[Topic::SessionChanged, Topic::MessagesAppended, Topic::OutputSpilled, Topic::MemoryRefused, Topic::WindowChanged],
+    &[Topic::FilesChanged],
+    &[Topic::SessionExpired],
+];
 
-/// Subscribes to topics. A daemon from before an update doesn't know that update's topics, so these are left out one by
-/// one.
+/// The topics that are only printed on request, because they come too often.
+const FREQUENT: [Topic; 2] = [Topic::MessagesAppended, Topic::CompressionProgress];
+
+/// Returns the topics that people look at.
+pub(super) fn usual() -> Vec<Topic> {
+    Topic::ALL.into_iter().filter(|topic| !FREQUENT.contains(topic)).collect()
+}
+
+/// Subscribes to topics. A daemon from before an update doesn't know that update's topics, so these are left out, one
+/// update after the other.
 pub(super) fn subscribe(client: &mut Client, topics: &[Topic]) -> Result<(), ClientError> {
     let mut topics = topics.to_vec();
     let mut newer = NEWER.into_iter();
@@ -57,30 +118,45 @@ pub(super) fn subscribe(client: &mut Client, topics: &[Topic]) -> Result<(), Cli
         let params = SubscribeParams { topics: topics.iter().map(|topic| topic.name().into()).collect() };
         match (client.subscribe(params), newer.next()) {
             (Err(ClientError::Rpc(error)), Some(newest)) if error.kind == ErrorKind::InvalidParams => {
-                topics.retain(|topic| *topic != newest);
+                topics.retain(|topic| !newest.contains(topic));
             }
             (subscribed, _) => return subscribed.map(drop),
         }
     }
 }
 
-/// Returns the topics of a profile. Outputs and compressions belong to no profile.
-const fn topics(profile: Option<&str>) -> &'static [Topic] {
-    match profile {
-        None => &Topic::ALL,
-        Some(_) => &[Topic::MemoryChanged, Topic::FilesChanged],
+/// The topics whose notifications name a profile. Outputs, windows and compressions belong to none.
+const OF_PROFILES: [Topic; 4] =
+    [Topic::MemoryChanged, Topic::MemoryRefused, Topic::FilesChanged, Topic::SessionChanged];
+
+/// Returns the topics to subscribe to.
+fn topics(named: &[Topic], profile: Option<&str>) -> Result<Vec<Topic>, Failure> {
+    let topics = if named.is_empty() { usual() } else { named.to_vec() };
+    let Some(profile) = profile else { return Ok(topics) };
+    match named.iter().find(|topic| !OF_PROFILES.contains(topic)) {
+        Some(topic) => {
+            let words = format!("{} belongs to no profile; leave out --profile {profile}", topic.name());
+            Err(Failure::Usage(words))
+        }
+        None => Ok(topics.into_iter().filter(|topic| OF_PROFILES.contains(topic)).collect()),
     }
 }
 
 fn is_wanted(notification: &Notification, profile: Option<&str>) -> bool {
-    match notification {
-        Notification::MemoryChanged(changed) => profile.is_none_or(|wanted| wanted == changed.profile),
-        Notification::FilesChanged(changed) => profile.is_none_or(|wanted| wanted == changed.profile),
+    let of = match notification {
+        Notification::MemoryChanged(changed) => &changed.profile,
+        Notification::FilesChanged(changed) => &changed.profile,
+        Notification::MemoryRefused(refused) => &refused.profile,
+        Notification::SessionChanged(changed) => &changed.profile,
         Notification::OutputExpired(_)
+        | Notification::OutputSpilled(_)
         | Notification::SessionExpired(_)
+        | Notification::MessagesAppended(_)
+        | Notification::WindowChanged(_)
         | Notification::CompressionProgress(_)
-        | Notification::CompressionDone(_) => profile.is_none(),
-    }
+        | Notification::CompressionDone(_) => return profile.is_none(),
+    };
+    profile.is_none_or(|wanted| wanted == of)
 }
 
 fn json(notification: &Notification) -> Result<String, Failure> {
@@ -89,14 +165,20 @@ fn json(notification: &Notification) -> Result<String, Failure> {
 }
 
 pub(super) fn describe(notification: &Notification, time: &str) -> String {
-    match notification {
-        Notification::MemoryChanged(changed) => format!("{time}  {}", change(changed)),
-        Notification::FilesChanged(changed) => format!("{time}  {}", files_change(changed)),
-        Notification::OutputExpired(expired) => format!("{time}  {}", expiry(expired)),
-        Notification::SessionExpired(expired) => format!("{time}  {}", session_expiry(expired)),
-        Notification::CompressionProgress(progress) => format!("{time}  {}", progressed(progress)),
-        Notification::CompressionDone(done) => format!("{time}  {}", compressed(done)),
-    }
+    let words = match notification {
+        Notification::MemoryChanged(changed) => change(changed),
+        Notification::MemoryRefused(refused) => refusal(refused),
+        Notification::FilesChanged(changed) => files_change(changed),
+        Notification::OutputSpilled(spilled) => spill(spilled),
+        Notification::OutputExpired(expired) => expiry(expired),
+        Notification::SessionChanged(changed) => session_change(changed),
+        Notification::SessionExpired(expired) => session_expiry(expired),
+        Notification::MessagesAppended(appended) => appends(appended),
+        Notification::WindowChanged(changed) => window(changed),
+        Notification::CompressionProgress(progress) => progressed(progress),
+        Notification::CompressionDone(done) => compressed(done),
+    };
+    format!("{time}  {words}")
 }
 
 fn progressed(progress: &CompressionProgress) -> String {
@@ -127,28 +209,85 @@ fn compressed(done: &CompressionDone) -> String {
 }
 
 fn change(changed: &MemoryChanged) -> String {
-    let MemoryChanged { profile, target, revision, cause, session } = changed;
-    format!("{profile}/{}  {}", memory::name(*target), came(*revision, *cause, session.as_deref()))
+    let MemoryChanged { profile, target, revision, cause, session, agent } = changed;
+    let by = by(agent.as_deref(), session.as_deref());
+    format!("{profile}/{}  {}{by}", memory::name(*target), came(*revision, *cause))
+}
+
+fn refusal(refused: &MemoryRefused) -> String {
+    let MemoryRefused { profile, target, session, agent, error } = refused;
+    let store = target.map_or("memory tool", memory::name);
+    format!("{profile}/{store}  refused{}: {error}", by(agent.as_deref(), session.as_deref()))
 }
 
 fn files_change(changed: &FilesChanged) -> String {
-    let FilesChanged { profile, revision, cause, paths, session } = changed;
+    let FilesChanged { profile, revision, cause, paths, session, agent } = changed;
     let first = paths.first().map(String::as_str).unwrap_or_default();
     let more = paths.len().saturating_sub(1);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{profile}/files  {}: {first}{more}", came(*revision, *cause, session.as_deref()))
+    let by = by(agent.as_deref(), session.as_deref());
+    format!("{profile}/files  {}{by}: {first}{more}", came(*revision, *cause))
 }
 
 /// Describes the cause of a revision.
-fn came(revision: u64, cause: Cause, session: Option<&str>) -> String {
+fn came(revision: u64, cause: Cause) -> String {
     let cause = match cause {
         Cause::Write => "written",
         Cause::External => "changed by another program",
         Cause::Undo => "undone",
         Cause::Restore => "restored",
     };
-    let by = session.map_or(String::new(), |session| format!(", session {session}"));
-    format!("revision {revision}, {cause}{by}")
+    format!("revision {revision}, {cause}")
+}
+
+/// Describes who did something, as far as that is known.
+fn by(agent: Option<&str>, session: Option<&str>) -> String {
+    let agent = agent.map(|agent| format!(" by {agent}")).unwrap_or_default();
+    let session = session.map(|session| format!(", session {session}")).unwrap_or_default();
+    format!("{agent}{session}")
+}
+
+fn session_change(changed: &SessionChanged) -> String {
+    let SessionChanged { session, change, agent, title, cwd, .. } = changed;
+    let change = match change {
+        SessionChange::Opened => "opened",
+        SessionChange::Resumed => "resumed",
+        SessionChange::Updated => "updated",
+        SessionChange::Closed => "closed",
+    };
+    let folder = cwd.as_deref().map(|cwd| format!(" in {}", out::short(Path::new(cwd)))).unwrap_or_default();
+    let title = title.as_deref().map(|title| format!(": {}", out::cut(title, TITLE))).unwrap_or_default();
+    format!("session {session}  {change}{}{folder}{title}", by(agent.as_deref(), None))
+}
+
+fn appends(appended: &MessagesAppended) -> String {
+    let MessagesAppended { session, position, .. } = appended;
+    let count = out::count_noun(usize::try_from(*position).unwrap_or(usize::MAX), "message", "messages");
+    format!("session {session}  has {count}")
+}
+
+fn window(changed: &WindowChanged) -> String {
+    let changes = changed.changes.iter().map(|change| {
+        let what = match change.kind {
+            ChangeKind::Definitions => "tools",
+            ChangeKind::Context => "context",
+            ChangeKind::Tool => "a call of herma",
+            ChangeKind::Output => "an output",
+            ChangeKind::Compaction => "a compaction",
+            ChangeKind::Handover => "a handoff",
+            ChangeKind::Summary => "a summary",
+        };
+        let less = if change.removed > 0 { format!(" -{}", out::thousands(change.removed)) } else { String::new() };
+        format!("{what} +{}{less}", out::thousands(change.added))
+    });
+    let changes: Vec<String> = changes.collect();
+    format!("session {}  window: {} tokens", changed.session, changes.join(", "))
+}
+
+fn spill(spilled: &OutputSpilled) -> String {
+    let OutputSpilled { handle, session, tool, id, chars, .. } = spilled;
+    let of = if tool.is_empty() { id.clone() } else { format!("{tool} {id}") };
+    format!("output {handle}  spilled: {} chars of {of}, session {session}", out::thousands(*chars))
 }
 
 fn expiry(expired: &OutputExpired) -> String {
@@ -170,6 +309,7 @@ fn session_expiry(expired: &SessionExpired) -> String {
 
 #[cfg(test)]
 mod tests {
+    use herma_client::protocol::ledger::Change;
     use herma_client::protocol::memory::Target;
     use herma_client::protocol::output::shelf::Reason;
 
@@ -182,6 +322,7 @@ mod tests {
             revision: 7,
             cause: Cause::Undo,
             session: session.map(str::to_owned),
+            agent: None,
         })
     }
 
@@ -233,7 +374,66 @@ mod tests {
         {
             let wanted = [changed(None), expired("t")].map(|describe| is_wanted(&describe, profile));
             assert_eq!(wanted, [store, output], "{profile:?}");
-            assert_eq!(topics(profile).contains(&Topic::OutputExpired), output);
+            assert_eq!(topics(&[], profile).unwrap().contains(&Topic::OutputExpired), output);
+        }
+    }
+
+    #[test]
+    fn topics_that_come_often_are_printed_on_request() {
+        assert!(!topics(&[], None).unwrap().contains(&Topic::MessagesAppended));
+        assert_eq!(topics(&[Topic::MessagesAppended], None).unwrap(), [Topic::MessagesAppended]);
+        let refused = topics(&[Topic::OutputSpilled], Some("work")).unwrap_err();
+        assert!(format!("{refused:?}").contains("output.spilled belongs to no profile"), "{refused:?}");
+    }
+
+    #[test]
+    fn what_sessions_do_is_one_line_each() {
+        let session = || "s1".to_owned();
+        let changed = |change, agent: Option<&str>| {
+            Notification::SessionChanged(SessionChanged {
+                session: session(),
+                profile: "default".into(),
+                change,
+                agent: agent.map(str::to_owned),
+                title: Some("Fix the\nbuild".into()),
+                cwd: Some("/srv/app".into()),
+            })
+        };
+        let change = Change { time: 0.0, kind: ChangeKind::Output, added: 200, removed: 30_000 };
+        for (notification, expected) in [
+            (changed(SessionChange::Opened, Some("codex")), "session s1  opened by codex in /srv/app: Fix the build"),
+            (changed(SessionChange::Closed, None), "session s1  closed in /srv/app: Fix the build"),
+            (
+                Notification::MessagesAppended(MessagesAppended { session: session(), generation: 0, position: 1 }),
+                "session s1  has 1 message",
+            ),
+            (
+                Notification::OutputSpilled(OutputSpilled {
+                    handle: "out_1".into(),
+                    session: session(),
+                    tool: "terminal".into(),
+                    id: "call_1".into(),
+                    chars: 52_000,
+                    sha256: "ab".into(),
+                }),
+                "output out_1  spilled: 52,000 chars of terminal call_1, session s1",
+            ),
+            (
+                Notification::WindowChanged(WindowChanged { session: session(), changes: vec![change] }),
+                "session s1  window: an output +200 -30,000 tokens",
+            ),
+            (
+                Notification::MemoryRefused(MemoryRefused {
+                    profile: "default".into(),
+                    target: Some(Target::User),
+                    session: Some(session()),
+                    agent: Some("codex".into()),
+                    error: "content is empty".into(),
+                }),
+                "default/user  refused by codex, session s1: content is empty",
+            ),
+        ] {
+            assert_eq!(describe(&notification, "12:00"), format!("12:00  {expected}"));
         }
     }
 

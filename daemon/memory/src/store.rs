@@ -178,6 +178,15 @@ pub struct Event {
     pub action: Action,
     /// The session that made it.
     pub session: Option<String>,
+    /// The agent that made it.
+    pub agent: Option<String>,
+}
+
+impl Event {
+    fn of(row: &Row) -> Self {
+        let (session, agent) = (row.author.session.clone(), row.author.agent.clone());
+        Self { revision: row.revision, action: row.action.clone(), session, agent }
+    }
 }
 
 /// One store, owned by one thread.

@@ -1,5 +1,7 @@
 //! Fits all tool results of one turn into the turn's budget.
 
+use std::borrow::Cow;
+
 use crate::admit::{Admitted, Origin, spill};
 use crate::budget::{Budgets, is_reading};
 use crate::content::Content;
@@ -14,6 +16,14 @@ pub struct TurnResult {
     pub tool: String,
     /// The result.
     pub content: Content,
+}
+
+impl TurnResult {
+    /// Returns the call's id. `at` is the position of the result.
+    #[must_use]
+    pub fn id_at(&self, at: usize) -> Cow<'_, str> {
+        self.id.as_deref().map_or_else(|| format!("budget_{at}").into(), Cow::Borrowed)
+    }
 }
 
 /// The result of fitting a turn.
@@ -43,8 +53,8 @@ pub fn settle(outputs: &Outputs, of: &Origin<'_>, results: &[TurnResult], budget
             break;
         }
         let result = &results[at];
-        let made_up = format!("budget_{at}");
-        let origin = Origin { id: result.id.as_deref().unwrap_or(&made_up), tool: &result.tool, ..*of };
+        let id = result.id_at(at);
+        let origin = Origin { id: &id, tool: &result.tool, ..*of };
         let Some(admitted) = spill(outputs, &origin, &result.content, budgets, now) else { continue };
         if let Some(content) = admitted.content.as_ref().filter(|content| **content != result.content) {
             settled.total = settled.total - sizes[at] + content.chars();

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use herma_memory::files::{FileAction, FilePath};
-use herma_memory::{Action, Target};
+use herma_memory::{Action, Author, Refusal, Target};
 use herma_protocol::context::report::Report;
+use herma_protocol::notification::{MessagesAppended, OutputSpilled, SessionChanged, WindowChanged};
 use herma_spill::Reason;
 use herma_spill::outputs::Expired;
 
@@ -28,6 +29,16 @@ pub(crate) enum Event {
     },
     /// A compression ended.
     CompressionDone(Arc<Report>),
+    /// A session was opened, resumed, updated or closed.
+    SessionChanged(Arc<SessionChanged>),
+    /// Messages of a session were archived.
+    MessagesAppended(Arc<MessagesAppended>),
+    /// An output was spilled.
+    OutputSpilled(Arc<OutputSpilled>),
+    /// A write of a store was refused.
+    MemoryRefused(Arc<RefusedWrite>),
+    /// herma changed the window of a session.
+    WindowChanged(Arc<WindowChanged>),
 }
 
 /// A store's new revision.
@@ -43,6 +54,8 @@ pub(crate) struct MemoryChange {
     pub action: Action,
     /// The session that wrote, if the request named one.
     pub session: Option<String>,
+    /// The agent that wrote, if the request named one.
+    pub agent: Option<String>,
 }
 
 /// A new revision of memory files.
@@ -58,6 +71,21 @@ pub(crate) struct FilesChange {
     pub paths: Vec<FilePath>,
     /// The session that wrote, if the request named one.
     pub session: Option<String>,
+    /// The agent that wrote, if the request named one.
+    pub agent: Option<String>,
+}
+
+/// A write of a store that was refused.
+#[derive(Debug, Clone)]
+pub(crate) struct RefusedWrite {
+    /// The profile.
+    pub profile: String,
+    /// The store, if the request named one.
+    pub target: Option<Target>,
+    /// The session and the agent that wrote.
+    pub author: Author,
+    /// The rule that it breaks.
+    pub refusal: Refusal,
 }
 
 /// A session that was removed, with all its data.

@@ -10,14 +10,18 @@ use crate::data::event::Event;
 const BACKLOG: usize = 1024;
 
 /// The sending end of the broadcast.
+///
+/// Appends of messages are as frequent as everything else together. They have a channel of their own, so that they wake
+/// nobody who did not ask for them.
 #[derive(Debug, Clone)]
 pub(crate) struct Events {
-    sender: broadcast::Sender<Event>,
+    changes: broadcast::Sender<Event>,
+    appends: broadcast::Sender<Event>,
 }
 
 impl Default for Events {
     fn default() -> Self {
-        Self { sender: broadcast::Sender::new(BACKLOG) }
+        Self { changes: broadcast::Sender::new(BACKLOG), appends: broadcast::Sender::new(BACKLOG) }
     }
 }
 
@@ -25,41 +29,66 @@ impl Events {
     /// Sends an event to all subscribers.
     pub(crate) fn publish(&self, event: Event) {
         // It is no error if there are no subscribers.
-        drop(self.sender.send(event));
+        drop(self.changes.send(event));
     }
 
-    /// Returns a subscription to the events from now on.
+    /// Sends the event of an append to those who asked for appends. It is made only for them.
+    pub(crate) fn publish_append(&self, event: impl FnOnce() -> Event) {
+        if self.appends.receiver_count() > 0 {
+            drop(self.appends.send(event()));
+        }
+    }
+
+    /// Returns a subscription to the events from now on, without appends.
     pub(crate) fn subscribe(&self) -> Subscription {
-        Subscription { receiver: self.sender.subscribe() }
+        Subscription { changes: self.changes.subscribe(), appends: None }
+    }
+
+    /// Returns a subscription to all events from now on.
+    pub(crate) fn subscribe_with_appends(&self) -> Subscription {
+        Subscription { changes: self.changes.subscribe(), appends: Some(self.appends.subscribe()) }
     }
 }
 
 /// The events since the subscription began.
 #[derive(Debug)]
 pub(crate) struct Subscription {
-    receiver: broadcast::Receiver<Event>,
+    changes: broadcast::Receiver<Event>,
+    appends: Option<broadcast::Receiver<Event>>,
 }
 
 impl Subscription {
     /// Returns the next event, if there already is one.
     pub(crate) fn next_now(&mut self) -> Option<Event> {
-        loop {
-            match self.receiver.try_recv() {
-                Ok(event) => return Some(event),
-                Err(TryRecvError::Lagged(_)) => {}
-                Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
-            }
-        }
+        next_now(&mut self.changes).or_else(|| self.appends.as_mut().and_then(next_now))
     }
 
     /// Waits for the next event; `None` once there will be no more.
     pub(crate) async fn next(&mut self) -> Option<Event> {
         loop {
-            match self.receiver.recv().await {
+            let received = match &mut self.appends {
+                Some(appends) => tokio::select! {
+                    biased;
+                    change = self.changes.recv() => change,
+                    append = appends.recv() => append,
+                },
+                None => self.changes.recv().await,
+            };
+            match received {
                 Ok(event) => return Some(event),
                 Err(RecvError::Lagged(missed)) => tracing::info!(missed, "a subscriber is too slow"),
                 Err(RecvError::Closed) => return None,
             }
+        }
+    }
+}
+
+fn next_now(receiver: &mut broadcast::Receiver<Event>) -> Option<Event> {
+    loop {
+        match receiver.try_recv() {
+            Ok(event) => return Some(event),
+            Err(TryRecvError::Lagged(_)) => {}
+            Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
         }
     }
 }

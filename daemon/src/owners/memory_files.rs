@@ -204,6 +204,7 @@ impl Served {
                 action: event.action,
                 paths: event.paths,
                 session: event.session,
+                agent: event.agent,
             })));
         }
     }

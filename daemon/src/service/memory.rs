@@ -22,8 +22,10 @@ pub(crate) use self::shared::{JoinReport, SharedStore, SharedView};
 use self::staged::Staged;
 use super::caller::Caller;
 use crate::data::error::{Error, Outcome};
+use crate::data::event::{Event, RefusedWrite};
 use crate::data::numbers::to_u64;
 use crate::data::profiles::Profiles;
+use crate::owners::events::Events;
 use crate::owners::sharing::Sharing;
 use crate::owners::store::{Log, Write, Written};
 use crate::owners::stores::Stores;
@@ -40,6 +42,7 @@ pub(crate) struct MemoryService {
     refusals: RefusalCounter,
     sharing: Arc<Sharing>,
     queues: Queues,
+    events: Events,
 }
 
 /// A requested change, and its conditions.
@@ -146,28 +149,29 @@ impl MemoryService {
         policy: Arc<Policy>,
         asks_first: bool,
         sharing: Arc<Sharing>,
+        events: Events,
         home: &Path,
     ) -> Self {
         let (staged, refusals, queues) = (Arc::default(), RefusalCounter::default(), Queues::of(home));
-        Self { stores, profiles, policy, asks_first, staged, refusals, sharing, queues }
+        Self { stores, profiles, policy, asks_first, staged, refusals, sharing, queues, events }
     }
 
     /// Does a write or, if the configuration requires approval, stages it for a person.
     pub(crate) async fn submit(&self, caller: &Caller, request: WriteRequest) -> Outcome<WriteReport> {
         check_length(&request.changes)?;
-        let author = request.author.clone();
+        let (author, target) = (request.author.clone(), Some(request.target));
         let outcome = if self.asks_first {
             self.stage(caller, request).await?
         } else {
             let edit = Edit::Change { changes: request.changes, drift: request.drift };
             self.write(caller, request.target, edit, request.expected_revision, request.author).await?
         };
-        Ok(self.counted(caller, &author, outcome))
+        Ok(self.counted(caller, author, target, outcome))
     }
 
     /// Counts a call that could not be read as a refused write.
-    pub(crate) fn refuse(&self, caller: &Caller, author: &Author, refusal: Refusal) -> WriteReport {
-        self.counted(caller, author, WriteOutcome::refused(refusal, None))
+    pub(crate) fn refuse(&self, caller: &Caller, author: Author, refusal: Refusal) -> WriteReport {
+        self.counted(caller, author, None, WriteOutcome::refused(refusal, None))
     }
 
     /// Restores an earlier text. This needs no approval, and its refusals are not counted.
@@ -236,8 +240,8 @@ impl MemoryService {
         Ok(WriteOutcome::of(written, Reach::Alone))
     }
 
-    /// Counts refusals in a row, and marks the report as final if there are too many.
-    fn counted(&self, caller: &Caller, author: &Author, outcome: WriteOutcome) -> WriteReport {
+    /// Counts refusals in a row, tells subscribers of them, and marks the report as final if there are too many.
+    fn counted(&self, caller: &Caller, author: Author, target: Option<Target>, outcome: WriteOutcome) -> WriteReport {
         let writer = author.session.clone().map_or(Writer::Connection(caller.connection), Writer::Session);
         let is_final = if outcome.is_success() {
             self.refusals.forget(&writer);
@@ -245,6 +249,11 @@ impl MemoryService {
         } else {
             self.refusals.refused(writer)
         };
+        if let WriteOutcome::Refused { refusal, .. } = &outcome {
+            let (profile, refusal) = (caller.profile().to_owned(), Refusal::clone(refusal));
+            let refused = RefusedWrite { profile, target, author, refusal };
+            self.events.publish(Event::MemoryRefused(Arc::new(refused)));
+        }
         WriteReport { outcome, is_final, pending: self.pending_count(caller.profile()) }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use herma_context::{Capture, CaptureCounts};
+use herma_protocol::notification::OutputSpilled;
 use herma_spill::admit::{Admitted, Fate, Origin, admit};
 use herma_spill::catalog::Record;
 use herma_spill::outputs::{Gone, View};
@@ -19,6 +20,7 @@ use super::sessions::SessionService;
 use super::spilled_outputs::{SpilledOutputs, found_or_fetched};
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
+use crate::data::event::Event;
 use crate::data::names;
 use crate::owners::archive::ArchiveHandle;
 use crate::owners::blocking::blocking;
@@ -71,14 +73,14 @@ impl OutputService {
     ) -> Outcome<(Admitted, Content)> {
         names::check("tool", &result.tool)?;
         let BudgetsOf { budgets, profile, capture } = self.budgets(caller, &result.session, overrides).await?;
-        let spilled = Arc::clone(&self.spilled);
+        let (spilled, events) = (Arc::clone(&self.spilled), self.events.clone());
         blocking("output.admit", move || {
             let ToolResult { session, tool, id, content } = result;
             let content = captured(capture, content);
             let threshold = threshold.unwrap_or_else(|| budgets.threshold(&tool));
             let origin = Origin { session: &session, profile: &profile, tool: &tool, id: &id };
             let admitted = admit(&spilled.kept, &origin, &content, threshold, &budgets, unix_now());
-            note(&spilled, &admitted.fate);
+            note(&spilled, &events, &origin, &admitted);
             Ok((admitted, content))
         })
         .await
@@ -93,7 +95,7 @@ impl OutputService {
         overrides: BudgetOverrides,
     ) -> Outcome<FittedTurn> {
         let BudgetsOf { budgets, profile, capture } = self.budgets(caller, &session, overrides).await?;
-        let spilled = Arc::clone(&self.spilled);
+        let (spilled, events) = (Arc::clone(&self.spilled), self.events.clone());
         blocking("output.settle_turn", move || {
             let results: Vec<TurnResult> = results
                 .into_iter()
@@ -101,7 +103,10 @@ impl OutputService {
                 .collect();
             let origin = Origin { session: &session, profile: &profile, tool: "", id: "" };
             let settled = settle(&spilled.kept, &origin, &results, &budgets, unix_now());
-            settled.replacements.iter().for_each(|(_, admitted)| note(&spilled, &admitted.fate));
+            for (at, admitted) in &settled.replacements {
+                let (id, tool) = (results[*at].id_at(*at), results[*at].tool.as_str());
+                note(&spilled, &events, &Origin { id: &id, tool, ..origin }, admitted);
+            }
             Ok(settled)
         })
         .await
@@ -236,10 +241,18 @@ fn captured(capture: Option<Capture>, content: Content) -> Content {
     }
 }
 
-/// Updates the index after an output was spilled.
-fn note(spilled: &SpilledOutputs, fate: &Fate) {
-    if let Fate::Spilled(kept) = fate {
+/// Updates the index after an output was spilled, and tells subscribers.
+fn note(spilled: &SpilledOutputs, events: &Events, of: &Origin<'_>, admitted: &Admitted) {
+    if let Fate::Spilled(kept) = &admitted.fate {
         spilled.spilled(&kept.handle);
+        events.publish(Event::OutputSpilled(Arc::new(OutputSpilled {
+            handle: kept.handle.to_string(),
+            session: of.session.to_owned(),
+            tool: of.tool.to_owned(),
+            id: of.id.to_owned(),
+            chars: admitted.chars,
+            sha256: admitted.sha256.clone(),
+        })));
     }
 }
 

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use herma_archive::handover::MOVED;
 use herma_archive::session::{SessionNames, SessionRow};
 use herma_context::Capture;
+use herma_protocol::notification::{SessionChange, SessionChanged};
 
 pub(crate) use self::handover::Turns;
 use self::handover::{SessionAccess, check_here};
@@ -24,6 +25,7 @@ use super::snapshot::{Frozen, freeze, is_genuine};
 use super::spilled_outputs::SpilledOutputs;
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
+use crate::data::event::Event;
 use crate::data::names;
 use crate::data::profiles::{DEFAULT_PROFILE, Profiles};
 use crate::owners::archive::ArchiveHandle;
@@ -95,6 +97,7 @@ impl SessionService {
         check_names(&opening)?;
         let (named, said) = self.known_of(opening.clone(), opening.is_captured);
         let opening = Opening { title: named.title.clone(), ..opening };
+        let told = named.clone();
         let is_host_bound = opening.is_host_bound;
         let Opened { session, resumed, moved_from } =
             match self.find(caller, &opening.session, SessionAccess::Open).await? {
@@ -121,7 +124,17 @@ impl SessionService {
             self.archive.mark_for_removal(session.id.clone()).await?;
         }
         drop(configuring);
+        if resumed {
+            self.publish(&session, SessionChange::Resumed, told);
+        }
         Ok(Opened { session, resumed, moved_from })
+    }
+
+    fn publish(&self, session: &Session, change: SessionChange, named: SessionNames) {
+        let SessionNames { title, agent, cwd, .. } = named;
+        let (session, profile) = (session.id.clone(), session.profile.clone());
+        let change = SessionChanged { session, profile, change, agent, title, cwd };
+        self.events.publish(Event::SessionChanged(Arc::new(change)));
     }
 
     /// Stores what is known of a session, which must have been opened or imported. A closed one stays closed.
@@ -131,10 +144,11 @@ impl SessionService {
         let _alone = session.configuring.lock().await;
         let is_captured = session.settings().captured == Some(true);
         let (named, said) = self.known_of(update, is_captured);
-        self.archive.name_session(session.id.clone(), named).await?;
+        self.archive.name_session(session.id.clone(), named.clone()).await?;
         if said.clone().over(session.settings()) != session.settings() {
             self.say(&session, said).await?;
         }
+        self.publish(&session, SessionChange::Updated, named);
         Ok(())
     }
 
@@ -204,6 +218,7 @@ impl SessionService {
         self.archive.close_session(session.id.clone(), reason, move || table.forget(&id)).await?;
         self.table.forget(&session.id);
         self.compression.forget(&session.id);
+        self.publish(&session, SessionChange::Closed, SessionNames::default());
         if self.sharing.hands_over(&session.profile) && session.settings().host_bound != Some(true) {
             Box::pin(self.sharing.tell_closed(&self.archive, &session.id)).await;
         }
@@ -368,6 +383,12 @@ impl SessionService {
         }
         let snapshot = freeze(&self.stores, &profile).await?;
         let stays = self.stays(&opening).await?;
+        let told = SessionNames {
+            title: opening.title.clone(),
+            agent: opening.agent.clone(),
+            cwd: opening.cwd.clone(),
+            branch: None,
+        };
         let said = SessionSettings {
             model: opening.model,
             context_length: opening.context_length,
@@ -390,6 +411,7 @@ impl SessionService {
             self.archive.check_readable()?;
             tracing::warn!("a session is only kept until the daemon ends: the archive is {}", self.archive.state());
             let session = self.table.insert(Session::kept((row, None)));
+            self.publish(&session, SessionChange::Opened, told);
             return Ok(Opened { session, resumed: false, moved_from: None });
         }
         let (kept, existed) = self.archive.create_session(row).await?;
@@ -397,6 +419,9 @@ impl SessionService {
         self.sharing.wake_upload();
         let session = self.table.insert(Session::kept(kept));
         session.check_profile(caller.profile.as_deref())?;
+        if !existed {
+            self.publish(&session, SessionChange::Opened, told);
+        }
         Ok(Opened { session, resumed: existed, moved_from: None })
     }
 }

@@ -147,7 +147,7 @@ fn answers_and_notifications_come_back() {
         assert_eq!(read_incoming(frame.split_off(4)).unwrap(), Incoming::Reply(Some(3), outcome));
     }
     let (target, cause) = (Target::User, Cause::Write);
-    let told = MemoryChanged { profile: "p".into(), target, revision: 9, cause, session: None };
+    let told = MemoryChanged { profile: "p".into(), target, revision: 9, cause, session: None, agent: None };
     let told = Notification::MemoryChanged(told);
     let mut frame = Vec::new();
     append_notification(&told, &mut frame).unwrap();

@@ -103,9 +103,12 @@ fn changes_are_watched_until_the_daemon_ends() {
         ("default", "user", 3, "external"),
     ] {
         let line: Value = serde_json::from_str(&all.line()).unwrap();
-        let expected = json!({
+        let mut expected = json!({
             "topic": "memory.changed", "profile": profile, "target": target, "revision": revision, "cause": cause, "session": null,
         });
+        if cause != "external" {
+            expected["agent"] = "cli".into();
+        }
         assert_eq!(line, expected);
     }
     let line = work.line();

@@ -5,6 +5,7 @@ mod daemons;
 mod engines;
 mod files;
 mod ledger;
+pub(crate) mod notifications;
 pub(crate) mod outputs;
 mod recall;
 mod sessions;

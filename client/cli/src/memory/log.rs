@@ -67,9 +67,14 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     })
 }
 
+/// Returns what a revision changed, in one line.
+pub(crate) fn change_summary(row: &LogRow) -> String {
+    Change::between(&row.before, &row.after).summary()
+}
+
 fn table(result: &LogResult, store: Option<Store>) -> String {
     let cells = |row: &LogRow| {
-        let summary = Change::between(&row.before, &row.after).summary();
+        let summary = change_summary(row);
         [
             row.revision.to_string(),
             out::local_time(row.time),

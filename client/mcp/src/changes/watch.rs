@@ -113,6 +113,7 @@ mod tests {
                 revision,
                 cause: Cause::Write,
                 session: None,
+                agent: None,
             }));
             message.try_recv().ok()
         };

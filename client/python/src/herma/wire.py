@@ -13,8 +13,7 @@ class Event(NamedTuple):
     """Something that the daemon tells unasked."""
 
     topic: str
-    """``memory.changed``, ``compression.progress``, ``compression.done``, ``output.expired``,
-    ``session.expired``."""
+    """One of the topics of ``subscribe``, such as ``memory.changed``."""
     params: dict[str, Any]
 
 

@@ -57,6 +57,8 @@ pub struct FileEvent {
     pub paths: Vec<FilePath>,
     /// The session that made it.
     pub session: Option<String>,
+    /// The agent that made it.
+    pub agent: Option<String>,
 }
 
 /// The result of a change.

@@ -108,9 +108,9 @@ impl Store {
         if !placed? {
             return Ok(Bound::Busy);
         }
-        let (action, session) = (edit.action(), author.session.clone());
         let (revision, _) = self.newest();
-        self.events.push(Event { revision, action, session });
+        let (session, agent) = (author.session.clone(), author.agent.clone());
+        self.events.push(Event { revision, action: edit.action(), session, agent });
         Ok(self.done(Ok(applied)))
     }
 

@@ -202,7 +202,7 @@ impl Store {
                     if self.was_unreadable {
                         // The file was repaired, which is news. Its mere existence at the first read is not.
                         let (revision, action) = (known.revision, Action::External);
-                        self.events.push(Event { revision, action, session: None });
+                        self.events.push(Event { revision, action, session: None, agent: None });
                     }
                 }
             }
@@ -243,7 +243,7 @@ impl Store {
         known.entries = found;
         known.behind = None;
         known.durable = false;
-        self.events.push(Event { revision: known.revision, action: Action::External, session: None });
+        self.events.push(Event { revision: known.revision, action: Action::External, session: None, agent: None });
     }
 
     /// Handles an edit of the file before the newest revision was put in place. Both changes count.

@@ -337,12 +337,5 @@ fn rebase(now: &[Entry], base: &[Entry], edited: &[Entry]) -> Vec<Entry> {
     if *now == *base { edited.to_vec() } else { merge(base, edited, now) }
 }
 
-impl Event {
-    fn of(row: &Row) -> Self {
-        let Row { revision, action, author, .. } = row;
-        Self { revision: *revision, action: action.clone(), session: author.session.clone() }
-    }
-}
-
 #[cfg(test)]
 mod tests;

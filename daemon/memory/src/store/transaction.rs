@@ -79,12 +79,7 @@ impl<'a> Transaction<'a> {
     fn write(&mut self, mut known: Known) -> Result<(), StoreError> {
         let Some(journal) = &mut self.store.journal else { return Ok(()) };
         known.make_durable(&self.store.paths.file)?;
-        let events = self.draft.rows.iter().map(|row| Event {
-            revision: row.revision,
-            action: row.action.clone(),
-            session: row.author.session.clone(),
-        });
-        let events: Vec<Event> = events.collect();
+        let events: Vec<Event> = self.draft.rows.iter().map(Event::of).collect();
         let rows = known.unwritten.into_iter().chain(self.draft.rows.drain(..)).collect();
         let text = join(&self.draft.entries);
         // Changes that cancel each other leave the file as it was.

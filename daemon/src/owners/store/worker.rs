@@ -258,6 +258,7 @@ impl StoreWorker {
                 revision: event.revision,
                 action: event.action,
                 session: event.session,
+                agent: event.agent,
             }));
         }
     }

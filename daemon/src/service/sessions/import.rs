@@ -123,7 +123,10 @@ impl SessionService {
         let id = of.session.clone();
         let row = of.row(caller.profile(), started_at, now);
         match self.archive.import(row, position, messages).await? {
-            Imported::Next(position) => Ok(ImportedMessages { position, left_out }),
+            Imported::Next(position) => {
+                self.publish_append(&id, 0, position);
+                Ok(ImportedMessages { position, left_out })
+            }
             Imported::Gap(next) => {
                 let words = format!("session {id:?} goes on at position {next}");
                 Err(Error::StalePosition { words, generation: 0, position: next })

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use herma_archive::transcript::Appended;
 use herma_context::{Capture, CaptureCounts};
+use herma_protocol::notification::MessagesAppended;
 
 use super::SessionService;
 use crate::data::error::{Error, Outcome};
+use crate::data::event::Event;
 use crate::data::numbers::to_u64;
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
@@ -34,6 +36,9 @@ impl SessionService {
         match self.archive.append(session.id.clone(), generation, position, messages, no_session).await? {
             Appended::Next(position) => {
                 self.compression.note_appended(&session, generation, bytes);
+                if bytes > 0 {
+                    self.publish_append(&session.id, generation, position);
+                }
                 Ok((position, left_out))
             }
             Appended::Conflict { generation: right, position: next } => {
@@ -46,6 +51,13 @@ impl SessionService {
                 Err(Error::StalePosition { words, generation: right, position: next })
             }
         }
+    }
+
+    pub(super) fn publish_append(&self, session: &str, generation: u64, position: u64) {
+        self.events.publish_append(|| {
+            let session = session.to_owned();
+            Event::MessagesAppended(Arc::new(MessagesAppended { session, generation, position }))
+        });
     }
 }
 

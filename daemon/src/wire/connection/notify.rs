@@ -1,6 +1,7 @@
 //! Notifications: converts the daemon's events for a connection that subscribed to them.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use herma_memory::Action;
@@ -9,8 +10,8 @@ use herma_protocol::context::Report;
 use herma_protocol::daemon::{SubscribeParams, SubscribeResult};
 use herma_protocol::frame::Codec;
 use herma_protocol::notification::{
-    Cause, CompressionDone, CompressionProgress, FilesChanged, MemoryChanged, OutputExpired, Phase as WirePhase,
-    SessionExpired,
+    Cause, CompressionDone, CompressionProgress, FilesChanged, MemoryChanged, MemoryRefused, OutputExpired,
+    Phase as WirePhase, SessionExpired,
 };
 use herma_protocol::{Method, Notification, Reply, RpcError, Topic, jsonrpc};
 use tokio::time::Instant;
@@ -77,8 +78,10 @@ impl Connection {
                 self.services.files.files().serve_all();
             }
             let names = topics.iter().map(|topic| topic.name().to_owned()).collect();
-            let events = (!topics.is_empty()).then(|| self.services.events.subscribe());
-            self.subscription = events.map(|events| Subscribed { topics, events });
+            let events = &self.services.events;
+            let with_appends = topics.contains(&Topic::MessagesAppended);
+            let events = if with_appends { events.subscribe_with_appends() } else { events.subscribe() };
+            self.subscription = (!topics.is_empty()).then_some(Subscribed { topics, events });
             Reply::Subscribe(SubscribeResult { topics: names })
         });
         self.services.connections.metrics.record(Method::Subscribe, started.elapsed(), outcome.is_err());
@@ -118,6 +121,11 @@ const fn topic(event: &Event) -> Topic {
         Event::SessionExpired(_) => Topic::SessionExpired,
         Event::CompressionProgress { .. } => Topic::CompressionProgress,
         Event::CompressionDone(_) => Topic::CompressionDone,
+        Event::SessionChanged(_) => Topic::SessionChanged,
+        Event::MessagesAppended(_) => Topic::MessagesAppended,
+        Event::OutputSpilled(_) => Topic::OutputSpilled,
+        Event::MemoryRefused(_) => Topic::MemoryRefused,
+        Event::WindowChanged(_) => Topic::WindowChanged,
     }
 }
 
@@ -134,6 +142,7 @@ fn notification(event: Event) -> Notification {
                 _ => Cause::Write,
             },
             session: change.session,
+            agent: change.agent,
         }),
         Event::FilesChanged(change) => Notification::FilesChanged(FilesChanged {
             profile: change.profile.clone(),
@@ -146,6 +155,7 @@ fn notification(event: Event) -> Notification {
             },
             paths: change.paths.iter().take(PATHS).map(ToString::to_string).collect(),
             session: change.session.clone(),
+            agent: change.agent.clone(),
         }),
         Event::OutputExpired(gone) => Notification::OutputExpired(OutputExpired {
             handle: gone.handle.to_string(),
@@ -175,5 +185,16 @@ fn notification(event: Event) -> Notification {
             let report = Report::clone(&done);
             Notification::CompressionDone(Box::new(CompressionDone { session: report.session.clone(), report }))
         }
+        Event::SessionChanged(change) => Notification::SessionChanged(Arc::unwrap_or_clone(change)),
+        Event::MessagesAppended(appended) => Notification::MessagesAppended(Arc::unwrap_or_clone(appended)),
+        Event::OutputSpilled(spilled) => Notification::OutputSpilled(Arc::unwrap_or_clone(spilled)),
+        Event::MemoryRefused(refused) => Notification::MemoryRefused(MemoryRefused {
+            profile: refused.profile.clone(),
+            target: refused.target.map(wire_target),
+            session: refused.author.session.clone(),
+            agent: refused.author.agent.clone(),
+            error: refused.refusal.to_string(),
+        }),
+        Event::WindowChanged(change) => Notification::WindowChanged(Arc::unwrap_or_clone(change)),
     }
 }

@@ -1,7 +1,7 @@
 //! `ledger.*`.
 
-use herma_context::ledger::{Change, Kind};
-use herma_protocol::ledger::{self as wire, ChangeKind, ReadParams, ReadResult, RecordParams, RecordResult, Row};
+use herma_context::ledger::Kind;
+use herma_protocol::ledger::{self as wire, ReadParams, ReadResult, RecordParams, RecordResult, Row};
 
 use crate::data::error::Outcome;
 use crate::service::caller::Caller;
@@ -12,13 +12,8 @@ use crate::wire::services::Services;
 pub(super) async fn record(services: &Services, caller: &Caller, params: RecordParams) -> Outcome<RecordResult> {
     let RecordParams { session, calls, changes } = params;
     let calls = calls.unwrap_or_default().into_iter().map(reported);
-    let changes = changes.unwrap_or_default().into_iter().map(|change| Change {
-        time: change.time,
-        kind: kind(change.kind),
-        added: change.added,
-        removed: change.removed,
-    });
-    let (calls, changes) = services.ledger.record(caller, &session, calls.collect(), changes.collect()).await?;
+    let (calls, changes) =
+        services.ledger.record(caller, &session, calls.collect(), changes.unwrap_or_default()).await?;
     Ok(RecordResult { calls, changes })
 }
 
@@ -29,18 +24,6 @@ pub(super) async fn read(services: &Services, caller: &Caller, params: ReadParam
         rows: rows.into_iter().map(|(key, sums)| row(key, &sums)).collect(),
         total: row(String::new(), &total),
     })
-}
-
-const fn kind(kind: ChangeKind) -> Kind {
-    match kind {
-        ChangeKind::Definitions => Kind::Definitions,
-        ChangeKind::Context => Kind::Context,
-        ChangeKind::Tool => Kind::Tool,
-        ChangeKind::Output => Kind::Output,
-        ChangeKind::Compaction => Kind::Compaction,
-        ChangeKind::Handover => Kind::Handover,
-        ChangeKind::Summary => Kind::Summary,
-    }
 }
 
 fn row(key: String, sums: &Sums) -> Row {

@@ -87,7 +87,7 @@ pub(super) async fn tool(services: &Services, caller: &Caller, params: ToolParam
             let request = WriteRequest { target, changes, drift: Drift::Refused, expected_revision: None, author };
             submit(services, caller, request).await
         }
-        Err(refusal) => Ok(written(services, services.memory.refuse(caller, &author, refusal))),
+        Err(refusal) => Ok(written(services, services.memory.refuse(caller, author, refusal))),
     }
 }
 

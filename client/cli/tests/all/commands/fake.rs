@@ -144,7 +144,14 @@ fn guarded(entries: &[String], raw: Option<bool>) -> Vec<String> {
 
 fn changed(profile: &str) -> Notification {
     let (target, cause) = (Target::User, Cause::Write);
-    Notification::MemoryChanged(MemoryChanged { profile: profile.into(), target, revision: 9, cause, session: None })
+    Notification::MemoryChanged(MemoryChanged {
+        profile: profile.into(),
+        target,
+        revision: 9,
+        cause,
+        session: None,
+        agent: None,
+    })
 }
 
 fn expired() -> Notification {

@@ -65,8 +65,7 @@ class AsyncClient(Methods):
     def subscribe(self, topics: Iterable[str]) -> AsyncSubscription:
         """What happens, on a connection of its own, from ``async with`` on.
 
-        ``topics`` are of ``memory.changed``, ``files.changed``, ``compression.progress``,
-        ``compression.done``, ``output.expired`` and ``session.expired``.
+        ``topics`` are those of the method ``subscribe``, such as ``memory.changed``.
         """
         return AsyncSubscription(self.place, list(topics), start=self._start, timeout=self.timeout)
 

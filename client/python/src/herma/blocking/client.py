@@ -73,8 +73,7 @@ class Client(Methods):
     def subscribe(self, topics: Iterable[str]) -> Subscription:
         """What happens from now on, on a connection of its own.
 
-        ``topics`` are of ``memory.changed``, ``files.changed``, ``compression.progress``,
-        ``compression.done``, ``output.expired`` and ``session.expired``.
+        ``topics`` are those of the method ``subscribe``, such as ``memory.changed``.
         """
         deadline = Deadline(self.timeout)
         return Subscription(self.place, list(topics), start=self._start, deadline=deadline)

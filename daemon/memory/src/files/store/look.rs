@@ -113,7 +113,7 @@ impl FileStore {
             past::found(revision, unix_now(), &texts(found))
         };
         let paths = row.changes.iter().map(|change| change.path.clone()).collect();
-        let event = FileEvent { revision, action: row.action.clone(), paths, session: None };
+        let event = FileEvent { revision, action: row.action.clone(), paths, session: None, agent: None };
         if let Some(journal) = &mut self.journal {
             journal.append(vec![row])?;
             found.revision = revision;

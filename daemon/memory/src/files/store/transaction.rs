@@ -218,7 +218,13 @@ impl FileStore {
         let folders_gone: Vec<&str> = row.folders_gone.iter().map(FilePath::as_str).collect();
         let staged = self.tree.stage(&staged, &folders_gone)?;
         let paths = changes.iter().map(|change| change.path.clone()).collect();
-        let event = FileEvent { revision, action: row.action.clone(), paths, session: row.author.session.clone() };
+        let event = FileEvent {
+            revision,
+            action: row.action.clone(),
+            paths,
+            session: row.author.session.clone(),
+            agent: row.author.agent.clone(),
+        };
         let stamps = journal.commit(vec![row], Some(staged))?.unwrap_or_default();
         if let Err(error) = journal.settle() {
             // The change is done. Without the note, only the next start checks that.
