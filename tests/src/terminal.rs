@@ -55,12 +55,17 @@ impl Terminal {
 
     /// Waits until the command has ended, and returns its exit code; `None` after a signal.
     pub fn end(&self) -> Option<i32> {
-        let format = "#{pane_dead} #{pane_dead_status}";
+        let format = "#{pane_dead}/#{pane_dead_status}/#{pane_dead_signal}";
         let said = eventually("the end of the command", || {
             let said = self.tmux(&["display-message", "-p", format]);
+            if said.trim_end() == "1//" {
+                // tmux 3.3 may miss the end of its child. When another child ends, it notices both.
+                self.tmux(&["run-shell", "true"]);
+                return None;
+            }
             said.starts_with('1').then_some(said)
         });
-        said.split_whitespace().nth(1).and_then(|code| code.parse().ok())
+        said.split('/').nth(1).and_then(|code| code.parse().ok())
     }
 }
 
