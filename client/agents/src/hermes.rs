@@ -4,6 +4,7 @@ mod check;
 mod config;
 mod folder;
 mod install;
+mod needs;
 mod old_plugin;
 mod package;
 mod place;

@@ -1,4 +1,4 @@
-//! The settings in the agent's `config.yaml` that put herma to use, and those to remove at an uninstall.
+//! The agent's `config.yaml`: compares it with the settings of herma, and writes or removes them.
 
 use std::path::PathBuf;
 
@@ -7,73 +7,9 @@ use herma_base::{CliContext, Failure, out};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::needs::{Need, Parts, needed, unneeded};
 use super::undo::{Before, Copies};
-use super::yaml::{self, Edit, Word};
-
-/// One setting that the file must contain, or must not contain.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Need<'a> {
-    /// The setting in one line.
-    line: &'static str,
-    pub(super) edit: Edit<'a>,
-}
-
-// Parts of herma that an agent uses only on request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::Args)]
-pub(super) struct Parts {
-    /// Make herma the memory provider as well
-    #[arg(long)]
-    provider: bool,
-    /// Replace the agent's own memory tool with herma as well
-    #[arg(long)]
-    memory: bool,
-    /// Let herma keep large tool results as well
-    #[arg(long)]
-    results: bool,
-}
-
-impl Parts {
-    /// Returns each choice of parts.
-    pub(super) fn all() -> impl Iterator<Item = Self> {
-        (0..8).map(|bits| Self { provider: bits & 1 > 0, memory: bits & 2 > 0, results: bits & 4 > 0 })
-    }
-}
-
-/// Returns the settings that the file must contain.
-pub(super) fn needed(parts: Parts) -> Vec<Need<'static>> {
-    let herma = Word::Text("herma");
-    let need = |line, edit, is_wanted: bool| is_wanted.then_some(Need { line, edit });
-    [
-        need("plugins.disabled: without herma", Edit::Take("plugins", "disabled", "herma"), true),
-        need("plugins.enabled: [herma]", Edit::Add("plugins", "enabled", "herma"), true),
-        need("context.engine: herma", Edit::Set("context", "engine", herma), true),
-        need("memory.provider: herma", Edit::Set("memory", "provider", herma), parts.provider),
-        need("herma.memory: true", Edit::Set("herma", "memory", Word::True), parts.memory),
-        need("herma.results: true", Edit::Set("herma", "results", Word::True), parts.results),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
-}
-
-/// Returns the settings to remove from the file at an uninstall. A word that an install replaced returns.
-fn unneeded(copies: &Copies) -> Vec<Need<'_>> {
-    let back = |section, key| match copies.replaced(section, key, "herma") {
-        Some(word) => Edit::Swap(section, key, "herma", word),
-        None => Edit::Drop(section, key, "herma"),
-    };
-    vec![
-        Need { line: "plugins.enabled: [herma]", edit: Edit::Take("plugins", "enabled", "herma") },
-        Need { line: "context.engine: herma", edit: back("context", "engine") },
-        Need { line: "memory.provider: herma", edit: back("memory", "provider") },
-        Need { line: "herma", edit: Edit::DropSection("herma") },
-    ]
-}
-
-/// Returns whether nothing in the data is of herma.
-pub(super) fn is_without_herma(data: &Value) -> bool {
-    unneeded(&Copies::default()).iter().all(|need| yaml::is_done(data, &need.edit))
-}
+use super::yaml::{self, Edit};
 
 /// The file compared with the needed settings.
 #[derive(Debug, Serialize)]
@@ -157,7 +93,7 @@ pub(super) fn uninstall(context: &CliContext<'_>, is_writing: bool) -> Result<Co
         Some(Before::Text(before)) => Ok(Some(before.to_owned())),
         None => yaml::edit(text, edits).map(Some),
     };
-    settle(&config, &unneeded(&copies), is_writing.then_some(&change))
+    settle(&config, &unneeded(|section, key| copies.replaced(section, key, "herma")), is_writing.then_some(&change))
 }
 
 /// The file, or the reason why it can't be read.

@@ -5,8 +5,9 @@ use std::io::IsTerminal;
 use herma_base::{CliContext, Failure, out};
 use serde_json::json;
 
-use super::config::{self, Parts, State};
+use super::config::{self, State};
 use super::folder::Folder;
+use super::needs::Parts;
 use super::old_plugin::{self, OldPlugin};
 use super::package::{self, VERSION};
 use super::place::Plugins;

@@ -5,7 +5,7 @@ use std::path::Path;
 use herma_base::settings_file::{SettingsFile, backups};
 use serde_json::Value;
 
-use super::config::{self, Parts};
+use super::needs::{self, Parts};
 use super::yaml::{self, Edit};
 
 /// The copies of a file, the oldest one first.
@@ -47,7 +47,7 @@ impl Copies {
             before = Some(copy);
         }
         match before {
-            Some(copy) if config::is_without_herma(&copy.data) => Some(Before::Text(&copy.text)),
+            Some(copy) if needs::is_without_herma(&copy.data) => Some(Before::Text(&copy.text)),
             Some(copy) if is_installed_into("", &copy.text) => Some(Before::Missing),
             None if is_installed_into("", now) => Some(Before::Missing),
             _ => None,
@@ -63,7 +63,7 @@ impl Copies {
 
 /// Returns whether an installation changes the first text into the second.
 fn is_installed_into(before: &str, after: &str) -> bool {
-    let edits = |parts| config::needed(parts).iter().map(|need| need.edit).collect::<Vec<Edit<'_>>>();
+    let edits = |parts| needs::needed(parts).iter().map(|need| need.edit).collect::<Vec<Edit<'_>>>();
     before != after && Parts::all().any(|parts| yaml::edit(before, &edits(parts)).is_ok_and(|edited| edited == after))
 }
 
@@ -78,7 +78,7 @@ mod tests {
     }
 
     fn installed(text: &str, parts: Parts) -> String {
-        let edits: Vec<_> = config::needed(parts).iter().map(|need| need.edit).collect();
+        let edits: Vec<_> = needs::needed(parts).iter().map(|need| need.edit).collect();
         yaml::edit(text, &edits).unwrap()
     }
 
