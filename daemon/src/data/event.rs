@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use herma_archive::session::SessionNames;
+use herma_context::ledger::Change;
 use herma_memory::files::{FileAction, FilePath};
 use herma_memory::{Action, Author, Refusal, Target};
 use herma_protocol::context::report::Report;
-use herma_protocol::notification::{MessagesAppended, OutputSpilled, SessionChanged, WindowChanged};
 use herma_spill::Reason;
 use herma_spill::outputs::Expired;
 
@@ -30,15 +31,15 @@ pub(crate) enum Event {
     /// A compression ended.
     CompressionDone(Arc<Report>),
     /// A session was opened, resumed, updated or closed.
-    SessionChanged(Arc<SessionChanged>),
+    SessionChanged(Arc<SessionChange>),
     /// Messages of a session were archived.
-    MessagesAppended(Arc<MessagesAppended>),
+    MessagesAppended(Arc<Append>),
     /// An output was spilled.
-    OutputSpilled(Arc<OutputSpilled>),
+    OutputSpilled(Arc<SpilledOutput>),
     /// A write of a store was refused.
     MemoryRefused(Arc<RefusedWrite>),
     /// herma changed the window of a session.
-    WindowChanged(Arc<WindowChanged>),
+    WindowChanged(Arc<WindowChange>),
 }
 
 /// A store's new revision.
@@ -86,6 +87,69 @@ pub(crate) struct RefusedWrite {
     pub author: Author,
     /// The rule that it breaks.
     pub refusal: Refusal,
+}
+
+/// A change of a session.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionChange {
+    /// The session.
+    pub session: String,
+    /// Its profile.
+    pub profile: String,
+    /// What happened.
+    pub state: SessionState,
+    /// The names that the request gave.
+    pub names: SessionNames,
+}
+
+/// What happened to a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SessionState {
+    /// It is new.
+    Opened,
+    /// It existed, and a client opened it again.
+    Resumed,
+    /// More is known of it.
+    Updated,
+    /// It was closed.
+    Closed,
+}
+
+/// Messages that were archived.
+#[derive(Debug, Clone)]
+pub(crate) struct Append {
+    /// Their session.
+    pub session: String,
+    /// The generation of its list.
+    pub generation: u64,
+    /// The position of the next message.
+    pub position: u64,
+}
+
+/// An output that was spilled.
+#[derive(Debug, Clone)]
+pub(crate) struct SpilledOutput {
+    /// Its handle.
+    pub handle: String,
+    /// The session.
+    pub session: String,
+    /// The tool.
+    pub tool: String,
+    /// The call's id.
+    pub id: String,
+    /// Its length in chars.
+    pub chars: u64,
+    /// SHA-256 of its UTF-8 text, in hex.
+    pub sha256: String,
+}
+
+/// herma's changes to the context window of a session.
+#[derive(Debug, Clone)]
+pub(crate) struct WindowChange {
+    /// The session.
+    pub session: String,
+    /// The changes that the client recorded.
+    pub changes: Vec<Change>,
 }
 
 /// A session that was removed, with all its data.

@@ -8,14 +8,12 @@ use herma_archive::usage::{Buckets, GroupBy};
 use herma_context::Usage;
 use herma_context::ledger::{self, Kind, Line};
 use herma_context::usage::{self, MAX_TOKENS};
-use herma_protocol::ledger as wire;
-use herma_protocol::notification::WindowChanged;
 use serde_json::Value;
 
 use super::caller::Caller;
 use super::sessions::{ImportedMessages, ImportedPart, Importing, SessionService};
 use crate::data::error::{Error, Outcome};
-use crate::data::event::Event;
+use crate::data::event::{Event, WindowChange};
 use crate::data::names;
 use crate::data::numbers::to_u64;
 use crate::owners::archive::ArchiveHandle;
@@ -143,17 +141,16 @@ impl LedgerService {
         caller: &Caller,
         session: &str,
         calls: Vec<ReportedCall>,
-        changes: Vec<wire::Change>,
+        changes: Vec<ledger::Change>,
     ) -> Outcome<(u64, u64)> {
-        let kept = changes.iter().map(ledger_change).collect::<Vec<_>>();
-        check(&calls, &kept)?;
+        check(&calls, &changes)?;
         let session = self.sessions.ensure(caller, session).await?;
         let model = session.settings().model;
         let calls = calls.into_iter().map(|call| kept_call(call, model.as_deref())).collect();
-        let kept = kept.iter().map(kept_change).collect();
+        let kept = changes.iter().map(kept_change).collect();
         let (calls, new) = self.archive.record_ledger(session.id.clone(), calls, kept).await?;
         if new > 0 {
-            let change = WindowChanged { session: session.id.clone(), changes };
+            let change = WindowChange { session: session.id.clone(), changes };
             self.events.publish(Event::WindowChanged(Arc::new(change)));
         }
         Ok((to_u64(calls), to_u64(new)))
@@ -196,20 +193,6 @@ impl LedgerService {
         kept.iter().for_each(|kept| all.add_kept(kept));
         Ok((rows, all))
     }
-}
-
-fn ledger_change(change: &wire::Change) -> ledger::Change {
-    let wire::Change { time, kind, added, removed } = *change;
-    let kind = match kind {
-        wire::ChangeKind::Definitions => Kind::Definitions,
-        wire::ChangeKind::Context => Kind::Context,
-        wire::ChangeKind::Tool => Kind::Tool,
-        wire::ChangeKind::Output => Kind::Output,
-        wire::ChangeKind::Compaction => Kind::Compaction,
-        wire::ChangeKind::Handover => Kind::Handover,
-        wire::ChangeKind::Summary => Kind::Summary,
-    };
-    ledger::Change { time, kind, added, removed }
 }
 
 fn check(calls: &[ReportedCall], changes: &[ledger::Change]) -> Outcome<()> {

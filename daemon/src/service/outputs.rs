@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use herma_context::{Capture, CaptureCounts};
-use herma_protocol::notification::OutputSpilled;
 use herma_spill::admit::{Admitted, Fate, Origin, admit};
 use herma_spill::catalog::Record;
 use herma_spill::outputs::{Gone, View};
@@ -20,7 +19,7 @@ use super::sessions::SessionService;
 use super::spilled_outputs::{SpilledOutputs, found_or_fetched};
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
-use crate::data::event::Event;
+use crate::data::event::{Event, SpilledOutput};
 use crate::data::names;
 use crate::owners::archive::ArchiveHandle;
 use crate::owners::blocking::blocking;
@@ -245,7 +244,7 @@ fn captured(capture: Option<Capture>, content: Content) -> Content {
 fn note(spilled: &SpilledOutputs, events: &Events, of: &Origin<'_>, admitted: &Admitted) {
     if let Fate::Spilled(kept) = &admitted.fate {
         spilled.spilled(&kept.handle);
-        events.publish(Event::OutputSpilled(Arc::new(OutputSpilled {
+        events.publish(Event::OutputSpilled(Arc::new(SpilledOutput {
             handle: kept.handle.to_string(),
             session: of.session.to_owned(),
             tool: of.tool.to_owned(),

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use herma_archive::handover::MOVED;
 use herma_archive::session::{SessionNames, SessionRow};
 use herma_context::Capture;
-use herma_protocol::notification::{SessionChange, SessionChanged};
 
 pub(crate) use self::handover::Turns;
 use self::handover::{SessionAccess, check_here};
@@ -25,7 +24,7 @@ use super::snapshot::{Frozen, freeze, is_genuine};
 use super::spilled_outputs::SpilledOutputs;
 use crate::data::clock::unix_now;
 use crate::data::error::{Error, Outcome};
-use crate::data::event::Event;
+use crate::data::event::{Event, SessionChange, SessionState};
 use crate::data::names;
 use crate::data::profiles::{DEFAULT_PROFILE, Profiles};
 use crate::owners::archive::ArchiveHandle;
@@ -125,15 +124,13 @@ impl SessionService {
         }
         drop(configuring);
         if resumed {
-            self.publish(&session, SessionChange::Resumed, told);
+            self.publish(&session, SessionState::Resumed, told);
         }
         Ok(Opened { session, resumed, moved_from })
     }
 
-    fn publish(&self, session: &Session, change: SessionChange, named: SessionNames) {
-        let SessionNames { title, agent, cwd, .. } = named;
-        let (session, profile) = (session.id.clone(), session.profile.clone());
-        let change = SessionChanged { session, profile, change, agent, title, cwd };
+    fn publish(&self, session: &Session, state: SessionState, names: SessionNames) {
+        let change = SessionChange { session: session.id.clone(), profile: session.profile.clone(), state, names };
         self.events.publish(Event::SessionChanged(Arc::new(change)));
     }
 
@@ -148,7 +145,7 @@ impl SessionService {
         if said.clone().over(session.settings()) != session.settings() {
             self.say(&session, said).await?;
         }
-        self.publish(&session, SessionChange::Updated, named);
+        self.publish(&session, SessionState::Updated, named);
         Ok(())
     }
 
@@ -218,7 +215,7 @@ impl SessionService {
         self.archive.close_session(session.id.clone(), reason, move || table.forget(&id)).await?;
         self.table.forget(&session.id);
         self.compression.forget(&session.id);
-        self.publish(&session, SessionChange::Closed, SessionNames::default());
+        self.publish(&session, SessionState::Closed, SessionNames::default());
         if self.sharing.hands_over(&session.profile) && session.settings().host_bound != Some(true) {
             Box::pin(self.sharing.tell_closed(&self.archive, &session.id)).await;
         }
@@ -411,7 +408,7 @@ impl SessionService {
             self.archive.check_readable()?;
             tracing::warn!("a session is only kept until the daemon ends: the archive is {}", self.archive.state());
             let session = self.table.insert(Session::kept((row, None)));
-            self.publish(&session, SessionChange::Opened, told);
+            self.publish(&session, SessionState::Opened, told);
             return Ok(Opened { session, resumed: false, moved_from: None });
         }
         let (kept, existed) = self.archive.create_session(row).await?;
@@ -420,7 +417,7 @@ impl SessionService {
         let session = self.table.insert(Session::kept(kept));
         session.check_profile(caller.profile.as_deref())?;
         if !existed {
-            self.publish(&session, SessionChange::Opened, told);
+            self.publish(&session, SessionState::Opened, told);
         }
         Ok(Opened { session, resumed: existed, moved_from: None })
     }

@@ -7,6 +7,7 @@
 mod admission;
 mod ask;
 mod codec;
+mod notification;
 mod notify;
 
 mod read;

@@ -5,7 +5,7 @@ pub(super) mod context;
 mod daemon;
 mod files;
 pub(super) mod guard;
-mod ledger;
+pub(super) mod ledger;
 pub(super) mod memory;
 pub(super) mod output;
 mod profile;

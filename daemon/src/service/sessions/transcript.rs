@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use herma_archive::transcript::Appended;
 use herma_context::{Capture, CaptureCounts};
-use herma_protocol::notification::MessagesAppended;
 
 use super::SessionService;
 use crate::data::error::{Error, Outcome};
-use crate::data::event::Event;
+use crate::data::event::{Append, Event};
 use crate::data::numbers::to_u64;
 use crate::owners::blocking::blocking;
 use crate::service::caller::Caller;
@@ -56,7 +55,7 @@ impl SessionService {
     pub(super) fn publish_append(&self, session: &str, generation: u64, position: u64) {
         self.events.publish_append(|| {
             let session = session.to_owned();
-            Event::MessagesAppended(Arc::new(MessagesAppended { session, generation, position }))
+            Event::MessagesAppended(Arc::new(Append { session, generation, position }))
         });
     }
 }

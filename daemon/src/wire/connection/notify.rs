@@ -1,35 +1,23 @@
-//! Notifications: converts the daemon's events for a connection that subscribed to them.
+//! Notifications: sends the daemon's events to a connection that subscribed to them.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
-use herma_memory::Action;
-use herma_memory::files::FileAction;
-use herma_protocol::context::Report;
 use herma_protocol::daemon::{SubscribeParams, SubscribeResult};
 use herma_protocol::frame::Codec;
-use herma_protocol::notification::{
-    Cause, CompressionDone, CompressionProgress, FilesChanged, MemoryChanged, MemoryRefused, OutputExpired,
-    Phase as WirePhase, SessionExpired,
-};
-use herma_protocol::{Method, Notification, Reply, RpcError, Topic, jsonrpc};
+use herma_protocol::{Method, Reply, RpcError, Topic, jsonrpc};
 use tokio::time::Instant;
 
 use super::codec::encode_notification;
+use super::notification::{notification, topic};
 use super::{Connection, OUT};
 use crate::data::error::{Error, Outcome};
-use crate::data::event::{Event, Phase};
+use crate::data::event::Event;
 use crate::owners::events::Subscription;
-use crate::wire::handler::memory::wire_target;
-use crate::wire::handler::output::reason;
 use crate::wire::rpc_error::Answer;
 
 /// How long the daemon waits for a subscriber that does not read when it stops.
 const STOP_PATIENCE: Duration = Duration::from_millis(500);
-
-/// The largest number of paths in one notification.
-const PATHS: usize = 1_000;
 
 /// The subscription of a connection.
 #[derive(Debug)]
@@ -110,91 +98,5 @@ pub(super) async fn next_event(subscription: &mut Option<Subscribed>) -> Option<
         if subscription.wants(&event) {
             return Some(event);
         }
-    }
-}
-
-const fn topic(event: &Event) -> Topic {
-    match event {
-        Event::MemoryChanged(_) => Topic::MemoryChanged,
-        Event::FilesChanged(_) => Topic::FilesChanged,
-        Event::OutputExpired(_) => Topic::OutputExpired,
-        Event::SessionExpired(_) => Topic::SessionExpired,
-        Event::CompressionProgress { .. } => Topic::CompressionProgress,
-        Event::CompressionDone(_) => Topic::CompressionDone,
-        Event::SessionChanged(_) => Topic::SessionChanged,
-        Event::MessagesAppended(_) => Topic::MessagesAppended,
-        Event::OutputSpilled(_) => Topic::OutputSpilled,
-        Event::MemoryRefused(_) => Topic::MemoryRefused,
-        Event::WindowChanged(_) => Topic::WindowChanged,
-    }
-}
-
-fn notification(event: Event) -> Notification {
-    match event {
-        Event::MemoryChanged(change) => Notification::MemoryChanged(MemoryChanged {
-            profile: change.profile,
-            target: wire_target(change.target),
-            revision: change.revision,
-            cause: match change.action {
-                Action::External => Cause::External,
-                Action::Undo | Action::Revert => Cause::Undo,
-                Action::Restore => Cause::Restore,
-                _ => Cause::Write,
-            },
-            session: change.session,
-            agent: change.agent,
-        }),
-        Event::FilesChanged(change) => Notification::FilesChanged(FilesChanged {
-            profile: change.profile.clone(),
-            revision: change.revision,
-            cause: match change.action {
-                FileAction::External | FileAction::Found => Cause::External,
-                FileAction::Undo => Cause::Undo,
-                FileAction::Restore => Cause::Restore,
-                _ => Cause::Write,
-            },
-            paths: change.paths.iter().take(PATHS).map(ToString::to_string).collect(),
-            session: change.session.clone(),
-            agent: change.agent.clone(),
-        }),
-        Event::OutputExpired(gone) => Notification::OutputExpired(OutputExpired {
-            handle: gone.handle.to_string(),
-            session: gone.session.clone(),
-            tool: gone.tool.clone(),
-            id: gone.id.clone(),
-            bytes: gone.bytes,
-            sha256: base16ct::lower::encode_string(&gone.sha256),
-            reason: reason(gone.reason),
-        }),
-        Event::SessionExpired(gone) => Notification::SessionExpired(SessionExpired {
-            session: gone.session.clone(),
-            messages: gone.messages,
-            bytes: gone.bytes,
-            reason: reason(gone.reason),
-        }),
-        Event::CompressionProgress { session, phase } => {
-            let (phase, done) = match phase {
-                Phase::Prune => (WirePhase::Prune, 0.0),
-                Phase::Summarise => (WirePhase::Summarise, 0.2),
-                Phase::Check => (WirePhase::Check, 0.7),
-                Phase::Assemble => (WirePhase::Assemble, 0.8),
-            };
-            Notification::CompressionProgress(CompressionProgress { session, phase, done })
-        }
-        Event::CompressionDone(done) => {
-            let report = Report::clone(&done);
-            Notification::CompressionDone(Box::new(CompressionDone { session: report.session.clone(), report }))
-        }
-        Event::SessionChanged(change) => Notification::SessionChanged(Arc::unwrap_or_clone(change)),
-        Event::MessagesAppended(appended) => Notification::MessagesAppended(Arc::unwrap_or_clone(appended)),
-        Event::OutputSpilled(spilled) => Notification::OutputSpilled(Arc::unwrap_or_clone(spilled)),
-        Event::MemoryRefused(refused) => Notification::MemoryRefused(MemoryRefused {
-            profile: refused.profile.clone(),
-            target: refused.target.map(wire_target),
-            session: refused.author.session.clone(),
-            agent: refused.author.agent.clone(),
-            error: refused.refusal.to_string(),
-        }),
-        Event::WindowChanged(change) => Notification::WindowChanged(Arc::unwrap_or_clone(change)),
     }
 }

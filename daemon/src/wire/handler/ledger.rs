@@ -1,7 +1,7 @@
 //! `ledger.*`.
 
-use herma_context::ledger::Kind;
-use herma_protocol::ledger::{self as wire, ReadParams, ReadResult, RecordParams, RecordResult, Row};
+use herma_context::ledger::{Change, Kind};
+use herma_protocol::ledger::{self as wire, ChangeKind, ReadParams, ReadResult, RecordParams, RecordResult, Row};
 
 use crate::data::error::Outcome;
 use crate::service::caller::Caller;
@@ -12,8 +12,8 @@ use crate::wire::services::Services;
 pub(super) async fn record(services: &Services, caller: &Caller, params: RecordParams) -> Outcome<RecordResult> {
     let RecordParams { session, calls, changes } = params;
     let calls = calls.unwrap_or_default().into_iter().map(reported);
-    let (calls, changes) =
-        services.ledger.record(caller, &session, calls.collect(), changes.unwrap_or_default()).await?;
+    let changes = changes.unwrap_or_default().into_iter().map(change);
+    let (calls, changes) = services.ledger.record(caller, &session, calls.collect(), changes.collect()).await?;
     Ok(RecordResult { calls, changes })
 }
 
@@ -24,6 +24,35 @@ pub(super) async fn read(services: &Services, caller: &Caller, params: ReadParam
         rows: rows.into_iter().map(|(key, sums)| row(key, &sums)).collect(),
         total: row(String::new(), &total),
     })
+}
+
+fn change(change: wire::Change) -> Change {
+    let wire::Change { time, kind, added, removed } = change;
+    let kind = match kind {
+        ChangeKind::Definitions => Kind::Definitions,
+        ChangeKind::Context => Kind::Context,
+        ChangeKind::Tool => Kind::Tool,
+        ChangeKind::Output => Kind::Output,
+        ChangeKind::Compaction => Kind::Compaction,
+        ChangeKind::Handover => Kind::Handover,
+        ChangeKind::Summary => Kind::Summary,
+    };
+    Change { time, kind, added, removed }
+}
+
+/// Returns a change as the client recorded it.
+pub(crate) fn wire_change(change: &Change) -> wire::Change {
+    let Change { time, kind, added, removed } = *change;
+    let kind = match kind {
+        Kind::Definitions => ChangeKind::Definitions,
+        Kind::Context => ChangeKind::Context,
+        Kind::Tool => ChangeKind::Tool,
+        Kind::Output => ChangeKind::Output,
+        Kind::Compaction => ChangeKind::Compaction,
+        Kind::Handover => ChangeKind::Handover,
+        Kind::Summary => ChangeKind::Summary,
+    };
+    wire::Change { time, kind, added, removed }
 }
 
 fn row(key: String, sums: &Sums) -> Row {
