@@ -73,6 +73,9 @@ pub struct ReadParams {
     pub since: Option<f64>,
     /// What to group rows by; `session` when absent.
     pub by: Option<By>,
+    /// Whether each group has a row for each agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents: Option<bool>,
 }
 
 /// Result of `ledger.read`.
@@ -91,12 +94,21 @@ pub struct ReadResult {
 pub struct Row {
     /// The session, model, agent or day (YYYY-MM-DD).
     pub key: String,
+    /// The agent, if the rows are for each agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// Number of messages that were kept.
     #[serde(default)]
     pub messages: u64,
     /// Number of kept messages that are the result of a search of herma's.
     #[serde(default)]
     pub found: u64,
+    /// Number of tool outputs that were spilled, also of those that are gone since.
+    #[serde(default)]
+    pub spilled: u64,
+    /// Number of compressions that were not undone.
+    #[serde(default)]
+    pub compressed: u64,
     /// Number of model calls.
     pub calls: u64,
     /// The cost of the calls.

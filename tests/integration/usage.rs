@@ -250,3 +250,42 @@ fn a_configured_session_is_told_how_full_its_window_is() {
     let bare = raw.result("context.record_usage", &json!({ "session": "t", "usage": null }));
     assert_eq!((&bare["should_compress"], &bare["pressure"]), (&json!(null), &json!(null)));
 }
+
+#[test]
+fn what_each_agent_kept_spilled_and_compressed_on_a_day_is_one_request() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    for (session, agent, messages) in [("a", "codex", 3), ("b", "codex", 1), ("c", "coder", 2)] {
+        raw.result("session.open", &json!({ "session": session, "agent": agent }));
+        let said = |number| json!({ "role": "user", "content": format!("message {number}") });
+        let messages: Vec<Value> = (0..messages).map(said).collect();
+        let append = json!({ "session": session, "generation": 0, "position": 0, "messages": messages });
+        raw.result("session.append", &append);
+    }
+    for id in ["1", "2"] {
+        let content = format!("{id} {}", "x".repeat(200_000));
+        raw.result("output.admit", &json!({ "session": "c", "tool": "terminal", "id": id, "content": content }));
+    }
+    let long = |number: usize| json!({ "role": if number.is_multiple_of(2) { "user" } else { "assistant" }, "content": "word ".repeat(400) });
+    let list: Vec<Value> = (0..60).map(long).collect();
+    raw.result("session.open", &json!({ "session": "d", "agent": "coder" }));
+    raw.result("context.configure", &json!({ "session": "d", "context_length": 20_000, "summarizer": "extractive" }));
+    let compressed = raw.result("context.compress", &json!({ "session": "d", "messages": list, "force": true }));
+    assert_eq!(compressed["report"]["compressed"], true, "{compressed}");
+    let counts = |row: &Value| ["spilled", "compressed"].map(|name| row[name].as_u64().unwrap());
+    let read = raw.result("ledger.read", &json!({ "by": "day", "agents": true }));
+    let of = |agent: &str| {
+        let rows = read["rows"].as_array().unwrap().iter().filter(|row| row["agent"] == agent);
+        // Around midnight an agent has two days.
+        rows.map(counts).fold([0, 0], |[a, b], [c, d]| [a + c, b + d])
+    };
+    assert_eq!((of("codex"), of("coder"), counts(&read["total"])), ([0, 0], [2, 1], [2, 1]), "{read}");
+    let kept = |row: &Value| row["messages"].as_u64().unwrap();
+    assert_eq!(read["rows"].as_array().unwrap().iter().map(kept).sum::<u64>(), kept(&read["total"]));
+    let agents = raw.result("ledger.read", &json!({ "by": "agent" }));
+    let codex = agents["rows"].as_array().unwrap().iter().find(|row| row["key"] == "codex").unwrap();
+    assert_eq!((kept(codex), &codex["agent"]), (4, &json!(null)));
+    let one = raw.result("ledger.read", &json!({ "session": "c", "by": "day" }));
+    assert_eq!((kept(&one["total"]), counts(&one["total"])), (2, [2, 0]));
+}

@@ -1,5 +1,7 @@
 //! The ledger: changes of the windows of sessions, and the model calls around them.
 
+use std::collections::HashMap;
+
 use rusqlite::types::ToSql;
 use rusqlite::{Row, params};
 
@@ -61,9 +63,9 @@ pub struct SessionLedger {
     pub changes: Vec<Change>,
 }
 
-/// The messages of a session that were said in a quarter of an hour.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KeptMessages {
+/// What was kept of a session in a quarter of an hour.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Kept {
     /// The session.
     pub session: String,
     /// Its agent.
@@ -74,6 +76,8 @@ pub struct KeptMessages {
     pub messages: u64,
     /// The number of those that are the result of a search.
     pub found: u64,
+    /// The number of compressions that were not undone.
+    pub compressions: u64,
 }
 
 /// Selects sessions of the ledger.
@@ -153,29 +157,49 @@ impl Reader {
         sessions.into_iter().map(|(session, agent)| self.ledger(session, agent)).collect()
     }
 
-    /// Returns how many messages are kept, of every session.
+    /// Returns how many messages are kept of every session, and how many compressions there were.
     ///
     /// # Errors
     /// A failure of the database.
-    pub fn kept_messages(&self, query: &LedgerQuery<'_>) -> Result<Vec<KeptMessages>, ArchiveError> {
+    pub fn kept(&self, query: &LedgerQuery<'_>) -> Result<Vec<Kept>, ArchiveError> {
         let LedgerQuery { session, profile, since } = query;
+        let quarters = |counts: &str, table: &str| {
+            format!(
+                "SELECT session, CAST(time / {QUARTER} AS INTEGER) AS quarter, {counts}
+                 FROM {table} AND (?3 IS NULL OR time >= ?3) GROUP BY 1, 2"
+            )
+        };
+        let of = "(?1 IS NULL OR session.id = ?1) AND (?2 IS NULL OR session.profile = ?2)";
+        let messages = quarters("count(*) AS messages, sum(recalled != 0) AS found", "message_row WHERE TRUE");
+        let compressions = quarters("count(*) AS compressions", "compression WHERE back_to IS NULL AND undone IS NULL");
         let sql = format!(
-            "SELECT session.id, session.agent, row.quarter * {QUARTER}, row.messages, row.found
-             FROM (SELECT session, CAST(time / {QUARTER} AS INTEGER) AS quarter, count(*) AS messages,
-                       sum(recalled != 0) AS found
-                   FROM message_row WHERE ?3 IS NULL OR time >= ?3 GROUP BY 1, 2) AS row
-             JOIN session_key ON session_key.key = row.session JOIN session ON session.id = session_key.id
-             WHERE (?1 IS NULL OR session.id = ?1) AND (?2 IS NULL OR session.profile = ?2)"
+            "SELECT session.id, session.agent, row.quarter * {QUARTER}, row.messages, row.found, 0
+             FROM ({messages}) AS row JOIN session_key ON session_key.key = row.session
+             JOIN session ON session.id = session_key.id WHERE {of}
+             UNION ALL
+             SELECT session.id, session.agent, row.quarter * {QUARTER}, 0, 0, row.compressions
+             FROM ({compressions}) AS row JOIN session ON session.id = row.session WHERE {of}"
         );
         self.rows(&sql, &[session, profile, since], |row| {
-            Ok(KeptMessages {
+            Ok(Kept {
                 session: row.get(0)?,
                 agent: row.get(1)?,
                 time: row.get(2)?,
                 messages: row.get(3)?,
                 found: row.get(4)?,
+                compressions: row.get(5)?,
             })
         })
+    }
+
+    /// Returns the agent of every session that has one.
+    ///
+    /// # Errors
+    /// A failure of the database.
+    pub fn agents(&self) -> Result<HashMap<String, String>, ArchiveError> {
+        let rows = self
+            .rows("SELECT id, agent FROM session WHERE agent IS NOT NULL", &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.into_iter().collect())
     }
 
     fn ledger(&self, session: String, agent: Option<String>) -> Result<SessionLedger, ArchiveError> {
@@ -257,7 +281,7 @@ mod tests {
         archive.append("a", 0, 2, &[&said("three")], 2_000.0).unwrap();
         archive.append("b", 0, 0, &[&said("four")], 2_000.0).unwrap();
         let found = |query: LedgerQuery<'_>| {
-            let mut kept = archive.reader().kept_messages(&query).unwrap();
+            let mut kept = archive.reader().kept(&query).unwrap();
             kept.sort_by(|one, other| one.session.cmp(&other.session).then(one.time.total_cmp(&other.time)));
             kept.into_iter().map(|kept| (kept.session, kept.time, kept.messages, kept.found)).collect::<Vec<_>>()
         };

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use herma_archive::ledger::{Call, Change, KeptMessages, SessionLedger};
+use herma_archive::ledger::{Call, Change, Kept, SessionLedger};
 use herma_archive::usage::{Buckets, GroupBy};
 use herma_context::Usage;
 use herma_context::ledger::{self, Kind, Line};
 use herma_context::usage::{self, MAX_TOKENS};
+use herma_spill::outputs::Outputs;
 use serde_json::Value;
 
 use super::caller::Caller;
@@ -31,6 +32,7 @@ pub(crate) struct LedgerService {
     pub sessions: Arc<SessionService>,
     pub archive: Arc<ArchiveHandle>,
     pub events: Events,
+    pub outputs: Arc<Outputs>,
 }
 
 /// A call that a client reports.
@@ -59,7 +61,28 @@ pub(crate) struct LedgerQuery {
     pub since: Option<f64>,
     /// The grouping of the rows.
     pub by: GroupBy,
+    /// Whether each group has a row for each agent.
+    pub with_agents: bool,
 }
+
+/// What a row sums up.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RowKey {
+    /// The session, model, agent or day.
+    pub key: String,
+    /// The agent, if groups have a row for each.
+    pub agent: Option<String>,
+}
+
+/// What was kept of a session at a time.
+#[derive(Debug)]
+struct KeptCounts {
+    kept: Kept,
+    spilled: u64,
+}
+
+/// The rows, while they are summed up.
+type Rows = BTreeMap<RowKey, Sums>;
 
 /// The sums of calls and changes. Costs are in tokens of plain input.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -68,6 +91,10 @@ pub(crate) struct Sums {
     pub messages: u64,
     /// The number of those that are the result of a search.
     pub found: u64,
+    /// The number of outputs that were spilled, also of those that are gone.
+    pub spilled: u64,
+    /// The number of compressions that were not undone.
+    pub compressed: u64,
     /// The number of calls of a model.
     pub calls: u64,
     /// The cost of these calls.
@@ -108,9 +135,11 @@ impl Sums {
         }
     }
 
-    fn add_kept(&mut self, kept: &KeptMessages) {
-        self.messages = self.messages.saturating_add(kept.messages);
-        self.found = self.found.saturating_add(kept.found);
+    fn add_kept(&mut self, more: &KeptCounts) {
+        self.messages = self.messages.saturating_add(more.kept.messages);
+        self.found = self.found.saturating_add(more.kept.found);
+        self.compressed = self.compressed.saturating_add(more.kept.compressions);
+        self.spilled = self.spilled.saturating_add(more.spilled);
     }
 
     fn add(&mut self, other: &Self) {
@@ -176,22 +205,51 @@ impl LedgerService {
     }
 
     /// Returns the rows, and their sum.
-    pub(crate) async fn read(&self, caller: &Caller, query: LedgerQuery) -> Outcome<(Vec<(String, Sums)>, Sums)> {
+    pub(crate) async fn read(&self, caller: &Caller, query: LedgerQuery) -> Outcome<(Vec<(RowKey, Sums)>, Sums)> {
         names::check_all(&[("session", query.session.as_ref())])?;
-        let LedgerQuery { session, since, by } = query;
+        let LedgerQuery { session, since, by, with_agents } = query;
         let ledgers = self.archive.ledgers(session.clone(), caller.profile.clone(), since).await?;
-        let kept = self.archive.kept_messages(session, caller.profile.clone(), since).await?;
-        let mut rows = BTreeMap::new();
-        ledgers.iter().for_each(|ledger| add_session(&mut rows, ledger, by, since.unwrap_or(f64::MIN)));
-        kept.iter().for_each(|kept| add_messages(&mut rows, kept, by));
-        let mut rows: Vec<(String, Sums)> = rows.into_iter().collect();
+        let kept = self.archive.kept(session.clone(), caller.profile.clone(), since).await?;
+        let kept = kept.into_iter().map(|kept| KeptCounts { kept, spilled: 0 });
+        let spilled = self.spilled(session.as_deref(), caller.profile.as_deref(), since).await?;
+        let kept: Vec<KeptCounts> = kept.chain(spilled).collect();
+        let mut rows = Rows::new();
+        let of = |name: Option<&str>| with_agents.then(|| agent(name));
+        for ledger in &ledgers {
+            add_session(&mut rows, ledger, by, of(ledger.agent.as_deref()), since.unwrap_or(f64::MIN));
+        }
+        kept.iter().for_each(|more| add_kept(&mut rows, more, by, of(more.kept.agent.as_deref())));
+        let mut rows: Vec<(RowKey, Sums)> = rows.into_iter().collect();
         if by != GroupBy::Day {
             rows.sort_by(|(_, one), (_, other)| other.cost.total_cmp(&one.cost));
         }
         let mut all = Sums::default();
         rows.iter().for_each(|(_, sums)| all.add(sums));
-        kept.iter().for_each(|kept| all.add_kept(kept));
+        kept.iter().for_each(|more| all.add_kept(more));
         Ok((rows, all))
+    }
+
+    /// Returns each output that was spilled, as a count of its own.
+    async fn spilled(
+        &self,
+        session: Option<&str>,
+        profile: Option<&str>,
+        since: Option<f64>,
+    ) -> Outcome<Vec<KeptCounts>> {
+        let records = self.outputs.list_where(usize::MAX, |record| {
+            session.is_none_or(|session| *record.session == *session)
+                && profile.is_none_or(|profile| *record.profile == *profile)
+                && since.is_none_or(|since| record.created_at >= since)
+        });
+        if records.is_empty() {
+            return Ok(Vec::new());
+        }
+        let agents = self.archive.agents().await?;
+        let counts = records.iter().map(|record| {
+            let (session, agent) = (record.session.to_string(), agents.get(&*record.session).cloned());
+            KeptCounts { kept: Kept { session, agent, time: record.created_at, ..Kept::default() }, spilled: 1 }
+        });
+        Ok(counts.collect())
     }
 }
 
@@ -257,15 +315,19 @@ const fn name(kind: Kind) -> &'static str {
 }
 
 /// Adds the lines of a session to the rows, except those before `since`.
-fn add_session(rows: &mut BTreeMap<String, Sums>, session: &SessionLedger, by: GroupBy, since: f64) {
+fn add_session(rows: &mut Rows, session: &SessionLedger, by: GroupBy, of: Option<String>, since: f64) {
     let calls: Vec<ledger::Call> =
         session.calls.iter().map(|call| ledger::Call { time: call.time, usage: used(&call.buckets) }).collect();
     let changes: Vec<ledger::Change> = session.changes.iter().filter_map(change).collect();
-    let key = |time: f64, call: Option<usize>| match by {
-        GroupBy::Session => session.session.clone(),
-        GroupBy::Agent => agent(session.agent.as_deref()),
-        GroupBy::Model => call.and_then(|call| session.calls[call].model.clone()).unwrap_or_else(|| UNKNOWN.to_owned()),
-        GroupBy::Day => day(time).unwrap_or_else(|| UNKNOWN.to_owned()),
+    let unknown = || UNKNOWN.to_owned();
+    let key = |time: f64, call: Option<usize>| RowKey {
+        key: match by {
+            GroupBy::Session => session.session.clone(),
+            GroupBy::Agent => agent(session.agent.as_deref()),
+            GroupBy::Model => call.and_then(|call| session.calls[call].model.clone()).unwrap_or_else(unknown),
+            GroupBy::Day => day(time).unwrap_or_else(unknown),
+        },
+        agent: of.clone(),
     };
     for line in ledger::lines(&calls, &changes).iter().filter(|line| line.time >= since) {
         rows.entry(key(line.time, line.call)).or_default().add_line(line);
@@ -277,18 +339,20 @@ fn add_session(rows: &mut BTreeMap<String, Sums>, session: &SessionLedger, by: G
     }
 }
 
-/// Adds the kept messages of a session to their row. Sessions of which nothing changed have no row, and messages have no
+/// Adds what was kept of a session to its row. Sessions of which nothing changed have no row, and messages have no
 /// model.
-fn add_messages(rows: &mut BTreeMap<String, Sums>, kept: &KeptMessages, by: GroupBy) {
-    match by {
-        GroupBy::Session => {
-            if let Some(row) = rows.get_mut(&kept.session) {
-                row.add_kept(kept);
-            }
-        }
-        GroupBy::Model => {}
-        GroupBy::Agent => rows.entry(agent(kept.agent.as_deref())).or_default().add_kept(kept),
-        GroupBy::Day => rows.entry(day(kept.time).unwrap_or_else(|| UNKNOWN.to_owned())).or_default().add_kept(kept),
+fn add_kept(rows: &mut Rows, more: &KeptCounts, by: GroupBy, of: Option<String>) {
+    let Kept { session, agent: name, time, .. } = &more.kept;
+    let key = match by {
+        GroupBy::Session => session.clone(),
+        GroupBy::Model => return,
+        GroupBy::Agent => agent(name.as_deref()),
+        GroupBy::Day => day(*time).unwrap_or_else(|| UNKNOWN.to_owned()),
+    };
+    let key = RowKey { key, agent: of };
+    let row = if by == GroupBy::Session { rows.get_mut(&key) } else { Some(rows.entry(key).or_default()) };
+    if let Some(row) = row {
+        row.add_kept(more);
     }
 }
 

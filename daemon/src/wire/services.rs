@@ -132,7 +132,7 @@ impl Services {
         let indexer = Arc::new(RecallIndexer {
             notes: Arc::clone(&notes),
             archive: Arc::clone(&archive),
-            outputs: kept,
+            outputs: Arc::clone(&kept),
             stores: Arc::clone(&stores),
             policy: Arc::clone(&policy),
             embedding: Embedding::configured(&config.recall, config.guard.redact),
@@ -209,6 +209,7 @@ impl Services {
                 sessions: Arc::clone(&sessions),
                 archive: Arc::clone(&archive),
                 events: events.clone(),
+                outputs: kept,
             },
             trajectories: TrajectoryService { summarizers },
             indexer,

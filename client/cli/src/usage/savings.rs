@@ -11,7 +11,7 @@ const NOTHING: &str = "Nothing is on record: no message is kept, and no window w
 const UNCHANGED: &str = "herma changed no window that is on record.";
 
 pub(super) fn run(context: &CliContext<'_>, of: Option<String>, since: Option<f64>, by: By) -> Result<(), Failure> {
-    let params = ReadParams { session: of, since, by: Some(by) };
+    let params = ReadParams { session: of, since, by: Some(by), agents: None };
     let result = context.connect()?.ledger_read(params)?;
     show(context.common, &result, by)
 }
@@ -45,8 +45,10 @@ fn text(result: &ReadResult, by: By) -> String {
 
 /// Returns what herma did, in a few lines. The tables below have what they are made of.
 fn summary(total: &Row) -> String {
-    let shorter = |part: &Part, noun: &str| match part.count {
+    // A daemon of an older version does not count these itself.
+    let shorter = |counted: u64, part: &Part, noun: &str| match counted.max(part.count) {
         0 => "none".to_owned(),
+        count if part.count == 0 => out::count_of(count, noun),
         count => {
             let tokens = out::thousands(part.removed.saturating_sub(part.added));
             format!("{}, {tokens} tokens shorter", out::count_of(count, noun))
@@ -55,8 +57,8 @@ fn summary(total: &Row) -> String {
     out::columns(&[
         ("kept", out::count_of(total.messages, "message")),
         ("found", format!("{} in answers to searches", out::count_of(total.found, "message"))),
-        ("spilled", shorter(&total.outputs, "large output")),
-        ("compacted", shorter(&total.compactions, "window")),
+        ("spilled", shorter(total.spilled, &total.outputs, "large output")),
+        ("compacted", shorter(total.compressed, &total.compactions, "window")),
     ])
 }
 

@@ -1,6 +1,8 @@
 //! Changes in context windows, with the calls around them.
 
-use herma_archive::ledger::{Call, Change, KeptMessages, LedgerQuery, SessionLedger};
+use std::collections::HashMap;
+
+use herma_archive::ledger::{Call, Change, Kept, LedgerQuery, SessionLedger};
 
 use super::ArchiveHandle;
 use crate::data::error::Outcome;
@@ -29,16 +31,21 @@ impl ArchiveHandle {
         .await
     }
 
-    /// Returns how many messages are kept, of every session.
-    pub(crate) async fn kept_messages(
+    /// Returns the agent of every session that has one.
+    pub(crate) async fn agents(&self) -> Outcome<HashMap<String, String>> {
+        self.read(herma_archive::Reader::agents).await
+    }
+
+    /// Returns how many messages are kept of every session, and how many compressions there were.
+    pub(crate) async fn kept(
         &self,
         session: Option<String>,
         profile: Option<String>,
         since: Option<f64>,
-    ) -> Outcome<Vec<KeptMessages>> {
+    ) -> Outcome<Vec<Kept>> {
         self.read(move |reader| {
             let query = LedgerQuery { session: session.as_deref(), profile: profile.as_deref(), since };
-            reader.kept_messages(&query)
+            reader.kept(&query)
         })
         .await
     }

@@ -5,7 +5,7 @@ use herma_protocol::ledger::{self as wire, ChangeKind, ReadParams, ReadResult, R
 
 use crate::data::error::Outcome;
 use crate::service::caller::Caller;
-use crate::service::ledger::{LedgerQuery, Part, Sums};
+use crate::service::ledger::{LedgerQuery, Part, RowKey, Sums};
 use crate::wire::handler::session::{group_by, reported};
 use crate::wire::services::Services;
 
@@ -18,11 +18,12 @@ pub(super) async fn record(services: &Services, caller: &Caller, params: RecordP
 }
 
 pub(super) async fn read(services: &Services, caller: &Caller, params: ReadParams) -> Outcome<ReadResult> {
-    let ReadParams { session, since, by } = params;
-    let (rows, total) = services.ledger.read(caller, LedgerQuery { session, since, by: group_by(by) }).await?;
+    let ReadParams { session, since, by, agents } = params;
+    let query = LedgerQuery { session, since, by: group_by(by), with_agents: agents.unwrap_or(false) };
+    let (rows, total) = services.ledger.read(caller, query).await?;
     Ok(ReadResult {
         rows: rows.into_iter().map(|(key, sums)| row(key, &sums)).collect(),
-        total: row(String::new(), &total),
+        total: row(RowKey::default(), &total),
     })
 }
 
@@ -55,13 +56,16 @@ pub(crate) fn wire_change(change: &Change) -> wire::Change {
     wire::Change { time, kind, added, removed }
 }
 
-fn row(key: String, sums: &Sums) -> Row {
+fn row(RowKey { key, agent }: RowKey, sums: &Sums) -> Row {
     let of = |kind: Kind| sums.parts[kind as usize];
     let difference = sums.difference();
     Row {
         key,
+        agent,
         messages: sums.messages,
         found: sums.found,
+        spilled: sums.spilled,
+        compressed: sums.compressed,
         calls: sums.calls,
         cost: tokens(sums.cost).unsigned_abs(),
         without_herma: tokens((sums.cost - difference).max(0.0)).unsigned_abs(),

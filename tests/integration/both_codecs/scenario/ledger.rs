@@ -61,6 +61,7 @@ pub(super) fn read(talk: &mut Talk) {
     for by in ["session", "model", "agent", "day"] {
         talk.ask("ledger.read", json!({ "by": by }));
     }
+    talk.ask("ledger.read", json!({ "by": "day", "agents": true }));
     talk.ask("ledger.read", json!({ "session": "t" }));
     talk.ask("ledger.read", json!({ "session": "nobody" }));
     talk.ask("ledger.read", json!({ "since": 101.2 }));

@@ -30,11 +30,19 @@ pub(super) fn record() -> (Request, Reply) {
 }
 
 pub(super) fn read() -> (Request, Reply) {
-    let params = ReadParams { session: Some("s-1".into()), since: Some(1_790_000_000.25), by: Some(By::Model) };
+    let params = ReadParams {
+        session: Some("s-1".into()),
+        since: Some(1_790_000_000.25),
+        by: Some(By::Model),
+        agents: Some(true),
+    };
     let row = |key: &str| Row {
         key: key.into(),
+        agent: Some("codex".into()),
         messages: 7_216,
         found: 12,
+        spilled: 33,
+        compressed: 4,
         calls: 40,
         cost: 845_595,
         without_herma: 878_260,

@@ -5,7 +5,10 @@ Made by `generate` out of protocol/schema.json.
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
 
 LedgerChangeKind = Literal[
     "definitions",
@@ -70,10 +73,16 @@ class LedgerRow(TypedDict):
 
     key: str
     """The session, model, agent or day (YYYY-MM-DD)."""
+    agent: NotRequired[str]
+    """The agent, if the rows are for each agent."""
     messages: int
     """Number of messages that were kept."""
     found: int
     """Number of kept messages that are the result of a search of herma's."""
+    spilled: int
+    """Number of tool outputs that were spilled, also of those that are gone since."""
+    compressed: int
+    """Number of compressions that were not undone."""
     calls: int
     """Number of model calls."""
     cost: int

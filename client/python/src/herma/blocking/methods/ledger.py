@@ -46,9 +46,10 @@ class Ledger:
         session: str | None = None,
         since: float | None = None,
         by: t.UsageBy | None = None,
+        agents: bool | None = None,
         **options: Unpack[t.Options],
     ) -> t.LedgerRead:
         """Adds up herma's changes of windows. Costs are in tokens of plain input."""
-        params: Mapping[str, Any] = {"session": session, "since": since, "by": by}
+        params: Mapping[str, Any] = {"session": session, "since": since, "by": by, "agents": agents}
         result: t.LedgerRead = self._call("ledger.read", params, options)
         return result
