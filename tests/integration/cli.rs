@@ -12,6 +12,7 @@ mod edit;
 mod guard;
 mod hermes;
 mod named;
+mod names;
 mod shelf;
 mod terminal;
 mod transfer;

@@ -203,7 +203,7 @@ fn check_files(home: &Home, client: &mut Client) -> Vec<Row> {
         let is_left = |path: &PathBuf| path.extension().is_some_and(|end| end == "tmp");
         (!home.outputs().iter().any(is_left)).then_some(())
     });
-    let rows = client.output_list(ListParams { session: None, limit: Some(100_000) }).unwrap().outputs;
+    let rows = client.output_list(ListParams { limit: Some(100_000), ..ListParams::default() }).unwrap().outputs;
     let kept: HashMap<&str, &Row> =
         rows.iter().filter(|row| row.state == State::Kept).map(|row| (row.path.as_str(), row)).collect();
     let mut found = 0;

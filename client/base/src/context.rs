@@ -4,10 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use herma_client::protocol::rendezvous::usual_homes;
-use herma_client::protocol::session::chain::ShowParams;
 use herma_client::{Client, ClientError, Codec, Place, connect, connect_or_spawn};
-
-use crate::Failure;
 
 /// The seconds that a call may take without `--timeout`.
 const TIMEOUT_S: u64 = 120;
@@ -97,16 +94,6 @@ impl CliContext<'_> {
     /// No daemon answers.
     pub fn connect_in_lines(&self) -> Result<Client, ClientError> {
         self.prepared(connect(&self.place, Codec::Json)?)
-    }
-
-    /// Connects for a command about a session.
-    ///
-    /// # Errors
-    /// No daemon answers, or it has no such session.
-    pub fn connect_for(&self, session: &str) -> Result<Client, Failure> {
-        let mut client = self.connect()?;
-        client.session_show(ShowParams { session: session.to_owned() })?;
-        Ok(client)
     }
 
     fn prepared(&self, client: Client) -> Result<Client, ClientError> {

@@ -17,6 +17,8 @@ use herma_client::protocol::context::{
 use herma_client::protocol::value::TextOrOff;
 use serde::Deserialize;
 
+use crate::names;
+
 /// The default timeout of a compression. Models are slow, and several may be tried.
 const PATIENCE: Duration = Duration::from_mins(15);
 
@@ -89,24 +91,21 @@ fn range(text: &str) -> Result<(u64, u64), String> {
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let messages = arguments.file.as_deref().map(read_messages).transpose()?;
+    let (mut client, session) = names::session::connect_any(context, arguments.session.as_deref())?;
     if arguments.undo {
         let show = if arguments.messages { undo::Show::List } else { undo::Show::Report };
         let params = UndoParams {
-            session: arguments.session.clone().unwrap_or_default(),
+            session: session.unwrap_or_default(),
             generation: arguments.generation,
             messages,
             dry_run: arguments.plan.then_some(true),
         };
-        return undo::run(context, params, show);
+        return undo::run(context, &mut client, params, show);
     }
     if arguments.plan && arguments.messages {
         return Err(Failure::Usage("--messages prints a list, and --plan makes none; leave one of them out".into()));
     }
     let messages = messages.unwrap_or_default();
-    let mut client = match &arguments.session {
-        Some(id) => context.connect_for(id)?,
-        None => context.connect()?,
-    };
     let focus = arguments.focus.clone().map(TextOrOff::Text);
     let (detail, range) = (arguments.detail, arguments.range);
     if arguments.plan {
@@ -123,21 +122,17 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     }
     if arguments.preview {
         // A session has its own rules, earlier summary and window.
-        let config = arguments
-            .session
-            .is_none()
-            .then(|| Settings { context_length: Some(arguments.context_length), ..Settings::default() });
-        let (id, given) = (arguments.session.clone(), messages.clone());
-        let preview = Some(true);
-        let params =
-            PlanParams { messages, session: id, config, focus, detail, range, preview, ..PlanParams::default() };
+        let own = || Settings { context_length: Some(arguments.context_length), ..Settings::default() };
+        let config = session.is_none().then(own);
+        let (given, preview) = (messages.clone(), Some(true));
+        let params = PlanParams { messages, session, config, focus, detail, range, preview, ..PlanParams::default() };
         let result = client.context_plan(params)?;
         return match &result.preview {
             Some(preview) if !context.common.json => out::changes(&preview::shown(preview, &given)),
             _ => out::json(&result),
         };
     }
-    let id = arguments.session.clone().unwrap_or_else(|| {
+    let id = session.unwrap_or_else(|| {
         let name = arguments.file.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
         format!("compress:{name}")
     });

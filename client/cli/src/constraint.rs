@@ -4,6 +4,8 @@ use clap::Subcommand;
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::constraint::{AddParams, ListParams, ListResult, RemoveParams, Scope, Source};
 
+use crate::names;
+
 /// The most chars of a rule in the table.
 const TEXT: usize = 100;
 
@@ -41,7 +43,7 @@ pub(super) enum Command {
 pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Failure> {
     let (Command::Add { session: id, .. } | Command::List { session: id } | Command::Remove { session: id, .. }) =
         command;
-    let mut client = context.connect_for(id)?;
+    let (mut client, id) = names::session::connect(context, id)?;
     match command {
         Command::Add { text, once, .. } => {
             let scope = Some(if *once { Scope::Once } else { Scope::Standing });

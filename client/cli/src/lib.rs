@@ -17,7 +17,7 @@ mod lines;
 mod log;
 mod memory;
 mod moment;
-mod named;
+mod names;
 mod orphans;
 mod output;
 mod overview;

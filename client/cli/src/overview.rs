@@ -9,7 +9,7 @@ use herma_client::protocol::session::chain::{ListParams, Row};
 use serde::Serialize;
 
 use crate::capture::{self, Capture};
-use crate::session::named::{folder_name, title};
+use crate::names::session::{folder_name, title};
 
 /// The newest sessions that are shown.
 const SESSIONS: u64 = 3;

@@ -14,10 +14,10 @@ use herma_base::{CliContext, Common, Failure, out, owner, user_file};
 use herma_client::Place;
 use herma_client::protocol::daemon::PingParams;
 
-use crate::named::Access;
+use crate::names::home::{self, Access};
 use crate::{
-    backup, compress, config, constraint, context, daemon, doctor, files, guard, import, log, memory, named, output,
-    overview, profile, recall, scrub, service, session, setup, shared, top, trajectory, upgrade, usage, watch,
+    backup, compress, config, constraint, context, daemon, doctor, files, guard, import, log, memory, output, overview,
+    profile, recall, scrub, service, session, setup, shared, top, trajectory, upgrade, usage, watch,
 };
 
 /// Memory, tool outputs and shorter conversations for several agents at once.
@@ -233,7 +233,7 @@ fn run(arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
         return man(dir.as_deref());
     }
     let context = CliContext { common, place: Place::find(common.home.clone(), common.socket.clone())? };
-    named::check(&context, command.access())?;
+    home::check(&context, command.access())?;
     match command {
         Command::Ping => {
             let result = context.connect()?.ping(PingParams {})?;

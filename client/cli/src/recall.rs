@@ -11,7 +11,7 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::recall::{Kind, SchemaParams};
 
 use super::moment;
-use super::session::named::Whose;
+use super::names::session::Whose;
 
 /// The default number of hits.
 const LIMIT: u64 = 20;

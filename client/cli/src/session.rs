@@ -5,7 +5,6 @@ mod chain;
 mod life;
 mod list;
 mod lock;
-pub(crate) mod named;
 mod read;
 mod remove;
 mod row;

@@ -8,6 +8,7 @@ use herma_base::{CliContext, Failure};
 use herma_client::protocol::session::usage::{By, UsageParams, UsageResult, UsageRow};
 
 use super::moment;
+use crate::names;
 
 /// The most chars of a key in the table.
 const KEY: usize = 48;
@@ -54,11 +55,11 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         None if arguments.savings => By::Session,
         None => By::Model,
     };
+    let (mut client, session) = names::session::connect_any(context, arguments.session.as_deref())?;
     if arguments.savings {
-        return savings::run(context, arguments.session.clone(), arguments.since, by);
+        return savings::run(context.common, &mut client, session, arguments.since, by);
     }
-    let params = UsageParams { session: arguments.session.clone(), since: arguments.since, by: Some(by) };
-    let result = context.connect()?.session_usage(params)?;
+    let result = client.session_usage(UsageParams { session, since: arguments.since, by: Some(by) })?;
     out::show(context.common, &result, |result| table(result, by, BarStyle::of_environment()))
 }
 

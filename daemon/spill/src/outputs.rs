@@ -98,18 +98,19 @@ impl Outputs {
     /// that were found in its folder.
     #[must_use]
     pub fn list(&self, session: Option<&str>, limit: usize) -> Vec<Record> {
-        let folder = session.map(name::safe);
-        self.list_where(limit, |record| match (session, &folder) {
-            (Some(session), Some(folder)) => *record.session == *session || record.is_found_in(folder),
-            _ => true,
-        })
+        self.list_where(session, limit, |_| true)
     }
 
-    /// Returns the newest records that `is_asked` accepts, the newest first. `is_asked` must not use these outputs,
-    /// because they are locked meanwhile.
+    /// Returns those of them that `is_asked` accepts. `is_asked` must not use these outputs, because they are locked
+    /// meanwhile.
     #[must_use]
-    pub fn list_where(&self, limit: usize, is_asked: impl Fn(&Record) -> bool) -> Vec<Record> {
-        self.catalog().known.newest(limit, is_asked)
+    pub fn list_where(&self, session: Option<&str>, limit: usize, is_asked: impl Fn(&Record) -> bool) -> Vec<Record> {
+        let folder = session.map(name::safe);
+        let is_of_session = |record: &Record| match (session, &folder) {
+            (Some(session), Some(folder)) => *record.session == *session || record.is_found_in(folder),
+            _ => true,
+        };
+        self.catalog().known.newest(limit, |record| is_of_session(record) && is_asked(record))
     }
 
     /// Returns the record of an output.

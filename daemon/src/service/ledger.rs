@@ -236,9 +236,8 @@ impl LedgerService {
         profile: Option<&str>,
         since: Option<f64>,
     ) -> Outcome<Vec<KeptCounts>> {
-        let records = self.outputs.list_where(usize::MAX, |record| {
-            session.is_none_or(|session| *record.session == *session)
-                && profile.is_none_or(|profile| *record.profile == *profile)
+        let records = self.outputs.list_where(session, usize::MAX, |record| {
+            profile.is_none_or(|profile| *record.profile == *profile)
                 && since.is_none_or(|since| record.created_at >= since)
         });
         if records.is_empty() {

@@ -161,16 +161,20 @@ impl OutputService {
     }
 
     /// Returns the records of the outputs of the caller's profile, newest first.
-    pub(crate) async fn list(&self, caller: &Caller, session: Option<String>, limit: usize) -> Outcome<Vec<Record>> {
+    pub(crate) async fn list(
+        &self,
+        caller: &Caller,
+        session: Option<String>,
+        prefix: Option<String>,
+        limit: usize,
+    ) -> Outcome<Vec<Record>> {
         let (outputs, profile) = (Arc::clone(&self.spilled.kept), caller.profile.clone());
         blocking("output.list", move || {
-            let session = session.as_deref();
-            Ok(match profile.as_deref() {
-                None => outputs.list(session, limit),
-                Some(profile) => outputs.list_where(limit, |record| {
-                    *record.profile == *profile && session.is_none_or(|session| *record.session == *session)
-                }),
-            })
+            let is_asked = |record: &Record| {
+                profile.as_deref().is_none_or(|profile| *record.profile == *profile)
+                    && prefix.as_deref().is_none_or(|prefix| record.handle.to_string().starts_with(prefix))
+            };
+            Ok(outputs.list_where(session.as_deref(), limit, is_asked))
         })
         .await
     }

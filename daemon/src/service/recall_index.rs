@@ -156,7 +156,7 @@ async fn compare(indexer: &RecallIndexer) -> Outcome<Vec<String>> {
         return Ok(Vec::new());
     }
     let indexed: HashSet<String> = indexer.archive.indexed_outputs().await?.into_iter().collect();
-    let records = indexer.outputs.list_where(usize::MAX, |record| record.state == Fate::Kept);
+    let records = indexer.outputs.list_where(None, usize::MAX, |record| record.state == Fate::Kept);
     let mut kept: Vec<String> = records.iter().map(|record| record.handle.to_string()).collect();
     let there: HashSet<&String> = kept.iter().collect();
     let gone: Vec<String> = indexed.iter().filter(|handle| !there.contains(handle)).cloned().collect();

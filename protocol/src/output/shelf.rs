@@ -10,6 +10,8 @@ pub struct ListParams {
     pub session: Option<String>,
     /// The most rows to return, up to 100,000; 100 when absent.
     pub limit: Option<u64>,
+    /// Only outputs whose handle begins so.
+    pub prefix: Option<String>,
 }
 
 /// Result of `output.list`.

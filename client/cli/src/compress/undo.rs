@@ -1,6 +1,7 @@
 //! `herma compress --undo`, and the list of a generation for `herma session show`.
 
 use herma_base::{CliContext, Failure, out};
+use herma_client::Client;
 use herma_client::protocol::Json;
 use herma_client::protocol::context::undo::{UndoParams, UndoResult};
 
@@ -16,9 +17,14 @@ pub(crate) enum Show {
 }
 
 /// Restores a list, or only reads it, and prints it.
-pub(crate) fn run(context: &CliContext<'_>, params: UndoParams, show: Show) -> Result<(), Failure> {
+pub(crate) fn run(
+    context: &CliContext<'_>,
+    client: &mut Client,
+    params: UndoParams,
+    show: Show,
+) -> Result<(), Failure> {
     let is_look = params.dry_run == Some(true);
-    let result = context.connect()?.context_undo(params)?;
+    let result = client.context_undo(params)?;
     if context.common.json {
         return out::json(&result);
     }

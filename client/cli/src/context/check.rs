@@ -3,6 +3,8 @@
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::context::check::{CheckParams, CheckReason, CheckResult};
 
+use crate::names;
+
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Without --tokens the last prompt counts that was reported for the session.\n\nExamples:\n  herma context check --session trip\n  herma context check --session trip --tokens 90000 --json"
@@ -17,8 +19,8 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let params = CheckParams { session: arguments.session.clone(), tokens: arguments.tokens, ..CheckParams::default() };
-    let result = context.connect()?.context_check(params)?;
+    let (mut client, session) = names::session::connect(context, &arguments.session)?;
+    let result = client.context_check(CheckParams { session, tokens: arguments.tokens, ..CheckParams::default() })?;
     out::show(context.common, &result, checked)
 }
 

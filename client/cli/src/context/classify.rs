@@ -3,6 +3,8 @@
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::context::provider_error::{ClassifyErrorParams, ClassifyErrorResult, ErrorClass};
 
+use crate::names;
+
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "With a session, a window that the text names is remembered for its model at its endpoint.\n\nExamples:\n  herma context classify \"prompt is too long: 208310 tokens > 200000 maximum\" --current 200000\n  curl … | herma context classify - --status 400 --session trip --json"
@@ -24,8 +26,8 @@ pub(crate) struct Arguments {
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let text = out::text_or_input(&arguments.text)?;
     let (status, current) = (arguments.status, arguments.current);
-    let params = ClassifyErrorParams { text, status, current, session: arguments.session.clone() };
-    let result = context.connect()?.context_classify_error(params)?;
+    let (mut client, session) = names::session::connect_any(context, arguments.session.as_deref())?;
+    let result = client.context_classify_error(ClassifyErrorParams { text, status, current, session })?;
     out::show(context.common, &result, classified)
 }
 

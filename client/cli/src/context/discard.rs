@@ -4,10 +4,12 @@ use clap::Args;
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::context::discard::{DiscardParams, DiscardResult};
 
+use crate::names;
+
 // Outputs that the agent no longer needs.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Nothing changes at once: the next compression leaves a line of each, and keeps the whole in the archive.\n\nExamples:\n  herma context discard my-session --position 14 --position 18\n  herma context discard my-session --handle out_20261121_5f2a --reason \"the logs are read\"\n  herma context discard my-session --call src/pool.rs"
+    after_help = "Nothing changes at once: the next compression leaves a line of each, and keeps the whole in the archive.\n\nExamples:\n  herma context discard my-session --position 14 --position 18\n  herma context discard my-session --handle out_1f2e… --reason \"the logs are read\"\n  herma context discard my-session --call src/pool.rs"
 )]
 pub(crate) struct Arguments {
     /// The session's id
@@ -27,15 +29,17 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let (mut client, session) = names::session::connect(context, &arguments.session)?;
+    let handles = arguments.handles.iter().map(|named| names::output::resolve(&mut client, named));
     let params = DiscardParams {
-        session: arguments.session.clone(),
+        session,
         positions: Some(arguments.positions.clone()),
-        handles: Some(arguments.handles.clone()),
+        handles: Some(handles.collect::<Result<_, _>>()?),
         calls: Some(arguments.calls.clone()).filter(|calls| !calls.is_empty()),
         messages: None,
         reason: arguments.reason.clone(),
     };
-    let result = context.connect_for(&arguments.session)?.context_discard(params)?;
+    let result = client.context_discard(params)?;
     out::show(context.common, &result, describe)
 }
 

@@ -7,6 +7,7 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::context::episode::{EpisodeAction, EpisodeParams, EpisodeResult};
 
 use super::super::compress;
+use crate::names;
 
 // A sub-task that begins or ends.
 #[derive(Debug, Args)]
@@ -35,8 +36,9 @@ enum Action {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let (mut client, session) = names::session::connect(context, &arguments.session)?;
     let params = EpisodeParams {
-        session: arguments.session.clone(),
+        session,
         action: match arguments.action {
             Action::Open => EpisodeAction::Open,
             Action::Close => EpisodeAction::Close,
@@ -45,7 +47,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         outcome: arguments.outcome.clone(),
         messages: arguments.list.as_deref().map(compress::read_messages).transpose()?,
     };
-    let result = context.connect_for(&arguments.session)?.context_episode(params)?;
+    let result = client.context_episode(params)?;
     out::show(context.common, &result, |result| describe(arguments.action, result))
 }
 

@@ -8,6 +8,7 @@ use herma_client::protocol::Json;
 use herma_client::protocol::context::opened::{FoldParams, FoldResult, OpenParams, OpenResult};
 
 use super::super::compress;
+use crate::names;
 
 // Inserts the messages of a node into the list again.
 #[derive(Debug, Args)]
@@ -47,9 +48,9 @@ pub(crate) struct Fold {
 
 pub(super) fn open(context: &CliContext<'_>, arguments: &Open) -> Result<(), Failure> {
     let list = arguments.list.as_deref().map(compress::read_messages).transpose()?;
-    let params =
-        OpenParams { session: arguments.session.clone(), node: arguments.node.clone(), messages: list.clone() };
-    let result = context.connect_for(&arguments.session)?.context_open(params)?;
+    let (mut client, session) = names::session::connect(context, &arguments.session)?;
+    let params = OpenParams { session, node: arguments.node.clone(), messages: list.clone() };
+    let result = client.context_open(params)?;
     let Some(mut list) = list.filter(|_| arguments.messages && !context.common.json) else {
         return out::show(context.common, &result, opened);
     };
@@ -61,9 +62,9 @@ pub(super) fn open(context: &CliContext<'_>, arguments: &Open) -> Result<(), Fai
 
 pub(super) fn fold(context: &CliContext<'_>, arguments: &Fold) -> Result<(), Failure> {
     let list = arguments.list.as_deref().map(compress::read_messages).transpose()?;
-    let params =
-        FoldParams { session: arguments.session.clone(), node: arguments.node.clone(), messages: list.clone() };
-    let result = context.connect_for(&arguments.session)?.context_fold(params)?;
+    let (mut client, session) = names::session::connect(context, &arguments.session)?;
+    let params = FoldParams { session, node: arguments.node.clone(), messages: list.clone() };
+    let result = client.context_fold(params)?;
     let Some(mut list) = list.filter(|_| arguments.messages && !context.common.json) else {
         return out::show(context.common, &result, folded);
     };

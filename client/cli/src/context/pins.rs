@@ -8,6 +8,7 @@ use herma_client::protocol::Json;
 use herma_client::protocol::context::pins::{Pin, PinParams, PinsParams, PinsResult, UnpinParams};
 
 use super::super::moment;
+use crate::names;
 
 /// The most chars of a message in the table.
 const TEXT: usize = 80;
@@ -15,7 +16,7 @@ const TEXT: usize = 80;
 // A message to keep in the list.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The message stays in the list with its pair: a call with its results. It is known by what it says, so it may be anywhere in the list that is compressed.\n\nExamples:\n  herma context pin my-session --position 12\n  herma context pin my-session --handle out_20261121_5f2a --for 2h\n  herma context pin my-session --message plan.json"
+    after_help = "The message stays in the list with its pair: a call with its results. It is known by what it says, so it may be anywhere in the list that is compressed.\n\nExamples:\n  herma context pin my-session --position 12\n  herma context pin my-session --handle out_1f2e… --for 2h\n  herma context pin my-session --message plan.json"
 )]
 pub(crate) struct Arguments {
     /// The session's id
@@ -45,27 +46,24 @@ struct Which {
 pub(super) fn pin(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let Which { position, handle, message } = &arguments.which;
     let message = message.as_deref().map(read).transpose()?;
-    let params = PinParams {
-        session: arguments.session.clone(),
-        position: *position,
-        handle: handle.clone(),
-        message,
-        until: arguments.until,
-    };
-    let result = context.connect_for(&arguments.session)?.context_pin(params)?;
+    let (mut client, session) = names::session::connect(context, &arguments.session)?;
+    let handle = handle.as_deref().map(|named| names::output::resolve(&mut client, named)).transpose()?;
+    let params = PinParams { session, position: *position, handle, message, until: arguments.until };
+    let result = client.context_pin(params)?;
     out::show(context.common, &result, |pin| {
         format!("pinned as {}; it takes {} tokens\n", pin.id, out::thousands(pin.tokens))
     })
 }
 
 pub(super) fn pins(context: &CliContext<'_>, id: &str) -> Result<(), Failure> {
-    let result = context.connect()?.context_pins(PinsParams { session: id.to_owned() })?;
+    let (mut client, session) = names::session::connect(context, id)?;
+    let result = client.context_pins(PinsParams { session })?;
     out::show(context.common, &result, table)
 }
 
 pub(super) fn unpin(context: &CliContext<'_>, id: &str, pin: &str) -> Result<(), Failure> {
-    let params = UnpinParams { session: id.to_owned(), id: pin.to_owned() };
-    let result = context.connect_for(id)?.context_unpin(params)?;
+    let (mut client, session) = names::session::connect(context, id)?;
+    let result = client.context_unpin(UnpinParams { session, id: pin.to_owned() })?;
     out::show(context.common, &result, |_| format!("{pin} leaves with the others again\n"))
 }
 

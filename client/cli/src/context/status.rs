@@ -9,7 +9,7 @@ use herma_client::protocol::session::usage::{Totals, UsageParams};
 use herma_client::{Client, ClientError};
 use serde::Serialize;
 
-use crate::session::named;
+use crate::names;
 
 /// The state of a session.
 #[derive(Debug, Serialize)]
@@ -53,8 +53,8 @@ pub(crate) struct Cache {
 }
 
 pub(super) fn run(context: &CliContext<'_>, id: &str) -> Result<(), Failure> {
-    let mut client = context.connect()?;
-    let id = &named::resolve(&mut client, id)?;
+    let (mut client, id) = names::session::connect(context, id)?;
+    let id = id.as_str();
     let status = client.context_status(StatusParams { session: id.to_owned() })?;
     let shown = SessionState { status, map: map(&mut client, id)?, cache: cache(&mut client, id)? };
     out::show(context.common, &shown, |shown| {

@@ -7,6 +7,8 @@ use herma_client::protocol::Json;
 use herma_client::protocol::context::tools::{ToolState, ToolsParams, ToolsResult};
 use serde_json::value::RawValue;
 
+use crate::names;
+
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The file holds a JSON list of function schemas, as they are sent to a model (chat completions, Anthropic's messages,\nor responses), or an object with `tools`. With --budget those that were used are kept, and the others get a line each\nin the description of the tool open_tools, by which a model asks for them. --json prints what is to be sent as `list`.\n\nExamples:\n  herma context tools my-session tools.json\n  herma context tools my-session tools.json --budget 6000\n  herma context tools my-session tools.json --budget 6000 --json | jq .list"
@@ -27,8 +29,8 @@ pub(crate) struct Arguments {
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let Arguments { session: id, budget, open, .. } = arguments;
     let tools = schemas(arguments)?;
-    let params = ToolsParams { session: id.clone(), tools, budget: *budget, open: Some(open.clone()) };
-    let result = context.connect_for(id)?.context_tools(params)?;
+    let (mut client, session) = names::session::connect(context, id)?;
+    let result = client.context_tools(ToolsParams { session, tools, budget: *budget, open: Some(open.clone()) })?;
     out::show(context.common, &result, describe)
 }
 

@@ -6,6 +6,8 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::Json;
 use herma_client::protocol::context::usage::{RecordUsageParams, RecordUsageResult};
 
+use crate::names;
+
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The file holds the usage object of the provider's answer, as it came. `herma usage` sums the calls up.\n\nExample:\n  jq .usage answer.json | herma context usage my-session - --provider anthropic"
@@ -29,14 +31,15 @@ pub(crate) struct Arguments {
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let text = out::read_input(&arguments.file)?;
     let usage = Json::parse(text).map_err(|error| Failure::File(format!("{}: {error}", arguments.file.display())))?;
+    let (mut client, session) = names::session::connect(context, &arguments.session)?;
     let params = RecordUsageParams {
-        session: Some(arguments.session.clone()),
+        session: Some(session),
         usage: Some(usage),
         provider: arguments.provider.clone(),
         api_mode: arguments.api_mode.clone(),
         model: arguments.model.clone(),
     };
-    let result = context.connect_for(&arguments.session)?.context_record_usage(params)?;
+    let result = client.context_record_usage(params)?;
     out::show(context.common, &result, recorded)
 }
 

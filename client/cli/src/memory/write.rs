@@ -10,6 +10,7 @@ use herma_client::protocol::memory::{
 };
 
 use super::Store;
+use crate::names;
 
 // The options of every write.
 #[derive(Debug, clap::Args)]
@@ -43,7 +44,7 @@ pub(crate) struct Add {
 pub(crate) struct Replace {
     /// The store
     store: Store,
-    /// The entry, or a part of it that no other entry has
+    /// The number of the entry in `herma memory list`, or a part of it that no other entry has
     old_text: String,
     /// The new text; - for standard input
     content: String,
@@ -55,11 +56,11 @@ pub(crate) struct Replace {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  herma memory remove user imperial")]
+#[command(after_help = "Examples:\n  herma memory remove user imperial\n  herma memory remove user 2")]
 pub(crate) struct Remove {
     /// The store
     store: Store,
-    /// The entry, or a part of it that no other entry has
+    /// The number of the entry in `herma memory list`, or a part of it that no other entry has
     old_text: String,
     /// Continue even if an entry is longer than the whole limit
     #[arg(long)]
@@ -114,28 +115,32 @@ pub(super) fn add(context: &CliContext<'_>, arguments: &Add) -> Result<(), Failu
 }
 
 pub(super) fn replace(context: &CliContext<'_>, arguments: &Replace) -> Result<(), Failure> {
+    let mut client = context.connect()?;
+    let named = names::entry::resolve(context, &mut client, arguments.store.into(), &arguments.old_text)?;
     let params = ReplaceParams {
         target: arguments.store.into(),
-        old_text: arguments.old_text.clone(),
+        old_text: named.old_text,
         content: out::text_or_input(&arguments.content)?,
         session: None,
         agent: Some(arguments.writing.agent.clone()),
-        expected_revision: arguments.writing.expected_revision,
+        expected_revision: arguments.writing.expected_revision.or(named.revision),
         allow_drift: Some(arguments.allow_drift),
     };
-    conclude(context, &context.connect()?.memory_replace(params)?)
+    conclude(context, &client.memory_replace(params)?)
 }
 
 pub(super) fn remove(context: &CliContext<'_>, arguments: &Remove) -> Result<(), Failure> {
+    let mut client = context.connect()?;
+    let named = names::entry::resolve(context, &mut client, arguments.store.into(), &arguments.old_text)?;
     let params = RemoveParams {
         target: arguments.store.into(),
-        old_text: arguments.old_text.clone(),
+        old_text: named.old_text,
         session: None,
         agent: Some(arguments.writing.agent.clone()),
-        expected_revision: arguments.writing.expected_revision,
+        expected_revision: arguments.writing.expected_revision.or(named.revision),
         allow_drift: Some(arguments.allow_drift),
     };
-    conclude(context, &context.connect()?.memory_remove(params)?)
+    conclude(context, &client.memory_remove(params)?)
 }
 
 pub(super) fn batch(context: &CliContext<'_>, arguments: &Batch) -> Result<(), Failure> {

@@ -6,6 +6,8 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::output::{AdmitParams, AdmitResult};
 use herma_client::protocol::value::{Content, Size};
 
+use crate::names;
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  cargo build 2>&1 | herma output admit my-session --tool terminal --id call_1 -")]
 pub(crate) struct Arguments {
@@ -32,15 +34,17 @@ fn size(text: &str) -> Result<Size, String> {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let content = Content::Text(out::read_input(&arguments.file)?);
+    let (mut client, session) = names::session::connect_new(context, &arguments.session)?;
     let params = AdmitParams {
-        session: arguments.session.clone(),
+        session,
         tool: arguments.tool.clone(),
         id: arguments.id.clone(),
-        content: Content::Text(out::read_input(&arguments.file)?),
+        content,
         threshold: arguments.threshold,
         config: None,
     };
-    let result = context.connect()?.output_admit(params)?;
+    let result = client.output_admit(params)?;
     out::show(context.common, &result, admitted)?;
     match result.failure {
         None => Ok(()),

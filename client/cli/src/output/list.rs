@@ -2,8 +2,10 @@
 
 use herma_base::out::{self, Align};
 use herma_base::{CliContext, Failure};
+use herma_client::ClientError;
 use herma_client::protocol::output::shelf::{ListParams, ListResult, Reason, Row, State};
-use herma_client::{Client, ClientError};
+
+use crate::names::session::connect_any;
 
 /// The default number of rows.
 const LIMIT: u64 = 100;
@@ -34,23 +36,22 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let mut client = context.connect()?;
+    let (mut client, session) = connect_any(context, arguments.session.as_deref())?;
+    let mut ask = |limit| {
+        client.output_list(ListParams { session: session.clone(), limit: Some(limit), ..ListParams::default() })
+    };
     if context.common.json {
-        return out::json(&ask(&mut client, arguments, arguments.limit)?);
+        return out::json(&ask(arguments.limit)?);
     }
-    let mut rows = rows(arguments, |limit| ask(&mut client, arguments, limit))?;
+    let mut rows = rows(arguments, ask)?;
     let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
     let more = rows.len() > limit;
     rows.truncate(limit);
-    out::line(&if rows.is_empty() { nothing(arguments) } else { table(&rows) })?;
+    out::line(&if rows.is_empty() { nothing(session.as_deref(), arguments.expired) } else { table(&rows) })?;
     if more {
         out::note(context.common, &format!("there are older ones; raise --limit (up to {MOST})"));
     }
     Ok(())
-}
-
-fn ask(client: &mut Client, arguments: &Arguments, limit: u64) -> Result<ListResult, ClientError> {
-    client.output_list(ListParams { session: arguments.session.clone(), limit: Some(limit) })
 }
 
 /// Returns the rows to show, plus one if there are more. The daemon also counts expired rows, so more rows may have to
@@ -72,9 +73,9 @@ fn rows(
     }
 }
 
-fn nothing(arguments: &Arguments) -> String {
-    let known = if arguments.expired { "known" } else { "kept" };
-    match &arguments.session {
+fn nothing(session: Option<&str>, is_expired_listed: bool) -> String {
+    let known = if is_expired_listed { "known" } else { "kept" };
+    match session {
         Some(session) => format!("no output of {session} is {known}"),
         None => format!("no output is {known}"),
     }
@@ -161,7 +162,7 @@ mod tests {
                  out_1   s        -     call_1  1.5 KiB  1,500  {then}  expired {gone}, over the quota\n"
             )
         );
-        assert_eq!(nothing(&arguments(1, false)), "no output is kept");
+        assert_eq!(nothing(None, false), "no output is kept");
     }
 
     #[test]

@@ -4,6 +4,8 @@ use clap::ValueEnum;
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::output::{Next, ReadParams, ReadResult, View};
 
+use crate::names;
+
 /// The form in which an output is shown.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum OutputView {
@@ -44,11 +46,12 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    fn params(&self) -> ReadParams {
-        let is_path = self.output.contains('/');
+    fn params(&self, output: String) -> ReadParams {
+        let is_path = output.contains('/');
+        let (handle, path) = if is_path { (None, Some(output)) } else { (Some(output), None) };
         ReadParams {
-            handle: Some(self.output.clone()).filter(|_| !is_path),
-            path: Some(self.output.clone()).filter(|_| is_path),
+            handle,
+            path,
             line: self.line,
             lines: self.lines,
             offset: self.offset,
@@ -64,7 +67,9 @@ impl Arguments {
 
 /// Prints the text to standard output, and the beginning of the next page to standard error.
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let result = context.connect()?.output_read(arguments.params())?;
+    let mut client = context.connect()?;
+    let output = names::output::resolve(&mut client, &arguments.output)?;
+    let result = client.output_read(arguments.params(output))?;
     if context.common.json {
         return out::json(&result);
     }
@@ -110,7 +115,7 @@ mod tests {
                 view: OutputView::Raw,
                 raw: false,
             };
-            let params = arguments.params();
+            let params = arguments.params(arguments.output.clone());
             assert_eq!((params.handle.as_deref(), params.path.as_deref()), (handle, path));
         }
     }

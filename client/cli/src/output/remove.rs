@@ -3,6 +3,7 @@
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::output::shelf::RemoveParams;
 
+use crate::names;
 use crate::several::BatchResults;
 
 #[derive(Debug, clap::Args)]
@@ -17,8 +18,9 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let mut client = context.connect()?;
-    let removed = BatchResults::call(&arguments.handles, |handle| {
-        client.output_remove(RemoveParams { handle: handle.to_owned() })
-    })?;
+    let handles = arguments.handles.iter().map(|named| names::output::resolve(&mut client, named));
+    let handles = handles.collect::<Result<Vec<String>, Failure>>()?;
+    let removed =
+        BatchResults::call(&handles, |handle| client.output_remove(RemoveParams { handle: handle.to_owned() }))?;
     removed.print(context.common, |handle, result| format!("removed {handle}, {}", out::size(result.bytes)))
 }

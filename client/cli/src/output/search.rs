@@ -6,6 +6,8 @@ use herma_base::out::{self, Mark};
 use herma_base::{CliContext, Failure};
 use herma_client::protocol::output::search::SearchParams;
 
+use crate::names;
+
 /// The default number of matches.
 const LIMIT: u64 = 50;
 
@@ -40,15 +42,17 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let (mut client, session) = names::session::connect_any(context, arguments.session.as_deref())?;
+    let handle = arguments.output.as_deref().map(|named| names::output::resolve(&mut client, named)).transpose()?;
     let params = SearchParams {
         query: arguments.query.clone(),
         regex: Some(arguments.regex),
-        handle: arguments.output.clone(),
-        session: arguments.session.clone(),
+        handle,
+        session,
         context: Some(arguments.context),
         limit: Some(arguments.limit),
     };
-    let result = context.connect()?.output_search(params)?;
+    let result = client.output_search(params)?;
     if context.common.json {
         out::json(&result)?;
     } else if !result.matches.is_empty() {

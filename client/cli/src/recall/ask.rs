@@ -6,15 +6,17 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::recall::{AskParams, AskResult};
 
 use super::Arguments;
+use crate::names;
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let (mut client, session) = names::session::connect_any(context, arguments.session.as_deref())?;
     let params = AskParams {
         question: arguments.query.join(" "),
-        session: arguments.session.clone(),
+        session,
         node: arguments.node.clone(),
         ..AskParams::default()
     };
-    let result = context.connect()?.recall_ask(params)?;
+    let result = client.recall_ask(params)?;
     if context.common.json {
         out::json(&result)?;
     } else {

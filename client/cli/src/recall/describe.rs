@@ -4,14 +4,14 @@ use herma_base::out::{self, Align};
 use herma_base::{CliContext, Failure};
 use herma_client::protocol::recall::{Compression, DescribeParams, DescribeResult, Node};
 
-use crate::session::named;
+use crate::names;
 
 /// The most chars of a summary in the table.
 const SUMMARY: usize = 60;
 
 pub(super) fn run(context: &CliContext<'_>, id: &str) -> Result<(), Failure> {
-    let mut client = context.connect()?;
-    let id = &named::resolve(&mut client, id)?;
+    let (mut client, id) = names::session::connect(context, id)?;
+    let id = id.as_str();
     let result = client.recall_describe(DescribeParams { session: id.to_owned() })?;
     out::show(context.common, &result, |result| describe_result(id, result))
 }

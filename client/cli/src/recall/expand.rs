@@ -4,13 +4,19 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::recall::{ExpandParams, ExpandResult, Item};
 
 use super::Arguments;
+use crate::names;
 
 /// The default number of tokens of one page that a person reads.
 const PAGE: u64 = 2_000;
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, handle: &str) -> Result<(), Failure> {
+    let mut client = context.connect()?;
     let params = ExpandParams {
-        handle: handle.to_owned(),
+        handle: if handle.starts_with("out_") {
+            names::output::resolve(&mut client, handle)?
+        } else {
+            handle.to_owned()
+        },
         before: arguments.before,
         after: arguments.after,
         tokens: arguments.tokens.or((!context.common.json).then_some(PAGE)),
@@ -18,7 +24,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, handle: &str)
         messages: (!context.common.json).then_some(false),
         ..ExpandParams::default()
     };
-    let result = context.connect()?.recall_expand(params)?;
+    let result = client.recall_expand(params)?;
     out::show(context.common, &result, items)?;
     if let Some(next) = result.next.filter(|_| !context.common.json) {
         let look = context.common.command(&format!("recall --expand {next}"));

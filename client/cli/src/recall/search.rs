@@ -5,7 +5,7 @@ use herma_base::{CliContext, Failure};
 use herma_client::protocol::recall::{Hit, Kind, Neighbour, Scope, SearchParams};
 
 use super::{Arguments, LIMIT, MOST};
-use crate::session::named;
+use crate::names;
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let query = arguments.query.join(" ");
@@ -15,7 +15,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     let limit = arguments.limit.unwrap_or(LIMIT);
     let kinds: Vec<Kind> = arguments.kind.iter().copied().map(Into::into).collect();
     let mut client = context.connect()?;
-    let session = arguments.session.as_deref().map(|named| named::resolve(&mut client, named)).transpose()?;
+    let session = arguments.session.as_deref().map(|named| names::session::resolve(&mut client, named)).transpose()?;
     let params = SearchParams {
         query,
         session,
@@ -65,9 +65,10 @@ fn describe(hits: &[Hit], mark: Mark) -> MarkedText {
         match out::width() {
             // A person knows a session by its beginning, and a time by its age.
             Some(_) => {
-                let session = named::short(session);
-                let of =
-                    named::folder_name(hit.cwd.as_deref()).map(|folder| format!("  in {folder}")).unwrap_or_default();
+                let session = names::session::short(session);
+                let of = names::session::folder_name(hit.cwd.as_deref())
+                    .map(|folder| format!("  in {folder}"))
+                    .unwrap_or_default();
                 text.push(&format!("{}  {}  {role}  {session}{of}{host}\n", hit.handle, out::when(hit.time)));
             }
             None => {

@@ -4,15 +4,15 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::recall::{Attribute, Entity, StateParams};
 
 use super::Arguments;
-use crate::session::named;
+use crate::names;
 
 /// The most chars of an entity's values in the table.
 const KNOWN: usize = 100;
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, id: &str) -> Result<(), Failure> {
     let entity = (!arguments.query.is_empty()).then(|| arguments.query.join(" "));
-    let mut client = context.connect()?;
-    let id = &named::resolve(&mut client, id)?;
+    let (mut client, id) = names::session::connect(context, id)?;
+    let id = id.as_str();
     let params = StateParams { session: id.to_owned(), entity, limit: arguments.limit };
     let result = client.recall_state(params)?;
     if context.common.json {

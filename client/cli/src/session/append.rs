@@ -6,6 +6,7 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::session::transcript::AppendParams;
 
 use crate::compress;
+use crate::names;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -25,14 +26,16 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let messages = compress::read_messages(&arguments.file)?;
+    let (mut client, session) = names::session::connect_new(context, &arguments.session)?;
     let params = AppendParams {
-        session: arguments.session.clone(),
+        session: session.clone(),
         generation: arguments.generation,
         position: arguments.position,
-        messages: compress::read_messages(&arguments.file)?,
+        messages,
     };
-    let result = context.connect()?.session_append(params)?;
+    let result = client.session_append(params)?;
     out::show(context.common, &result, |result| {
-        format!("{} is kept up to message {}", arguments.session, out::thousands(result.position))
+        format!("{session} is kept up to message {}", out::thousands(result.position))
     })
 }

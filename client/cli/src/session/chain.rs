@@ -4,6 +4,7 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::session::chain::{NextTitleParams, ResumeTargetParams, TipParams};
 
 use super::life::Named;
+use crate::names;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  herma session next-title \"Mend the socket\"     # Mend the socket #2")]
@@ -13,13 +14,14 @@ pub(crate) struct NextTitle {
 }
 
 pub(super) fn tip(context: &CliContext<'_>, named: &Named) -> Result<(), Failure> {
-    let result = context.connect()?.session_tip(TipParams { session: named.session.clone() })?;
+    let (mut client, session) = names::session::connect_new(context, &named.session)?;
+    let result = client.session_tip(TipParams { session })?;
     out::show(context.common, &result, |result| result.session.clone())
 }
 
 pub(super) fn resume_target(context: &CliContext<'_>, named: &Named) -> Result<(), Failure> {
-    let params = ResumeTargetParams { session: named.session.clone() };
-    let result = context.connect()?.session_resume_target(params)?;
+    let (mut client, session) = names::session::connect_new(context, &named.session)?;
+    let result = client.session_resume_target(ResumeTargetParams { session })?;
     out::show(context.common, &result, |result| result.session.clone())
 }
 

@@ -6,6 +6,8 @@ use herma_client::protocol::session::{
 };
 use serde_json::json;
 
+use crate::names;
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  herma session open my-session --agent coder --context-length 200000")]
 pub(crate) struct Open {
@@ -93,31 +95,27 @@ pub(super) fn open(context: &CliContext<'_>, arguments: &Open) -> Result<(), Fai
 
 pub(super) fn update(context: &CliContext<'_>, arguments: &Update) -> Result<(), Failure> {
     let Facts { title, model, context_length, cwd, branch } = arguments.facts.clone();
-    context.connect()?.session_update(UpdateParams {
-        session: arguments.session.clone(),
-        title,
-        model,
-        context_length,
-        cwd,
-        branch,
-    })?;
-    out::show(context.common, &json!({}), |_| format!("updated {}", arguments.session))
+    let (mut client, session) = names::session::connect(context, &arguments.session)?;
+    client.session_update(UpdateParams { session: session.clone(), title, model, context_length, cwd, branch })?;
+    out::show(context.common, &json!({}), |_| format!("updated {session}"))
 }
 
 pub(super) fn snapshot(context: &CliContext<'_>, named: &Named) -> Result<(), Failure> {
-    let result = context.connect()?.session_snapshot(SnapshotParams { session: named.session.clone() })?;
+    let (mut client, session) = names::session::connect(context, &named.session)?;
+    let result = client.session_snapshot(SnapshotParams { session })?;
     out::show(context.common, &result, blocks)
 }
 
 pub(super) fn refresh(context: &CliContext<'_>, named: &Named) -> Result<(), Failure> {
-    let result = context.connect()?.session_refresh(RefreshParams { session: named.session.clone() })?;
+    let (mut client, session) = names::session::connect(context, &named.session)?;
+    let result = client.session_refresh(RefreshParams { session })?;
     out::show(context.common, &result, blocks)
 }
 
 pub(super) fn close(context: &CliContext<'_>, arguments: &Close) -> Result<(), Failure> {
-    let params = CloseParams { session: arguments.session.clone(), reason: arguments.reason.clone() };
-    context.connect()?.session_close(params)?;
-    out::show(context.common, &json!({}), |_| format!("closed {}", arguments.session))
+    let (mut client, session) = names::session::connect(context, &arguments.session)?;
+    client.session_close(CloseParams { session: session.clone(), reason: arguments.reason.clone() })?;
+    out::show(context.common, &json!({}), |_| format!("closed {session}"))
 }
 
 fn opened(result: &OpenResult) -> String {

@@ -4,9 +4,10 @@ use herma_base::out::{self, Align};
 use herma_base::{CliContext, Failure};
 use herma_client::protocol::session::chain::{ListParams, ListResult, Row};
 
-use super::named::Whose;
-use super::{named, row};
+use super::row;
 use crate::moment;
+use crate::names;
+use crate::names::session::Whose;
 
 /// The default number of rows.
 const LIMIT: u64 = 50;
@@ -85,11 +86,11 @@ fn fitted(result: &ListResult, first: Option<usize>, width: usize) -> String {
     let cells = |(at, row): (usize, &Row)| {
         [
             first.map_or_else(String::new, |first| format!("@{}", first + at + 1)),
-            named::short(&row.session),
+            names::session::short(&row.session),
             out::when(row.last_active),
             out::thousands(row.messages),
-            named::folder_name(row.cwd.as_deref()).unwrap_or("-").to_owned(),
-            named::title(row).to_owned(),
+            names::session::folder_name(row.cwd.as_deref()).unwrap_or("-").to_owned(),
+            names::session::title(row).to_owned(),
         ]
     };
     let mut rows: Vec<[String; 6]> = result.sessions.iter().enumerate().map(cells).collect();
@@ -124,7 +125,7 @@ fn table(result: &ListResult) -> String {
             out::thousands(row.messages),
             out::thousands(row.usage.total),
             row.model.as_deref().map_or("-".into(), |model| out::cut(model, NAME)),
-            out::cut(named::title(row), TITLE),
+            out::cut(names::session::title(row), TITLE),
         ]
     };
     let rows: Vec<[String; 7]> = result.sessions.iter().map(cells).collect();

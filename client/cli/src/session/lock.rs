@@ -4,6 +4,7 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::session::lock::{LockHolderParams, LockParams, LockResult, UnlockParams};
 
 use super::life::Named;
+use crate::names;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -29,21 +30,23 @@ pub(crate) struct Unlock {
 }
 
 pub(super) fn lock(context: &CliContext<'_>, arguments: &Lock) -> Result<(), Failure> {
-    let Lock { session: id, holder, ttl } = arguments;
+    let Lock { session, holder, ttl } = arguments;
+    let (mut client, id) = names::session::connect_new(context, session)?;
     let params = LockParams { session: id.clone(), holder: holder.clone(), ttl_s: Some((*ttl).into()) };
-    let result = context.connect()?.session_lock(params)?;
+    let result = client.session_lock(params)?;
     answer(context, &result, format!("{holder} has the lock of {id}"), format!("another holder has the lock of {id}"))
 }
 
 pub(super) fn unlock(context: &CliContext<'_>, arguments: &Unlock) -> Result<(), Failure> {
-    let Unlock { session: id, holder } = arguments;
-    let params = UnlockParams { session: id.clone(), holder: holder.clone() };
-    let result = context.connect()?.session_unlock(params)?;
+    let Unlock { session, holder } = arguments;
+    let (mut client, id) = names::session::connect_new(context, session)?;
+    let result = client.session_unlock(UnlockParams { session: id.clone(), holder: holder.clone() })?;
     answer(context, &result, format!("{holder} released {id}"), format!("{holder} does not have the lock of {id}"))
 }
 
 pub(super) fn holder(context: &CliContext<'_>, named: &Named) -> Result<(), Failure> {
-    let result = context.connect()?.session_lock_holder(LockHolderParams { session: named.session.clone() })?;
+    let (mut client, session) = names::session::connect_new(context, &named.session)?;
+    let result = client.session_lock_holder(LockHolderParams { session })?;
     match &result.holder {
         Some(holder) => out::show(context.common, &result, |_| holder.clone()),
         None => {

@@ -7,7 +7,7 @@ use herma_client::protocol::session::messages::{Kept, MessagesParams, MessagesRe
 use herma_client::protocol::visible::visible;
 use serde_json::Value;
 
-use super::named;
+use crate::names;
 
 /// The most messages of one request.
 const PAGE: u64 = 200;
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let mut client = context.connect()?;
-    let session = named::resolve(&mut client, &arguments.session)?;
+    let session = names::session::resolve(&mut client, &arguments.session)?;
     let from = match (arguments.last, arguments.from) {
         (Some(last), _) => -i64::from(last),
         (None, from) => from.map_or(0, i64::from),

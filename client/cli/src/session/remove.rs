@@ -1,9 +1,10 @@
 //! `herma session rm`.
 
 use herma_base::{CliContext, Failure, out};
+use herma_client::ClientError;
 use herma_client::protocol::session::transcript::{RemoveParams, RemoveResult};
 
-use super::named;
+use crate::names;
 use crate::several::BatchResults;
 
 #[derive(Debug, clap::Args)]
@@ -28,9 +29,9 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     for named in &arguments.sessions {
         // Without a question only a whole id counts: a script that removes a session twice must not meet another one.
         let is_meant = !arguments.yes || named.starts_with('@');
-        sessions.push(match is_meant.then(|| named::resolve(&mut client, named)) {
+        sessions.push(match is_meant.then(|| names::session::resolve(&mut client, named)) {
             // The removal of one that is not there is a result of its own.
-            None | Some(Err(Failure::File(_))) => named.clone(),
+            None | Some(Err(Failure::File(_) | Failure::Client(ClientError::Rpc(_)))) => named.clone(),
             Some(found) => found?,
         });
     }

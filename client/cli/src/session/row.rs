@@ -4,8 +4,8 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::context::undo::UndoParams;
 use herma_client::protocol::session::chain::{Row, ShowParams};
 
-use super::named;
 use crate::compress::undo;
+use crate::names;
 
 /// The most chars of the user's first message.
 const PREVIEW: usize = 100;
@@ -24,11 +24,11 @@ pub(crate) struct Show {
 
 pub(super) fn show(context: &CliContext<'_>, arguments: &Show) -> Result<(), Failure> {
     let mut client = context.connect()?;
-    let id = named::resolve(&mut client, &arguments.session)?;
+    let id = names::session::resolve(&mut client, &arguments.session)?;
     if arguments.generation.is_some() {
         let params =
             UndoParams { session: id, generation: arguments.generation, dry_run: Some(true), ..UndoParams::default() };
-        return undo::run(context, params, undo::Show::Lines);
+        return undo::run(context, &mut client, params, undo::Show::Lines);
     }
     let result = client.session_show(ShowParams { session: id })?;
     out::show(context.common, &result, fields)

@@ -10,7 +10,7 @@ use herma_client::protocol::session::chain::{ListParams, Row};
 use serde::Serialize;
 
 use super::plan::{day, wrapped};
-use crate::session::named::title;
+use crate::names::session::title;
 
 /// The number of findings.
 const FINDINGS: usize = 3;

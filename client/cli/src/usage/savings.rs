@@ -1,7 +1,8 @@
 //! `herma usage --savings`: the additions to windows, the removals, and their cost.
 
 use herma_base::out::{self, Align};
-use herma_base::{CliContext, Common, Failure};
+use herma_base::{Common, Failure};
+use herma_client::Client;
 use herma_client::protocol::ledger::{Part, ReadParams, ReadResult, Row};
 
 use super::{By, KEY};
@@ -10,10 +11,15 @@ const NOTHING: &str = "Nothing is on record: no message is kept, and no window w
 
 const UNCHANGED: &str = "herma changed no window that is on record.";
 
-pub(super) fn run(context: &CliContext<'_>, of: Option<String>, since: Option<f64>, by: By) -> Result<(), Failure> {
-    let params = ReadParams { session: of, since, by: Some(by), agents: None };
-    let result = context.connect()?.ledger_read(params)?;
-    show(context.common, &result, by)
+pub(super) fn run(
+    common: &Common,
+    client: &mut Client,
+    session: Option<String>,
+    since: Option<f64>,
+    by: By,
+) -> Result<(), Failure> {
+    let result = client.ledger_read(ReadParams { session, since, by: Some(by), agents: None })?;
+    show(common, &result, by)
 }
 
 fn show(common: &Common, result: &ReadResult, by: By) -> Result<(), Failure> {

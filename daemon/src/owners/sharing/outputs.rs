@@ -107,7 +107,7 @@ impl Sharing {
             let is_of_profile = profiles.iter().any(|profile| *profile == *record.profile);
             record.state == State::Kept && is_of_profile && !bound.contains(&*record.session)
         };
-        let records = kept.list_where(usize::MAX, is_shared);
+        let records = kept.list_where(None, usize::MAX, is_shared);
         let here: HashSet<String> = records.iter().map(|record| record.handle.to_string()).collect();
         let mut failed = None;
         // The oldest first, in their original order.

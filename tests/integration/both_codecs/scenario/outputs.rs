@@ -46,6 +46,9 @@ pub(super) fn list(talk: &mut Talk) {
     talk.ask("output.remove", json!({ "handle": one }));
     talk.ask("output.list", json!({ "session": "s", "limit": 1 }));
     talk.ask("output.list", json!({ "limit": 0 }));
+    talk.ask("output.list", json!({ "prefix": one.as_str().unwrap()[..8] }));
+    talk.ask("output.list", json!({ "prefix": "out_none" }));
+    talk.ask("output.list", json!({ "prefix": "" }));
     talk.ask("output.list", json!({ "limit": 100_001 }));
 }
 

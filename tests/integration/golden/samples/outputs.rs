@@ -150,7 +150,11 @@ pub(super) fn list() -> (Request, Reply) {
         reason: Some(shelf::Reason::Quota),
     };
     (
-        Request::OutputList(shelf::ListParams { session: Some("s-1".into()), limit: Some(100) }),
+        Request::OutputList(shelf::ListParams {
+            session: Some("s-1".into()),
+            limit: Some(100),
+            prefix: Some("out_1f".into()),
+        }),
         Reply::OutputList(shelf::ListResult { outputs: vec![row] }),
     )
 }

@@ -62,7 +62,7 @@ fn the_newest_are_listed_first_and_only_as_many_as_asked_for() {
     for (limit, expected) in [(0, ""), (1, "9"), (3, "965"), (7, "9654321"), (usize::MAX, "9654321")] {
         assert_eq!(ids(outputs.list(Some("s"), limit)), expected);
     }
-    assert_eq!(ids(outputs.list_where(2, |record| record.created_at < 5.0)), "43");
+    assert_eq!(ids(outputs.list_where(None, 2, |record| record.created_at < 5.0)), "43");
 }
 
 /// Removing an output that was just being kept returned that there is none.

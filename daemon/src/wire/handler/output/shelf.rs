@@ -23,13 +23,13 @@ pub(in crate::wire::handler) async fn list(
     caller: &Caller,
     params: ListParams,
 ) -> Outcome<ListResult> {
-    names::check_all(&[("session", params.session.as_ref())])?;
+    names::check_all(&[("session", params.session.as_ref()), ("prefix", params.prefix.as_ref())])?;
     let limit = params.limit.unwrap_or(DEFAULT_ROWS);
     if !(1..=ROWS).contains(&limit) {
         return Err(Error::param("limit", format!("must be from 1 to {ROWS}")));
     }
     let outputs = &services.outputs;
-    let records = outputs.list(caller, params.session, to_usize(limit)).await?;
+    let records = outputs.list(caller, params.session, params.prefix, to_usize(limit)).await?;
     Ok(ListResult { outputs: records.iter().map(|record| row(outputs, record)).collect() })
 }
 

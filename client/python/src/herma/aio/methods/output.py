@@ -143,10 +143,11 @@ class Output:
         *,
         session: str | None = None,
         limit: int | None = None,
+        prefix: str | None = None,
         **options: Unpack[t.Options],
     ) -> t.OutputList:
         """Returns outputs, newest first, including expired ones; `limit` is 1 to 100,000 (100)."""
-        params: Mapping[str, Any] = {"session": session, "limit": limit}
+        params: Mapping[str, Any] = {"session": session, "limit": limit, "prefix": prefix}
         result: t.OutputList = await self._call("output.list", params, options)
         return result
 

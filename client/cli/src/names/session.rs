@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use herma_base::{Failure, out};
+use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::ErrorKind;
 use herma_client::protocol::session::chain::{ListParams, Row, ShowParams};
 use herma_client::{Client, ClientError};
@@ -52,31 +52,50 @@ const SHORT: usize = 8;
 /// Returns the id of the session that `named` means. The daemon decides about one that it does not have, because some
 /// methods take any id.
 pub(crate) fn resolve(client: &mut Client, named: &str) -> Result<String, Failure> {
-    if let Some(place) = named.strip_prefix('@').and_then(|place| place.parse::<u64>().ok()) {
+    if let Some(place) = place(named) {
         return at(client, place);
     }
     if named.is_empty() {
         return Err(Failure::Usage("the session's name is empty".into()));
     }
-    match client.session_show(ShowParams { session: named.to_owned() }) {
+    let unknown = match client.session_show(ShowParams { session: named.to_owned() }) {
         Ok(_) => return Ok(named.to_owned()),
-        Err(ClientError::Rpc(error)) if error.kind == ErrorKind::NotFound => {}
+        Err(ClientError::Rpc(error)) if error.kind == ErrorKind::NotFound => error,
         Err(error) => return Err(error.into()),
-    }
+    };
     let (prefix, raw, limit) = (Some(named.to_owned()), Some(true), Some(SHOWN));
     let mut found = client.session_list(ListParams { prefix, raw, limit, ..ListParams::default() })?.sessions;
-    // A daemon of an older version does not choose.
-    found.retain(|row| begins(&row.session, named));
     match found.len() {
-        0 => Err(Failure::File(format!("there is no session {named:?}; `herma session list` shows those there are"))),
+        0 => Err(ClientError::Rpc(unknown).into()),
         1 => Ok(found.remove(0).session),
         _ => Err(Failure::Usage(unclear(named, &found))),
     }
 }
 
-/// Returns whether an id begins so, or the part of it after the agent's name.
-fn begins(id: &str, beginning: &str) -> bool {
-    id.starts_with(beginning) || id.split_once(':').is_some_and(|(_, rest)| rest.starts_with(beginning))
+/// Connects for a command about a session that there is. Returns its id as well.
+pub(crate) fn connect(context: &CliContext<'_>, named: &str) -> Result<(Client, String), Failure> {
+    let mut client = context.connect()?;
+    let id = resolve(&mut client, named)?;
+    Ok((client, id))
+}
+
+/// Connects for a command that may be about one session. Returns its id as well.
+pub(crate) fn connect_any(context: &CliContext<'_>, named: Option<&str>) -> Result<(Client, Option<String>), Failure> {
+    let mut client = context.connect()?;
+    let id = named.map(|named| resolve(&mut client, named)).transpose()?;
+    Ok((client, id))
+}
+
+/// Connects for a command that takes any id, also one that no session has yet, so that only `@` means another one.
+pub(crate) fn connect_new(context: &CliContext<'_>, named: &str) -> Result<(Client, String), Failure> {
+    let mut client = context.connect()?;
+    let id = if place(named).is_some() { resolve(&mut client, named)? } else { named.to_owned() };
+    Ok((client, id))
+}
+
+/// Returns the place in the list that `@N` means.
+fn place(named: &str) -> Option<u64> {
+    named.strip_prefix('@')?.parse().ok()
 }
 
 fn at(client: &mut Client, place: u64) -> Result<String, Failure> {
