@@ -5,6 +5,7 @@ use herma_tests::{Cli, Daemon, Home};
 use serde_json::{Value, json};
 
 mod archive;
+mod completion;
 mod config;
 mod decide;
 mod doctor;

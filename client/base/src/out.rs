@@ -21,7 +21,7 @@ use crate::{Common, Failure};
 
 pub use bar::{BarStyle, bar, share};
 pub use mark::{Mark, MarkedText};
-pub use screen::{paged, when, width};
+pub use screen::{ago, paged, when, width};
 pub use table::{Align, columns, padded, shown_width, sided, table};
 
 /// The format of a date and time.

@@ -4,6 +4,7 @@
 
 mod backup;
 mod capture;
+mod completion;
 mod compress;
 mod config;
 mod constraint;

@@ -16,8 +16,8 @@ use herma_client::protocol::daemon::PingParams;
 
 use crate::names::home::{self, Access};
 use crate::{
-    backup, compress, config, constraint, context, daemon, doctor, files, guard, import, log, memory, output, overview,
-    profile, recall, scrub, service, session, setup, shared, top, trajectory, upgrade, usage, watch,
+    backup, completion, compress, config, constraint, context, daemon, doctor, files, guard, import, log, memory,
+    output, overview, profile, recall, scrub, service, session, setup, shared, top, trajectory, upgrade, usage, watch,
 };
 
 /// Memory, tool outputs and shorter conversations for several agents at once.
@@ -126,7 +126,9 @@ pub(crate) enum Command {
     /// Serve the Model Context Protocol on standard input and output
     Mcp(herma_mcp::Arguments),
     /// Print a script that completes commands in a shell
-    #[command(after_help = "Example:\n  herma completions bash > ~/.local/share/bash-completion/completions/herma")]
+    #[command(
+        after_help = "The script asks herma for what may come next: commands, options, and the sessions, outputs, entries, revisions, files and profiles of the running daemon. It starts no daemon. Write it again after an upgrade, unless a package did.\n\nExamples:\n  herma completions bash > ~/.local/share/bash-completion/completions/herma\n  herma completions zsh > ~/.zfunc/_herma\n  herma completions fish > ~/.config/fish/completions/herma.fish"
+    )]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -189,6 +191,9 @@ impl Command {
 /// Runs the command that the arguments name. `version` is the output of `--version`.
 #[must_use]
 pub fn main(version: &'static str) -> ExitCode {
+    if completion::answer(Arguments::command) {
+        return ExitCode::SUCCESS;
+    }
     let arguments = match parse::arguments(version) {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() && is_hook() => return ExitCode::SUCCESS,
@@ -225,9 +230,7 @@ fn run(arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
         return overview::run(&context, version);
     };
     if let Command::Completions { shell } = command {
-        let mut script = Vec::new();
-        clap_complete::generate(*shell, &mut commands(), "herma", &mut script);
-        return out::bytes(&script);
+        return completion::script(*shell);
     }
     if let Command::Man { dir } = command {
         return man(dir.as_deref());
@@ -290,7 +293,7 @@ fn run(arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
 }
 
 /// Returns the program with all commands.
-fn commands() -> clap::Command {
+pub(crate) fn commands() -> clap::Command {
     help::with_whole_paragraphs(Arguments::command())
 }
 
@@ -303,6 +306,8 @@ fn man(folder: Option<&Path>) -> Result<(), Failure> {
         return out::bytes(&page);
     };
     user_file::create_folder(folder)?;
-    let written = clap_mangen::generate_to(commands(), folder);
+    // Each command would have a page for its `help`, and one for each command that this explains.
+    let pages = help::with_whole_paragraphs(Arguments::command().disable_help_subcommand(true));
+    let written = clap_mangen::generate_to(pages, folder);
     written.map_err(|error| Failure::File(format!("{}: {error}", folder.display())))
 }

@@ -61,16 +61,17 @@ fn through_pager(long: &str) -> bool {
 /// Returns a time for people: in relation to now on a terminal, else as date and time.
 #[must_use]
 pub fn when(seconds: f64) -> String {
-    if std::io::stdout().is_terminal() {
-        #[expect(clippy::cast_precision_loss, reason = "to the second")]
-        let now = jiff::Timestamp::now().as_second() as f64;
-        relative(seconds, now)
-    } else {
-        local_time(seconds)
-    }
+    if std::io::stdout().is_terminal() { ago(seconds) } else { local_time(seconds) }
 }
 
 /// Returns how long ago a time was; the date if it is more than a week ago or in the future.
+#[must_use]
+pub fn ago(seconds: f64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "to the second")]
+    let now = jiff::Timestamp::now().as_second() as f64;
+    relative(seconds, now)
+}
+
 fn relative(seconds: f64, now: f64) -> String {
     let ago = now - seconds;
     match ago {

@@ -62,31 +62,6 @@ fn a_connection_that_breaks_is_a_daemon_that_is_gone() {
 }
 
 #[test]
-fn completions_know_every_command() {
-    let fake = Fake::with_history(&[]);
-    for shell in ["bash", "zsh", "fish"] {
-        let (code, script, _) = parts(&fake.herma(&["completions", shell]));
-        assert_eq!(code, 0, "{shell}");
-        for word in [
-            "usage",
-            "recall",
-            "describe",
-            "resume-target",
-            "lock-holder",
-            "dry-run",
-            "search",
-            "api-mode",
-            "cache-control",
-            "classify",
-            "trajectory",
-            "tokenizer",
-        ] {
-            assert!(script.contains(word), "{shell} {word}");
-        }
-    }
-}
-
-#[test]
 fn profiles_and_snapshots_are_made() {
     let fake = Fake::with_history(&[]);
     for (arguments, expected) in [
