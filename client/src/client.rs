@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use herma_protocol::binary;
 use herma_protocol::frame::{Codec, Decoder, FrameError};
@@ -33,6 +33,7 @@ pub struct Client {
     header: Header,
     last_id: u64,
     notifications: VecDeque<Notification>,
+    observer: Option<fn(Method, Duration)>,
 }
 
 impl Client {
@@ -52,8 +53,8 @@ impl Client {
         let unreachable = |source| ClientError::Unreachable { socket: place.socket.clone(), source };
         let stream = transport::connect(&place.socket).map_err(unreachable)?;
         let decoder = Decoder::with_codec(limits::FRAME_CEILING, codec);
-        let mut client =
-            Self { stream, codec, decoder, header: Header::default(), last_id: 0, notifications: VecDeque::new() };
+        let (header, notifications) = (Header::default(), VecDeque::new());
+        let mut client = Self { stream, codec, decoder, header, last_id: 0, notifications, observer: None };
         if codec == Codec::Bincode
             && let Err(error) = client.stream.write_all(&PREFACE)
         {
@@ -85,6 +86,11 @@ impl Client {
         transport::set_timeout(&self.stream, patience).map_err(ClientError::Lost)
     }
 
+    /// Calls a function after each later request with its method and the time until its answer, errors included.
+    pub fn observe(&mut self, observer: fn(Method, Duration)) {
+        self.observer = Some(observer);
+    }
+
     /// Sets the idempotency key of the next mutation. After a lost connection the mutation can be repeated with the
     /// same key, and the daemon does it once.
     pub fn set_idempotency_key(&mut self, key: Option<String>) {
@@ -110,13 +116,18 @@ impl Client {
         let negotiates = matches!(&request, Request::Hello(asked) if asked.protocol.is_some());
         let bytes = self.encode(id, &request)?;
         drop(request);
+        let began = Instant::now();
         let sent = self.stream.write_all(&bytes);
         // A daemon that refuses a request closes its end. Its reason can be read even if the request was not written to
         // the end.
-        let reply = match self.read_answer(id, method) {
+        let answer = match self.read_answer(id, method) {
             Err(ClientError::Lost(error)) => Err(ClientError::Lost(sent.err().unwrap_or(error))),
             answer => answer,
-        }?;
+        };
+        if let Some(observe) = self.observer {
+            observe(method, began.elapsed());
+        }
+        let reply = answer?;
         if let Reply::Hello(agreed) = &reply
             && negotiates
         {

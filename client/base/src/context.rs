@@ -6,6 +6,8 @@ use std::time::Duration;
 use herma_client::protocol::rendezvous::usual_homes;
 use herma_client::{Client, ClientError, Codec, Place, connect, connect_or_spawn};
 
+use crate::out::{self, Colour};
+
 /// The seconds that a call may take without `--timeout`.
 const TIMEOUT_S: u64 = 120;
 
@@ -28,12 +30,27 @@ pub struct Common {
     /// Fail when no daemon is running instead of starting one
     #[arg(long, global = true)]
     pub no_spawn: bool,
+    /// Use colours: auto (on a terminal, unless NO_COLOR is set), always, or never
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Colour::Auto, hide_possible_values = true, hide_default_value = true)]
+    pub color: Colour,
+    /// Print only results and errors: no notes, no progress
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Print the home, the socket, and each request with its time
+    #[arg(long, short, global = true)]
+    pub verbose: bool,
     /// Give up after so many seconds [default: 120; 900 for a compression]
     #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: Option<u64>,
 }
 
 impl Common {
+    /// Returns whether progress is drawn where a person sees it.
+    #[must_use]
+    pub const fn shows_progress(&self) -> bool {
+        !self.json && !self.quiet
+    }
+
     /// Returns a command of herma for the same profile, for messages to people.
     #[must_use]
     pub fn command(&self, words: &str) -> String {
@@ -98,6 +115,14 @@ impl CliContext<'_> {
 
     fn prepared(&self, client: Client) -> Result<Client, ClientError> {
         let mut client = client.with_profile(self.common.profile.clone());
+        if self.common.verbose {
+            let Place { home, socket, .. } = &self.place;
+            out::error(&format!("herma: home {}, socket {}", home.display(), socket.display()));
+            client.observe(|method, took| {
+                let took = out::microseconds(took.as_secs_f64() * 1e6);
+                out::error(&format!("herma: {} {took}", method.name()));
+            });
+        }
         client.set_timeout(Some(self.timeout()))?;
         Ok(client)
     }

@@ -1,11 +1,11 @@
 //! Standard output: tables for people, JSON for programs.
 
 mod bar;
+mod colour;
 mod mark;
 mod screen;
 mod table;
 
-use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,6 +20,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::{Common, Failure};
 
 pub use bar::{BarStyle, bar, share};
+pub use colour::{Colour, choose, is_coloured, wants_colours};
 pub use mark::{Mark, MarkedText};
 pub use screen::{ago, paged, when, width};
 pub use table::{Align, columns, padded, shown_width, sided, table};
@@ -94,17 +95,11 @@ pub fn error(words: &str) {
 /// Prints a text in which new lines begin with `+` and removed lines with `-`. On a terminal with colours, both are
 /// coloured.
 pub fn changes(text: &str) -> Result<(), Failure> {
-    let seen = std::io::stdout().is_terminal();
-    if !(seen && wants_colours()) {
+    if !is_coloured() {
         return line(text);
     }
     let newline = if text.ends_with('\n') { "" } else { "\n" };
     bytes(format!("{}{newline}", painted(&visible(text))).as_bytes())
-}
-
-/// Returns whether the environment allows colours.
-fn colours(no_color: Option<OsString>, term: Option<OsString>) -> bool {
-    no_color.is_none_or(|value| value.is_empty()) && term.is_none_or(|term| term != "dumb")
 }
 
 fn painted(text: &str) -> String {
@@ -116,8 +111,11 @@ fn painted(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Prints a note to standard error, in addition to the result.
+/// Prints a note to standard error, in addition to the result, unless the command is quiet.
 pub fn note(common: &Common, words: &str) {
+    if common.quiet {
+        return;
+    }
     error(&if common.json { json!({ "note": words }).to_string() } else { format!("herma: {words}") });
 }
 
@@ -192,11 +190,6 @@ pub fn clock() -> String {
 /// Formats a duration in microseconds for people.
 pub fn microseconds(us: f64) -> String {
     if us < 1000.0 { format!("{us:.0} µs") } else { format!("{:.1} ms", us / 1000.0) }
-}
-
-/// Returns whether `NO_COLOR` and `TERM` allow colours on a terminal.
-pub fn wants_colours() -> bool {
-    colours(std::env::var_os("NO_COLOR"), std::env::var_os("TERM"))
 }
 
 /// Formats a size in bytes for people.
@@ -363,13 +356,6 @@ mod tests {
     #[test]
     fn only_changes_are_painted() {
         assert_eq!(painted("+ a\n- b\n  c\n"), "\u{1b}[32m+ a\u{1b}[0m\n\u{1b}[31m- b\u{1b}[0m\n  c\n");
-    }
-
-    #[test]
-    fn the_environment_decides_about_colours() {
-        let case = |no_color: Option<&str>, term: Option<&str>| colours(no_color.map(Into::into), term.map(Into::into));
-        assert!(case(None, None) && case(Some(""), Some("xterm")));
-        assert!(!case(Some("1"), Some("xterm")) && !case(None, Some("dumb")));
     }
 
     #[test]

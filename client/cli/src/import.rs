@@ -175,7 +175,7 @@ impl<'a> Import<'a> {
         let began = Instant::now();
         let files = self.files.all(&mut self.sink.report)?;
         let total = files.iter().map(|(_, stamp)| stamp.bytes).sum();
-        let is_seen = !self.sink.common().json && !self.arguments.watch;
+        let is_seen = self.sink.common().shows_progress() && !self.arguments.watch;
         let mut progress = Progress::new(is_seen, 0, total, "messages");
         let mut done = 0;
         for (path, stamp) in files {

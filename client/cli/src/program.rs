@@ -225,6 +225,7 @@ fn misused(error: &clap::Error) -> ExitCode {
 
 fn run(arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
     let common = &arguments.common;
+    out::choose(common.color);
     let Some(command) = &arguments.command else {
         let context = CliContext { common, place: Place::find(common.home.clone(), common.socket.clone())? };
         return overview::run(&context, version);
@@ -294,20 +295,24 @@ fn run(arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
 
 /// Returns the program with all commands.
 pub(crate) fn commands() -> clap::Command {
-    help::with_whole_paragraphs(Arguments::command())
+    help::for_people(Arguments::command())
+}
+
+/// Returns the program as the manual describes it. Each command would have a page for its `help`, and one for each
+/// command that this explains.
+fn pages() -> clap::Command {
+    help::with_whole_paragraphs(Arguments::command().disable_help_subcommand(true))
 }
 
 /// Prints the manual page of the program, or writes the pages of all commands as files.
 fn man(folder: Option<&Path>) -> Result<(), Failure> {
     let Some(folder) = folder else {
         let mut page = Vec::new();
-        let written = clap_mangen::Man::new(commands()).render(&mut page);
+        let written = clap_mangen::Man::new(pages()).render(&mut page);
         written.map_err(|error| Failure::File(error.to_string()))?;
         return out::bytes(&page);
     };
     user_file::create_folder(folder)?;
-    // Each command would have a page for its `help`, and one for each command that this explains.
-    let pages = help::with_whole_paragraphs(Arguments::command().disable_help_subcommand(true));
-    let written = clap_mangen::generate_to(pages, folder);
+    let written = clap_mangen::generate_to(pages(), folder);
     written.map_err(|error| Failure::File(format!("{}: {error}", folder.display())))
 }

@@ -59,3 +59,34 @@ fn usage_errors_are_json_where_that_is_asked_for() {
     assert!(cli.run(&["memry"]).err.starts_with("error:"), "people get words");
     assert_eq!(cli.run(&["--json", "--help"]).code, 0);
 }
+
+#[test]
+fn options_decide_about_colours_notes_and_what_is_told_of_requests() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    for session in ["one", "two"] {
+        let messages = json!([{ "role": "user", "content": "where does the walrus live?" }]);
+        let params = json!({ "session": session, "generation": 0, "position": 0, "messages": messages });
+        raw.result("session.append", &params);
+    }
+    let cli = cli::Cli::new(&home);
+    let coloured = |words: &[&str]| cli.run(words).out.contains('\u{1b}');
+    for words in [&["session", "read", "one"][..], &["recall", "walrus"]] {
+        assert!(!coloured(words), "{words:?} in a pipe");
+        assert!(coloured(&[words, &["--color", "always"]].concat()), "{words:?}");
+        assert!(!coloured(&[words, &["--color=never"]].concat()), "{words:?}");
+    }
+    assert_eq!(cli.run(&["ping", "--color", "sometimes"]).code, 2);
+    let page = ["session", "list", "--limit", "1"];
+    assert!(cli.run(&page).err.contains("--page 2"));
+    let quiet = cli.run(&[&page[..], &["-q"]].concat());
+    assert!(quiet.err.is_empty() && quiet.out.contains("two"), "{quiet:?}");
+    assert!(!cli.run(&["session", "show", "nobody", "--quiet"]).err.is_empty(), "an error is told");
+    let verbose = cli.run(&["memory", "list", "-v"]);
+    for words in ["herma: home ", "socket ", "herma: memory.list "] {
+        assert!(verbose.err.contains(words), "{words} in {verbose:?}");
+    }
+    assert_eq!(verbose.out, cli.run(&["memory", "list"]).out);
+    assert_eq!(cli.run(&["memory", "list", "-v", "-q"]).code, 2);
+}

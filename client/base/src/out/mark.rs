@@ -1,10 +1,8 @@
 //! Texts with marks around search hits.
 
-use std::io::IsTerminal;
-
 use herma_client::protocol::visible::visible;
 
-use super::{bytes, colours, line};
+use super::{bytes, is_coloured, line};
 use crate::Failure;
 
 const FOUND: &str = "\u{1b}[1;31m";
@@ -22,10 +20,9 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// Returns `Colour` on a terminal that allows colours, else the other mark.
+    /// Returns `Colour` if results have colours, else the other mark.
     pub fn or(other: Self) -> Self {
-        let wanted = colours(std::env::var_os("NO_COLOR"), std::env::var_os("TERM"));
-        if std::io::stdout().is_terminal() && wanted { Self::Colour } else { other }
+        if is_coloured() { Self::Colour } else { other }
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn all(context: &CliContext<'_>, folder: &Path, to: &mut dyn Write) -
         sums: String::new(),
         links: HashMap::new(),
         contents: Contents::default(),
-        progress: Progress::new(!context.common.json, 0, total, "files"),
+        progress: Progress::new(context.common.shows_progress(), 0, total, "files"),
     };
     let manifest = Manifest {
         backup: FORM,

@@ -21,7 +21,7 @@ pub(super) struct Progress {
 impl Progress {
     /// Listens on its own connection. If it can't connect, it prints nothing.
     pub(super) fn start(context: &CliContext<'_>, id: &str) -> Self {
-        let is_seen = std::io::stderr().is_terminal() && !context.common.json;
+        let is_seen = std::io::stderr().is_terminal() && context.common.shows_progress();
         let listening = is_seen.then(|| context.connect().ok()).flatten().and_then(subscribed);
         let is_over = listening.map(|client| {
             let (is_over, id) = (Arc::new(AtomicBool::new(false)), id.to_owned());

@@ -19,14 +19,40 @@ const WIDTH: usize = 100;
 /// The columns of the names.
 const NAMES: usize = 13;
 
+/// The help of a command in which the examples come first. clap calls them the text before the help.
+const EXAMPLES_FIRST: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{all-args}{after-help}";
+
+/// Returns a command whose help begins with its examples, and so does that of all commands in it. The help of the
+/// program has the commands in groups.
+pub(super) fn for_people(command: clap::Command) -> clap::Command {
+    let command = with_whole_paragraphs(command);
+    let list = grouped(&command, width());
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{{before-help}}{}\nOptions:\n{{options}}{{after-help}}",
+        list.trim_start()
+    );
+    with_examples_first(command).help_template(template)
+}
+
 /// Returns a command whose help, and that of all commands in it, has each paragraph in one line.
 pub(super) fn with_whole_paragraphs(mut command: clap::Command) -> clap::Command {
     // Deferred commands have no texts before that.
     command.build();
-    let list = grouped(&command, width());
-    let template =
-        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{list}\nOptions:\n{{options}}{{after-help}}");
-    changed(command).help_template(template)
+    changed(command)
+}
+
+fn with_examples_first(command: clap::Command) -> clap::Command {
+    let text = command.get_after_help().map(StyledStr::to_string).unwrap_or_default();
+    let (examples, rest) = split(&text);
+    let command = command.help_template(EXAMPLES_FIRST).before_help(examples).after_help(rest);
+    command.mut_subcommands(with_examples_first)
+}
+
+/// Splits a text into its examples and the rest.
+fn split(text: &str) -> (String, String) {
+    let begins = |part: &str| part.starts_with("Example:\n") || part.starts_with("Examples:\n");
+    let (examples, rest): (Vec<&str>, Vec<&str>) = text.split("\n\n").partition(|part| begins(part));
+    (examples.join("\n\n"), rest.join("\n\n"))
 }
 
 fn width() -> usize {
@@ -101,6 +127,26 @@ mod tests {
     }
 
     #[test]
+    fn examples_are_told_from_the_rest() {
+        let text = "One.\n\nExamples:\n  herma a\n  herma b\n\nExit codes: 0.";
+        assert_eq!(split(text), ("Examples:\n  herma a\n  herma b".into(), "One.\n\nExit codes: 0.".into()));
+        assert_eq!(split("Examples of it."), (String::new(), "Examples of it.".into()));
+        assert_eq!(split(""), (String::new(), String::new()));
+    }
+
+    #[test]
+    fn examples_come_before_the_arguments() {
+        fn look(command: &mut clap::Command) {
+            let help = command.clone().term_width(100).render_help().to_string();
+            let (examples, options) = (help.find("\nExample"), help.find("\nOptions:"));
+            assert!(examples.is_none_or(|at| options.is_none_or(|other| at < other)), "{help}");
+            command.get_subcommands_mut().filter(|inner| inner.get_name() != "help").for_each(look);
+        }
+        let mut all = for_people(<super::super::Arguments as clap::CommandFactory>::command());
+        look(&mut all);
+    }
+
+    #[test]
     fn each_command_is_in_one_group() {
         let program = with_whole_paragraphs(<super::super::Arguments as clap::CommandFactory>::command());
         let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
@@ -131,7 +177,7 @@ mod tests {
                 .filter(|inner| inner.get_name() != "help")
                 .for_each(|inner| look(inner, width));
         }
-        let all = with_whole_paragraphs(<super::super::Arguments as clap::CommandFactory>::command());
+        let all = for_people(<super::super::Arguments as clap::CommandFactory>::command());
         for width in [60, 80, 120] {
             look(&mut all.clone(), width);
         }

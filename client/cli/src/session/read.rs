@@ -1,7 +1,5 @@
 //! `herma session read`: a conversation as a person reads it.
 
-use std::io::IsTerminal;
-
 use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::session::messages::{Kept, MessagesParams, MessagesResult};
 use herma_client::protocol::visible::visible;
@@ -89,7 +87,7 @@ struct Paint {
 
 impl Paint {
     fn find() -> Self {
-        Self { is_on: std::io::stdout().is_terminal() && out::wants_colours() }
+        Self { is_on: out::is_coloured() }
     }
 
     fn role(self, role: &str) -> String {
