@@ -12,6 +12,7 @@ mod doctor;
 mod edit;
 mod guard;
 mod hermes;
+mod looks;
 mod named;
 mod names;
 mod shelf;
@@ -86,8 +87,11 @@ fn changes_are_listed_with_who_made_them_and_what_they_were() {
     let home = Home::new();
     let _daemon = Daemon::start(&home);
     let cli = Cli::new(&home);
-    assert_eq!(cli.run(&["memory", "log"]).done(), "no change is kept\n");
-    assert_eq!(cli.run(&["memory", "log", "--since", "1h"]).done(), "no change matches\n");
+    assert_eq!(
+        cli.run(&["memory", "log"]).done(),
+        "No changes yet. They appear when a store is written: herma memory add user TEXT\n"
+    );
+    assert_eq!(cli.run(&["memory", "log", "--since", "1h"]).done(), "No change fits.\n");
     with_history(&cli);
     home.write_store(Target::User, "1\n§\ntwo\n§\nby hand".as_bytes());
     let out = cli.run(&["memory", "log", "user"]).done();

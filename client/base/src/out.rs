@@ -23,7 +23,7 @@ pub use bar::{BarStyle, bar, share};
 pub use colour::{Colour, choose, is_coloured, wants_colours};
 pub use mark::{Mark, MarkedText};
 pub use screen::{ago, paged, when, width};
-pub use table::{Align, columns, padded, shown_width, sided, table};
+pub use table::{Align, columns, padded, room, shown_width, sided, table};
 
 /// The format of a date and time.
 const TIME: &str = "%Y-%m-%d %H:%M:%S";
@@ -142,9 +142,12 @@ pub fn count_of(count: u64, noun: &str) -> String {
 
 /// Returns a text as one line of at most `columns` columns of a terminal. A wide char takes two.
 pub fn cut(text: &str, columns: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    shortened(&text.split_whitespace().collect::<Vec<_>>().join(" "), columns)
+}
+
+fn shortened(line: &str, columns: usize) -> String {
     if line.width() <= columns {
-        return line;
+        return line.to_owned();
     }
     let mut room = columns.saturating_sub(1);
     let fits = |char: &char| {
@@ -153,6 +156,11 @@ pub fn cut(text: &str, columns: usize) -> String {
     };
     let kept: String = line.chars().take_while(fits).collect();
     format!("{kept}…")
+}
+
+/// Returns a text as one line, which on a terminal has at most so many columns.
+pub fn fit(text: &str, columns: usize) -> String {
+    cut(text, if std::io::stdout().is_terminal() { columns } else { usize::MAX })
 }
 
 /// Returns a path with `~` for the user's folder.

@@ -6,9 +6,6 @@ use herma_client::protocol::constraint::{AddParams, ListParams, ListResult, Remo
 
 use crate::names;
 
-/// The most chars of a rule in the table.
-const TEXT: usize = 100;
-
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(super) enum Command {
@@ -65,7 +62,7 @@ pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Fai
 
 fn table(result: &ListResult) -> String {
     if result.constraints.is_empty() {
-        return "no rules\n".to_owned();
+        return "No rules yet. Add one: herma constraint add SESSION TEXT\n".to_owned();
     }
     let rows: Vec<[String; 5]> = result
         .constraints
@@ -83,8 +80,8 @@ fn table(result: &ListResult) -> String {
                 constraint.id.clone(),
                 scope.to_owned(),
                 source.to_owned(),
-                out::local_time(constraint.at),
-                out::cut(&constraint.text, TEXT),
+                out::when(constraint.at),
+                constraint.text.clone(),
             ]
         })
         .collect();
@@ -109,6 +106,6 @@ mod tests {
         let text = table(&ListResult { constraints: vec![constraint] });
         assert!(text.lines().nth(1).is_some_and(|row| row.starts_with("c_1  once   found  ")), "{text}");
         assert!(text.trim_end().ends_with("never push"), "{text}");
-        assert_eq!(table(&ListResult::default()), "no rules\n");
+        assert_eq!(table(&ListResult::default()), "No rules yet. Add one: herma constraint add SESSION TEXT\n");
     }
 }

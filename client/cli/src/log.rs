@@ -77,7 +77,10 @@ fn last(context: &CliContext<'_>, all: &[Receipt]) -> Result<(), Failure> {
     if context.common.json {
         out::json(&own)?;
     } else if own.is_empty() {
-        out::note(context.common, "nothing was added to the context of any session yet");
+        out::note(
+            context.common,
+            "no additions to a context yet; they appear when a hook adds something: herma hooks status claude-code",
+        );
     } else {
         out::text(&own.iter().map(|receipt| described(receipt)).collect::<String>())?;
     }

@@ -14,9 +14,12 @@ use crate::names::session::{folder_name, title};
 /// The newest sessions that are shown.
 const SESSIONS: u64 = 3;
 
-/// The chars of a session's title, and of its folder.
-const TITLE: usize = 43;
+/// The columns of a session's folder, and those before its title.
 const FOLDER: usize = 14;
+const TAKEN: usize = 37;
+
+/// The fewest columns of a title.
+const LEAST: usize = 10;
 
 /// The current state.
 #[derive(Debug, Default, Serialize)]
@@ -70,10 +73,11 @@ fn text(overview: &Overview, home: &str) -> String {
         rows.push(("approval", format!("{writes}: herma memory pending")));
     }
     let mut text = out::columns(&rows);
+    let room = out::width().map_or(usize::MAX, |columns| columns.saturating_sub(TAKEN).max(LEAST));
     for (at, row) in sessions.iter().enumerate() {
         let folder = folder_name(row.cwd.as_deref()).unwrap_or("-");
         let folder = out::padded(&out::cut(folder, FOLDER), FOLDER, Align::Left);
-        let title = out::cut(title(row), TITLE);
+        let title = out::fit(title(row), room);
         text.push_str(&format!("  @{}  {:12}  {folder}  {title}\n", at + 1, out::when(row.last_active)));
     }
     text.push_str("\ntry\n");

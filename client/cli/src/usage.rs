@@ -13,6 +13,8 @@ use crate::names;
 /// The most chars of a key in the table.
 const KEY: usize = 48;
 
+const NONE: &str = "No calls of a model yet. They appear when an agent with herma's hooks calls its model.";
+
 /// The grouping of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum GroupBy {
@@ -75,11 +77,11 @@ const fn name(by: By) -> &'static str {
 
 fn table(result: &UsageResult, by: By, ink: BarStyle) -> String {
     if result.rows.is_empty() {
-        return "no call of a model is recorded".into();
+        return NONE.into();
     }
     let most = result.rows.iter().map(|row| row.total).max().unwrap_or(0);
     let cells = |row: &UsageRow, bar: String| {
-        let key = if row.key.is_empty() { "-".into() } else { out::cut(&row.key, KEY) };
+        let key = if row.key.is_empty() { "-".into() } else { out::fit(&row.key, KEY) };
         let [calls, prompt, cached, output, total] =
             [row.calls, row.prompt, row.cache_read, row.output, row.total].map(out::thousands);
         [key, calls, prompt, cached, output, total, bar]
@@ -135,6 +137,6 @@ mod tests {
 
     #[test]
     fn nothing_used_is_told() {
-        assert_eq!(table(&UsageResult::default(), By::Day, BarStyle::Blocks), "no call of a model is recorded");
+        assert_eq!(table(&UsageResult::default(), By::Day, BarStyle::Blocks), NONE);
     }
 }

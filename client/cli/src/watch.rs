@@ -90,7 +90,7 @@ impl Journals<'_> {
         let asked = LogParams { target: Some(*target), limit: Some(1), before, ..LogParams::default() };
         let row = client.memory_log(asked).ok()?.rows.into_iter().find(|row| row.revision == *revision);
         self.client = Some(client);
-        Some(memory::change_summary(&row?))
+        Some(memory::change_summary(&row?, Some(0)))
     }
 }
 

@@ -9,7 +9,10 @@ fn writes_that_wait_are_listed_approved_and_rejected() {
     let home = Home::configured("[memory]\napproval = true\n");
     let daemon = Daemon::start(&home);
     let cli = Cli::new(&home);
-    assert_eq!(cli.run(&["memory", "pending"]).done(), "nothing waits for approval\n");
+    assert_eq!(
+        cli.run(&["memory", "pending"]).done(),
+        "No writes wait for approval. They do with `memory.approval = true` in config.toml.\n"
+    );
     let out = cli.run(&["memory", "add", "user", "likes tea", "--agent", "coder"]).done();
     let id = cli.run(&["memory", "pending", "--json"]).json()["pending"][0]["id"].as_str().unwrap().to_owned();
     assert!(out.contains(&format!("herma memory approve {id}")), "{out}");

@@ -4,6 +4,11 @@
 use herma_client::protocol::visible::visible_line;
 use unicode_width::UnicodeWidthStr;
 
+use super::{shortened, width};
+
+/// The fewest columns to which a cell is cut.
+const LEAST: usize = 10;
+
 /// The side on which the cells of a column are aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
@@ -27,20 +32,56 @@ pub fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
     sided(head, [Align::Left; N], rows)
 }
 
-/// Lays out rows under a head, with a side for each column.
+/// Lays out rows under a head, with a side for each column. On a terminal the last column is cut to the columns that
+/// are left. A pipe gets it whole.
 pub fn sided<const N: usize>(head: [&str; N], sides: [Align; N], rows: &[[String; N]]) -> String {
-    let width = |at: usize| {
+    laid_out(head, sides, rows, width())
+}
+
+/// Returns the columns that a terminal has left for the last column of a table; `None` for a pipe.
+pub fn room<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> Option<usize> {
+    width().map(|columns| left(widths(head, rows), columns))
+}
+
+fn left<const N: usize>(widths: [usize; N], columns: usize) -> usize {
+    let taken: usize = widths.iter().rev().skip(1).map(|width| width + 2).sum();
+    // Some terminals begin a new line after a char in the last column.
+    columns.saturating_sub(taken + 1).max(LEAST)
+}
+
+fn widths<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> [usize; N] {
+    std::array::from_fn(|at| {
         let cells = rows.iter().map(|row| shown_width(&row[at]));
         cells.chain([head[at].width()]).max().unwrap_or(0)
-    };
-    let widths: [usize; N] = std::array::from_fn(width);
+    })
+}
+
+fn laid_out<const N: usize>(
+    head: [&str; N],
+    sides: [Align; N],
+    rows: &[[String; N]],
+    columns: Option<usize>,
+) -> String {
+    let mut widths = widths(head, rows);
+    let room = columns.map_or(usize::MAX, |columns| left(widths, columns));
+    let is_cut = sides.last() == Some(&Align::Left);
+    if let Some(last) = widths.last_mut().filter(|_| is_cut) {
+        *last = room.min(*last);
+    }
     let mut text = String::new();
     for row in [head.map(str::to_owned)].iter().chain(rows) {
-        let cells = row.iter().zip(widths).zip(sides).map(|((cell, width), side)| padded(cell, width, side));
+        let cells = row.iter().zip(widths).zip(sides).enumerate().map(|(at, ((cell, width), side))| {
+            let cell = if is_cut && at + 1 == N { &shortened(&in_one_line(cell), room) } else { cell };
+            padded(cell, width, side)
+        });
         text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
         text.push('\n');
     }
     text
+}
+
+fn in_one_line(cell: &str) -> String {
+    cell.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the number of columns that a cell takes.
@@ -67,6 +108,20 @@ mod tests {
     fn columns_of_a_table_are_as_wide_as_their_cells() {
         let rows = [["1".to_owned(), "long cell".into(), "x".into()], ["22".into(), String::new(), String::new()]];
         assert_eq!(table(["n", "words", "end"], &rows), "n   words      end\n1   long cell  x\n22\n");
+    }
+
+    #[test]
+    fn the_last_column_fits_a_terminal_and_is_whole_in_a_pipe() {
+        let row = |last: &str| ["first".to_owned(), last.to_owned()];
+        let rows = [row("a text that is long"), row("short")];
+        let laid_out = |columns| laid_out(["k", "words"], [Align::Left; 2], &rows, columns);
+        assert_eq!(laid_out(Some(20)), "k      words\nfirst  a text that…\nfirst  short\n");
+        assert_eq!(laid_out(Some(0)), "k      words\nfirst  a text th…\nfirst  short\n");
+        assert_eq!(laid_out(None), "k      words\nfirst  a text that is long\nfirst  short\n");
+        assert_eq!(laid_out(Some(80)), laid_out(None));
+        let wide = [row(&"同期は注文を二回送る".repeat(20))];
+        let text = super::laid_out(["k", "words"], [Align::Left; 2], &wide, Some(80));
+        assert!(text.lines().all(|line| shown_width(line) < 80), "{text}");
     }
 
     #[test]

@@ -10,9 +10,6 @@ use herma_client::protocol::context::pins::{Pin, PinParams, PinsParams, PinsResu
 use super::super::moment;
 use crate::names;
 
-/// The most chars of a message in the table.
-const TEXT: usize = 80;
-
 // A message to keep in the list.
 #[derive(Debug, Args)]
 #[command(
@@ -75,11 +72,11 @@ fn read(file: &std::path::Path) -> Result<Json, Failure> {
 
 fn table(result: &PinsResult) -> String {
     if result.pins.is_empty() {
-        return "no pins\n".to_owned();
+        return "No pins yet. Add one: herma context pin SESSION --position N\n".to_owned();
     }
     let row = |pin: &Pin| {
         let until = pin.until.map_or_else(|| "removed".to_owned(), out::local_time);
-        [pin.id.clone(), pin.role.clone(), out::thousands(pin.tokens), until, out::cut(&pin.text, TEXT)]
+        [pin.id.clone(), pin.role.clone(), out::thousands(pin.tokens), until, pin.text.clone()]
     };
     let rows: Vec<[String; 5]> = result.pins.iter().map(row).collect();
     let mut text = out::table(["id", "role", "tokens", "until", "message"], &rows);
@@ -104,6 +101,6 @@ mod tests {
             "{text}"
         );
         assert!(text.ends_with("\n1,200 of 20,000 tokens\n"), "{text}");
-        assert_eq!(table(&PinsResult::default()), "no pins\n");
+        assert_eq!(table(&PinsResult::default()), "No pins yet. Add one: herma context pin SESSION --position N\n");
     }
 }

@@ -130,10 +130,10 @@ impl Cache {
 
     pub(crate) fn describe(&self) -> String {
         format!(
-            "{:.0} % of {} prompt tokens were read from it, in {} calls",
+            "{:.0} % of {} prompt tokens were read from it, in {}",
             self.read_percent,
             out::thousands(self.prompt_tokens),
-            out::thousands(self.calls)
+            out::count_of(self.calls, "call")
         )
     }
 }

@@ -21,10 +21,10 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
 
 fn shown(result: &ListResult) -> String {
     let mut text = if result.files.is_empty() {
-        "no memory file\n".to_owned()
+        "No memory files yet. They appear when a model uses the tool memory_20250818.\n".to_owned()
     } else {
         let cells = |file: &File| {
-            [file.path.clone(), out::size(file.bytes), file.revision.to_string(), out::local_time(file.modified_at)]
+            [file.path.clone(), out::size(file.bytes), file.revision.to_string(), out::when(file.modified_at)]
         };
         let rows: Vec<[String; 4]> = result.files.iter().map(cells).collect();
         let sides = [Align::Left, Align::Right, Align::Right, Align::Left];
@@ -63,6 +63,6 @@ mod tests {
         assert!(lines[1].starts_with("/memories/a.md  2.0 KiB         7  "), "{text}");
         assert_eq!(lines[2], "/memories/l is left alone: it is a link");
         assert_eq!(lines[3], "revision 9; 1 of 1,000 files, 2.0 KiB of 4.0 MiB, each up to 64.0 KiB");
-        assert!(shown(&ListResult { files: vec![], ..result }).starts_with("no memory file\n"));
+        assert!(shown(&ListResult { files: vec![], ..result }).starts_with("No memory files yet."));
     }
 }

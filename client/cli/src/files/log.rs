@@ -48,7 +48,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         return out::json(&result);
     }
     let mut text = match (result.rows.is_empty(), arguments.diff) {
-        (true, _) => "no change is kept\n".to_owned(),
+        (true, _) => "No changes yet. They appear when a memory file is written.\n".to_owned(),
         (false, false) => table(&result.rows),
         (false, true) => result.rows.iter().map(changed).collect(),
     };
@@ -63,7 +63,7 @@ fn table(rows: &[LogRow]) -> String {
         let more = if more > 0 { format!(", {more} more") } else { String::new() };
         [
             row.revision.to_string(),
-            out::local_time(row.time),
+            out::when(row.time),
             row.action.clone(),
             who(&row.agent, &row.session),
             named.join(", ") + &more,

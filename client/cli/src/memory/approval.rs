@@ -10,9 +10,6 @@ use super::{log, name, write};
 /// The column headings of a table of writes.
 const HEAD: [&str; 6] = ["id", "store", "time", "action", "who", "what"];
 
-/// The most chars of a summary in the table.
-const SUMMARY: usize = 100;
-
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  herma memory pending\n  herma memory pending --full")]
 pub(crate) struct Pending {
@@ -56,7 +53,7 @@ impl Chosen {
 pub(super) fn pending(context: &CliContext<'_>, arguments: &Pending) -> Result<(), Failure> {
     let result = context.connect()?.memory_pending(PendingParams {})?;
     out::show(context.common, &result, |result| match result.pending.as_slice() {
-        [] => "nothing waits for approval".into(),
+        [] => "No writes wait for approval. They do with `memory.approval = true` in config.toml.".into(),
         waiting if arguments.full => waiting.iter().map(in_full).collect::<Vec<_>>().join("\n"),
         waiting => table(context.common, waiting),
     })
@@ -65,7 +62,7 @@ pub(super) fn pending(context: &CliContext<'_>, arguments: &Pending) -> Result<(
 pub(super) fn queued(context: &CliContext<'_>, arguments: &Queued) -> Result<(), Failure> {
     let result = context.connect()?.memory_queued(QueuedParams {})?;
     out::show(context.common, &result, |result| match result.queued.as_slice() {
-        [] => "nothing waits for the shared database".into(),
+        [] => "No writes wait for the shared database.".into(),
         waiting if arguments.full => waiting.iter().map(in_full).collect::<Vec<_>>().join("\n"),
         waiting => {
             let rows: Vec<[String; 6]> = waiting.iter().map(row).collect();
@@ -100,10 +97,10 @@ fn row(waiting: &PendingWrite) -> [String; 6] {
     [
         waiting.id.clone(),
         name(waiting.target).to_owned(),
-        out::local_time(waiting.created_at),
+        out::when(waiting.created_at),
         waiting.action.clone(),
         log::who(&waiting.agent, &waiting.session),
-        out::cut(&waiting.summary, SUMMARY),
+        waiting.summary.clone(),
     ]
 }
 

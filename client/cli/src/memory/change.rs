@@ -6,8 +6,8 @@ use herma_base::out;
 
 use super::steps::{Step, steps};
 
-/// The most chars of an entry in a summary line.
-const CUT: usize = 48;
+/// The columns that each entry of a summary line has at least.
+const LEAST: usize = 48;
 
 /// The most entries in such a line. The others are only counted.
 const SHOWN: usize = 3;
@@ -36,14 +36,16 @@ impl<'a> Change<'a> {
         self.steps.iter().filter_map(|step| if let Step::Remove(entry) = step { Some(*entry) } else { None }).collect()
     }
 
-    /// Returns one line with the first entries, cut, and the number of the others.
-    pub(super) fn summary(&self) -> String {
+    /// Returns one line with the first entries and the number of the others. The entries share the columns.
+    pub(super) fn summary(&self, columns: Option<usize>) -> String {
         let (added, removed) = (self.added(), self.removed());
         let before: HashSet<&str> = removed.iter().copied().collect();
         if !added.is_empty() && added.len() == removed.len() && added.iter().all(|entry| before.contains(entry)) {
             return "another order".into();
         }
-        let mut parts: Vec<String> = self.steps.iter().take(SHOWN).map(part).collect();
+        let shown = self.steps.iter().take(SHOWN);
+        let each = columns.map_or(usize::MAX, |columns| (columns / shown.len().max(1)).saturating_sub(1).max(LEAST));
+        let mut parts: Vec<String> = shown.map(|step| part(step, each)).collect();
         match self.steps.len().saturating_sub(SHOWN) {
             0 if parts.is_empty() => return "no entry changed".into(),
             0 => {}
@@ -76,11 +78,12 @@ impl<'a> Change<'a> {
     }
 }
 
-fn part(step: &Step<'_>) -> String {
+fn part(step: &Step<'_>, columns: usize) -> String {
+    let entry = |entry| out::cut(entry, columns);
     match step {
-        Step::Keep(entry) => out::cut(entry, CUT),
-        Step::Remove(entry) => format!("-{}", out::cut(entry, CUT)),
-        Step::Add(entry) => format!("+{}", out::cut(entry, CUT)),
+        Step::Keep(kept) => entry(kept),
+        Step::Remove(removed) => format!("-{}", entry(removed)),
+        Step::Add(added) => format!("+{}", entry(added)),
     }
 }
 
@@ -105,7 +108,7 @@ mod tests {
             (&[], &["a", "b", "c", "d", "e"], "+a  +b  +c  and 2 more"),
             (&[], &[long.as_str()], cut.as_str()),
         ] {
-            assert_eq!(Change::between(&list(before), &list(after)).summary(), expected, "{before:?} {after:?}");
+            assert_eq!(Change::between(&list(before), &list(after)).summary(Some(0)), expected, "{before:?} {after:?}");
         }
     }
 

@@ -55,8 +55,8 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     let result = context.connect()?.memory_log(params)?;
     out::show(context.common, &result, |result| {
         let mut text = match (result.rows.is_empty(), arguments.is_filtered()) {
-            (true, true) => "no change matches\n".into(),
-            (true, false) => "no change is kept\n".into(),
+            (true, true) => "No change fits.\n".into(),
+            (true, false) => "No changes yet. They appear when a store is written: herma memory add user TEXT\n".into(),
             (false, _) => table(result, arguments.store),
         };
         for line in notes(context.common, result, arguments.store) {
@@ -67,40 +67,47 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     })
 }
 
-/// Returns what a revision changed, in one line.
-pub(crate) fn change_summary(row: &LogRow) -> String {
-    Change::between(&row.before, &row.after).summary()
+/// Returns what a revision changed, in one line of so many columns.
+pub(crate) fn change_summary(row: &LogRow, columns: Option<usize>) -> String {
+    Change::between(&row.before, &row.after).summary(columns)
 }
 
 fn table(result: &LogResult, store: Option<Store>) -> String {
     let cells = |row: &LogRow| {
-        let summary = change_summary(row);
         [
             row.revision.to_string(),
-            out::local_time(row.time),
+            out::when(row.time),
             row.action.clone(),
             at(&who(&row.agent, &row.session), &row.host),
-            summary,
+            String::new(),
         ]
     };
     if store.is_some() {
         let rows: Vec<[String; 5]> = result.rows.iter().map(cells).collect();
-        return out::table(["revision", "time", "action", "who", "change"], &rows);
+        return with_changes(["revision", "time", "action", "who", "change"], rows, &result.rows);
     }
     let rows = result.rows.iter().map(|row| {
         let [revision, time, action, who, change] = cells(row);
         [name(row.target).to_owned(), revision, time, action, who, change]
     });
-    let rows: Vec<[String; 6]> = rows.collect();
-    out::table(["store", "revision", "time", "action", "who", "change"], &rows)
+    with_changes(["store", "revision", "time", "action", "who", "change"], rows.collect(), &result.rows)
+}
+
+/// Fills the last column with the changes, as far as a terminal has room.
+fn with_changes<const N: usize>(head: [&str; N], mut rows: Vec<[String; N]>, changes: &[LogRow]) -> String {
+    let room = out::room(head, &rows);
+    for (row, change) in rows.iter_mut().zip(changes) {
+        row[N - 1] = change_summary(change, room);
+    }
+    out::table(head, &rows)
 }
 
 /// Returns the writer: the agent and the session, as far as they are known.
 pub(crate) fn who(agent: &Option<String>, session: &Option<String>) -> String {
     match (agent, session) {
-        (Some(agent), Some(session)) => out::cut(&format!("{agent}/{session}"), WHO),
-        (Some(one), None) => out::cut(one, WHO),
-        (None, Some(session)) => out::cut(&format!("/{session}"), WHO),
+        (Some(agent), Some(session)) => out::fit(&format!("{agent}/{session}"), WHO),
+        (Some(one), None) => out::fit(one, WHO),
+        (None, Some(session)) => out::fit(&format!("/{session}"), WHO),
         (None, None) => "-".into(),
     }
 }

@@ -5,7 +5,7 @@ use herma_base::{CliContext, Failure};
 use herma_client::ClientError;
 use herma_client::protocol::output::shelf::{ListParams, ListResult, Reason, Row, State};
 
-use crate::names::session::connect_any;
+use crate::names;
 
 /// The default number of rows.
 const LIMIT: u64 = 100;
@@ -16,8 +16,11 @@ const MOST: u64 = 100_000;
 /// The factor for asking again if too many of the rows are expired.
 const GROWTH: u64 = 10;
 
-/// The most chars of a name in the table.
+/// The most columns of a name in the table.
 const NAME: usize = 32;
+
+/// The chars of a handle in a table for people: 8 digits.
+const SHORT: usize = 12;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -36,7 +39,7 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let (mut client, session) = connect_any(context, arguments.session.as_deref())?;
+    let (mut client, session) = names::session::connect_any(context, arguments.session.as_deref())?;
     let mut ask = |limit| {
         client.output_list(ListParams { session: session.clone(), limit: Some(limit), ..ListParams::default() })
     };
@@ -47,7 +50,13 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
     let more = rows.len() > limit;
     rows.truncate(limit);
-    out::line(&if rows.is_empty() { nothing(session.as_deref(), arguments.expired) } else { table(&rows) })?;
+    out::line(&if rows.is_empty() {
+        nothing(session.as_deref())
+    } else if out::width().is_some() {
+        brief(&rows)
+    } else {
+        table(&rows)
+    })?;
     if more {
         out::note(context.common, &format!("there are older ones; raise --limit (up to {MOST})"));
     }
@@ -73,14 +82,29 @@ fn rows(
     }
 }
 
-fn nothing(session: Option<&str>, is_expired_listed: bool) -> String {
-    let known = if is_expired_listed { "known" } else { "kept" };
-    match session {
-        Some(session) => format!("no output of {session} is {known}"),
-        None => format!("no output is {known}"),
-    }
+fn nothing(session: Option<&str>) -> String {
+    let of = session.map(|session| format!(" of {session}")).unwrap_or_default();
+    format!("No outputs{of} yet. They appear when a tool returns more than an agent keeps in its context.")
 }
 
+/// Returns the rows for a terminal, with names as other commands take them.
+fn brief(rows: &[Row]) -> String {
+    let cells = |row: &Row| {
+        [
+            row.handle.chars().take(SHORT).collect(),
+            names::session::short(&row.session),
+            named(&row.tool),
+            out::size(row.bytes),
+            out::when(row.created_at),
+            state(row),
+        ]
+    };
+    let rows: Vec<[String; 6]> = rows.iter().map(cells).collect();
+    let (left, right) = (Align::Left, Align::Right);
+    out::sided(["handle", "session", "tool", "size", "when", "state"], [left, left, left, right, left, left], &rows)
+}
+
+/// Returns the rows for a pipe, with all that is known.
 fn table(rows: &[Row]) -> String {
     let cells = |row: &Row| {
         [
@@ -102,7 +126,7 @@ fn table(rows: &[Row]) -> String {
 
 /// Returns a name for a table, with a placeholder for an empty one.
 pub(super) fn named(name: &str) -> String {
-    if name.is_empty() { "-".into() } else { out::cut(name, NAME) }
+    if name.is_empty() { "-".into() } else { out::fit(name, NAME) }
 }
 
 /// Returns the reason why an output was removed, in a word or two.
@@ -118,7 +142,7 @@ fn state(row: &Row) -> String {
     match row.state {
         State::Kept => "kept".into(),
         State::Expired => {
-            let when = row.expired_at.map_or(String::new(), |time| format!(" {}", out::local_time(time)));
+            let when = row.expired_at.map_or(String::new(), |time| format!(" {}", out::when(time)));
             let why = row.reason.map_or(String::new(), |why| format!(", {}", reason(why)));
             format!("expired{when}{why}")
         }
@@ -162,7 +186,9 @@ mod tests {
                  out_1   s        -     call_1  1.5 KiB  1,500  {then}  expired {gone}, over the quota\n"
             )
         );
-        assert_eq!(nothing(None, false), "no output is kept");
+        let long = Row { handle: "out_0123456789abcdef0123".into(), ..row(State::Kept) };
+        assert!(brief(&[long]).contains("\nout_01234567  s        -"));
+        assert!(nothing(Some("s")).starts_with("No outputs of s yet."));
     }
 
     #[test]

@@ -6,9 +6,6 @@ use herma_client::protocol::recall::{Compression, DescribeParams, DescribeResult
 
 use crate::names;
 
-/// The most chars of a summary in the table.
-const SUMMARY: usize = 60;
-
 pub(super) fn run(context: &CliContext<'_>, id: &str) -> Result<(), Failure> {
     let (mut client, id) = names::session::connect(context, id)?;
     let id = id.as_str();
@@ -36,10 +33,10 @@ fn map(nodes: &[Node]) -> String {
             node.id.clone(),
             node.depth.to_string(),
             format!("{}-{}", node.first.saturating_add(1), node.next),
-            out::local_time(node.since),
+            out::when(node.since),
             out::thousands(node.tokens),
             node.writer.clone(),
-            out::cut(&node.text, SUMMARY),
+            node.text.clone(),
         ]
     };
     let rows: Vec<[String; 7]> = nodes.iter().map(cells).collect();
@@ -52,7 +49,7 @@ fn table(compressions: &[Compression]) -> String {
     let cells = |compression: &Compression| {
         [
             compression.generation.to_string(),
-            out::local_time(compression.time),
+            out::when(compression.time),
             compression.handle.clone(),
             out::thousands(compression.messages),
             out::thousands(compression.chars),
@@ -70,7 +67,7 @@ fn story(compression: &Compression) -> String {
     match (compression.back_to, compression.undone) {
         (Some(generation), _) => format!("an undo, back to generation {generation}"),
         (None, Some(generation)) => format!("undone by generation {generation}"),
-        (None, None) => out::cut(&compression.summary, SUMMARY),
+        (None, None) => compression.summary.clone(),
     }
 }
 

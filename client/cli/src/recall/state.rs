@@ -6,9 +6,6 @@ use herma_client::protocol::recall::{Attribute, Entity, StateParams};
 use super::Arguments;
 use crate::names;
 
-/// The most chars of an entity's values in the table.
-const KNOWN: usize = 100;
-
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, id: &str) -> Result<(), Failure> {
     let entity = (!arguments.query.is_empty()).then(|| arguments.query.join(" "));
     let (mut client, id) = names::session::connect(context, id)?;
@@ -31,7 +28,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, id: &str) -> 
 fn table(entities: &[Entity]) -> String {
     let cells = |entity: &Entity| {
         let known: Vec<String> = entity.attributes.iter().map(known).collect();
-        [entity.kind.clone(), entity.id.clone(), entity.handle.clone(), out::cut(&known.join("; "), KNOWN)]
+        [entity.kind.clone(), entity.id.clone(), entity.handle.clone(), known.join("; ")]
     };
     let rows: Vec<[String; 4]> = entities.iter().map(cells).collect();
     out::table(["kind", "name", "last named in", "known"], &rows)

@@ -16,11 +16,10 @@ const LIMIT: u64 = 50;
 const MOST: u64 = 1000;
 
 /// The text that replaces an empty table.
-const NONE: &str = "No sessions. They appear when an agent works with herma: herma setup";
+const NONE: &str = "No sessions yet. They appear when an agent works with herma: herma setup";
 
-/// The most chars of a name, and of a title, in the table.
+/// The most columns of a name in the table.
 const NAME: usize = 32;
-const TITLE: usize = 48;
 
 #[derive(Debug, Default, clap::Args)]
 #[command(
@@ -71,7 +70,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     drop(result.sessions.drain(..first.min(result.sessions.len())));
     out::show(context.common, &result, |result| match out::width() {
         _ if result.sessions.is_empty() => if is_whole { NONE } else { "No session fits." }.to_owned(),
-        Some(width) => fitted(result, is_whole.then_some(first), width),
+        Some(_) => numbered(result, is_whole.then_some(first)),
         None => table(result),
     })?;
     if let Some(words) = older(&result, arguments).filter(|_| !context.common.json) {
@@ -80,30 +79,21 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     Ok(())
 }
 
-/// Returns the rows for a terminal of this width. `first` is the number of the first one, for the names that other
+/// Returns the rows for a terminal. `first` is the number of the first one, for the names that other
 /// commands take.
-fn fitted(result: &ListResult, first: Option<usize>, width: usize) -> String {
+fn numbered(result: &ListResult, first: Option<usize>) -> String {
     let cells = |(at, row): (usize, &Row)| {
         [
             first.map_or_else(String::new, |first| format!("@{}", first + at + 1)),
             names::session::short(&row.session),
             out::when(row.last_active),
             out::thousands(row.messages),
-            names::session::folder_name(row.cwd.as_deref()).unwrap_or("-").to_owned(),
+            out::cut(names::session::folder_name(row.cwd.as_deref()).unwrap_or("-"), NAME),
             names::session::title(row).to_owned(),
         ]
     };
-    let mut rows: Vec<[String; 6]> = result.sessions.iter().enumerate().map(cells).collect();
+    let rows: Vec<[String; 6]> = result.sessions.iter().enumerate().map(cells).collect();
     let heads = ["", "session", "active", "messages", "folder", "title"];
-    let width_of = |at: usize| {
-        rows.iter().map(|row| out::shown_width(&row[at])).chain([heads[at].len()]).max().unwrap_or(0).min(NAME)
-    };
-    let taken: usize = (0..5).map(|at| width_of(at) + 2).sum();
-    let room = width.saturating_sub(taken + 1).max(10);
-    for row in &mut rows {
-        row[4] = out::cut(&row[4], NAME);
-        row[5] = out::cut(&row[5], room);
-    }
     let (left, right) = (Align::Left, Align::Right);
     out::sided(heads, [left, left, left, right, left, left], &rows)
 }
@@ -121,11 +111,11 @@ fn table(result: &ListResult) -> String {
         [
             row.session.clone(),
             out::local_time(row.last_active),
-            out::cut(&row::state(row), NAME),
+            out::fit(&row::state(row), NAME),
             out::thousands(row.messages),
             out::thousands(row.usage.total),
-            row.model.as_deref().map_or("-".into(), |model| out::cut(model, NAME)),
-            out::cut(names::session::title(row), TITLE),
+            row.model.as_deref().map_or("-".into(), |model| out::fit(model, NAME)),
+            names::session::title(row).to_owned(),
         ]
     };
     let rows: Vec<[String; 7]> = result.sessions.iter().map(cells).collect();
@@ -164,16 +154,11 @@ mod tests {
     }
 
     #[test]
-    fn on_a_terminal_rows_have_numbers_and_fit_it() {
-        let long = Row {
-            cwd: Some("/work/shop".into()),
-            ..row("claude-code:8017a127-7fdf-5acd-a532-2880b6e466d1", Some(&"a title ".repeat(40)))
-        };
-        let wide =
-            Row { cwd: Some("/仕事/店".into()), ..row("wide", Some(&"同期は注文を二回送る".repeat(20))) };
-        let text = fitted(&ListResult { sessions: vec![long, row("trip", None), wide] }, Some(0), 100);
+    fn on_a_terminal_rows_have_numbers_and_short_names() {
+        let long =
+            Row { cwd: Some("/work/shop".into()), ..row("claude-code:8017a127-7fdf-5acd-a532-2880b6e466d1", None) };
+        let text = numbered(&ListResult { sessions: vec![long, row("trip", None)] }, Some(0));
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines.iter().all(|line| out::shown_width(line) <= 100), "{text}");
         assert!(lines[1].starts_with("@1  claude-code:8017a127") && lines[1].contains("shop"), "{text}");
         assert!(lines[2].starts_with("@2  trip") && lines[2].contains("what the user first said"), "{text}");
     }

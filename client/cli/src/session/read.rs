@@ -73,7 +73,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         return out::json(&all);
     }
     if all.messages.is_empty() {
-        out::note(context.common, "no message is kept of it");
+        out::note(context.common, "no messages of it yet");
         return Ok(());
     }
     out::paged(&conversation(&all, arguments.whole, Paint::find()))

@@ -7,7 +7,8 @@ use herma_client::protocol::ledger::{Part, ReadParams, ReadResult, Row};
 
 use super::{By, KEY};
 
-const NOTHING: &str = "Nothing is on record: no message is kept, and no window was changed.";
+const NOTHING: &str =
+    "Nothing yet. Messages are kept, and windows changed, when an agent works with herma: herma setup";
 
 const UNCHANGED: &str = "herma changed no window that is on record.";
 
@@ -69,7 +70,7 @@ fn summary(total: &Row) -> String {
 }
 
 fn cells(row: &Row) -> [String; 7] {
-    let key = if row.key.is_empty() { "-".into() } else { out::cut(&row.key, KEY) };
+    let key = if row.key.is_empty() { "-".into() } else { out::fit(&row.key, KEY) };
     let [messages, calls, cost, without] = [row.messages, row.calls, row.cost, row.without_herma].map(out::thousands);
     [
         key,

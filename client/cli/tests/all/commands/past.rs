@@ -17,7 +17,7 @@ fn changes_are_listed_newest_first() {
     let (_, out, _) = parts(&fake.herma(&["memory", "log", "--before", "2"]));
     assert!(out.ends_with("+one\n2 lines are damaged in the journal and left out\n"), "{out}");
     let (_, out, _) = parts(&fake.herma(&["memory", "log", "--before", "1"]));
-    assert!(out.starts_with("no change matches\n"), "{out}");
+    assert!(out.starts_with("No change fits.\n"), "{out}");
 }
 
 #[test]
