@@ -112,13 +112,7 @@ impl OutputService {
     }
 
     /// Returns a page of an output, by default the one that its handle names.
-    pub(crate) async fn read(
-        &self,
-        caller: &Caller,
-        named: Named,
-        part: impl FnOnce(&Named) -> Part,
-        view: View,
-    ) -> Outcome<Page> {
+    pub(crate) async fn read(&self, caller: &Caller, named: Named, part: Part, view: View) -> Outcome<Page> {
         if let Some(profile) = &caller.profile {
             let handle = match &named {
                 Named::Handle(handle) => Some(handle.clone()),
@@ -130,7 +124,7 @@ impl OutputService {
             Named::Handle(handle) => self.spilled.fetch_missing(handle, caller.profile.as_deref()).await,
             Named::Path(_) => Ok(()),
         };
-        let (outputs, part) = (Arc::clone(&self.spilled.kept), part(&named));
+        let outputs = Arc::clone(&self.spilled.kept);
         let page = blocking("output.read", move || {
             let page = match named {
                 Named::Handle(handle) => outputs.page(&handle, part, view)?,

@@ -89,6 +89,9 @@ fn a_page_holds_what_was_asked_for_and_says_where_it_goes_on() {
     // Explicit params override the line in the handle.
     let both = raw.result("output.read", &json!({ "handle": format!("{handle}:3"), "line": 2, "lines": 1 }));
     assert_eq!(both["text"], "b22\n");
+    // It said where to begin, and so a number of lines alone began at the first one.
+    let lines = raw.result("output.read", &json!({ "handle": format!("{handle}:2"), "lines": 1 }));
+    assert_eq!((&lines["text"], &lines["next"]), (&json!("b22\n"), &json!({ "line": 3 })));
     for (params, expected) in [
         (json!({ "handle": handle, "line": 1, "offset": 1 }), "invalid_params"),
         (json!({ "handle": handle, "tail": 1, "lines": 1 }), "invalid_params"),

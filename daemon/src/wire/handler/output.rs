@@ -32,9 +32,6 @@ use crate::service::caller::Caller;
 use crate::service::outputs::{Named, ToolResult};
 use crate::wire::services::Services;
 
-/// The default page.
-const FIRST: Part = Part::Lines { line: 1, lines: page::LINES };
-
 /// The default number of chars of a preview.
 const PREVIEW: u64 = 1500;
 
@@ -135,7 +132,6 @@ pub(super) async fn read(services: &Services, caller: &Caller, params: ReadParam
         (None, Some(path)) => Named::Path(path),
         _ => return Err(Error::param("handle", "give either a handle or a path")),
     };
-    let part = |named: &Named| part.unwrap_or_else(|| from_line(named));
     let Page { text, next, total_lines, total_chars } = services.outputs.read(caller, named, part, view).await?;
     let next = next.map(|next| match next {
         page::Next::Line(line) => Next::Line(to_u64(line)),
@@ -144,17 +140,8 @@ pub(super) async fn read(services: &Services, caller: &Caller, params: ReadParam
     Ok(ReadResult { text, next, total_lines: to_u64(total_lines), total_chars: to_u64(total_chars) })
 }
 
-/// Returns the page that begins at the line in a handle, such as `out_…:120`.
-fn from_line(named: &Named) -> Part {
-    let line = match named {
-        Named::Handle(handle) => split_line(handle).1,
-        Named::Path(_) => None,
-    };
-    line.map_or(FIRST, |line| Part::Lines { line, lines: page::LINES })
-}
-
-/// Returns the requested part; `None` if the request names none.
-fn part(params: &ReadParams) -> Outcome<Option<Part>> {
+/// Returns the requested part. It begins at the line in a handle, such as `out_…:120`, unless the request says where.
+fn part(params: &ReadParams) -> Outcome<Part> {
     let by_line = params.line.is_some() || params.lines.is_some();
     let by_char = params.offset.is_some() || params.limit.is_some();
     if usize::from(by_line) + usize::from(by_char) + usize::from(params.tail.is_some()) > 1 {
@@ -167,17 +154,15 @@ fn part(params: &ReadParams) -> Outcome<Option<Part>> {
         return Err(Error::param("line", "lines count from 1"));
     }
     if let Some(tail) = params.tail {
-        return Ok(Some(Part::Tail(to_usize(tail))));
+        return Ok(Part::Tail(to_usize(tail)));
     }
-    Ok(if by_char {
+    if by_char {
         let limit = params.limit.map_or(page::CHARS, to_usize);
-        Some(Part::Chars { offset: to_usize(params.offset.unwrap_or(0)), limit })
-    } else if by_line {
-        let lines = params.lines.map_or(page::LINES, to_usize);
-        Some(Part::Lines { line: to_usize(params.line.unwrap_or(1)), lines })
-    } else {
-        None
-    })
+        return Ok(Part::Chars { offset: to_usize(params.offset.unwrap_or(0)), limit });
+    }
+    let in_handle = params.handle.as_deref().and_then(|handle| split_line(handle).1);
+    let line = params.line.map(to_usize).or(in_handle).unwrap_or(1);
+    Ok(Part::Lines { line, lines: params.lines.map_or(page::LINES, to_usize) })
 }
 
 fn overrides(config: Option<BudgetConfig>) -> BudgetOverrides {
