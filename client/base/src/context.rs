@@ -1,6 +1,7 @@
 //! The options of every command, and the connections that are made with them.
 
 use std::path::PathBuf;
+use std::sync::Once;
 use std::time::Duration;
 
 use herma_client::protocol::rendezvous::usual_homes;
@@ -116,8 +117,9 @@ impl CliContext<'_> {
     fn prepared(&self, client: Client) -> Result<Client, ClientError> {
         let mut client = client.with_profile(self.common.profile.clone());
         if self.common.verbose {
-            let Place { home, socket, .. } = &self.place;
-            out::error(&format!("herma: home {}, socket {}", home.display(), socket.display()));
+            static PLACE: Once = Once::new();
+            let Place { home, socket } = &self.place;
+            PLACE.call_once(|| out::error(&format!("herma: home {}, socket {}", home.display(), socket.display())));
             client.observe(|method, took| {
                 let took = out::microseconds(took.as_secs_f64() * 1e6);
                 out::error(&format!("herma: {} {took}", method.name()));

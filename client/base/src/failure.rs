@@ -82,12 +82,16 @@ fn advice(error: &ClientError) -> &'static str {
 }
 
 /// The methods that the daemon's messages advise, as a person gives them here.
-const COMMANDS: [(&str, &str); 5] = [
+const COMMANDS: [(&str, &str); 9] = [
     ("session.list", "`herma session list`"),
     ("session.open", "`herma session open`"),
     ("context.pins", "`herma context pins`"),
     ("recall.describe", "`herma recall --describe`"),
+    ("recall.expand", "`herma recall --expand`"),
     ("profile.create", "`herma profile create`"),
+    ("constraint.list", "`herma constraint list`"),
+    ("session.append", "`herma session append`"),
+    ("session.remove", "`herma session rm`"),
 ];
 
 /// Names commands instead of methods.

@@ -93,7 +93,10 @@ pub(super) fn backup(context: &CliContext<'_>, arguments: &Backup) -> Result<(),
     if draft.place(arguments.force)? == Created::Exists {
         return Err(taken());
     }
-    out::show(context.common, &contents, |contents| format!("{}: {}", path.display(), described(contents)))
+    out::show(context.common, &contents, |contents| {
+        let restore = context.common.command(&format!("restore {}", path.display()));
+        format!("{}: {}\nback: {restore}\nis it whole: {restore} --check", path.display(), described(contents))
+    })
 }
 
 pub(super) fn restore(context: &CliContext<'_>, arguments: &Restore) -> Result<(), Failure> {

@@ -120,7 +120,7 @@ mod tests {
         fn look(command: &clap::Command, path: &str, left: &mut Vec<String>) {
             for arg in command.get_arguments() {
                 let name = arg.get_value_names().and_then(<[_]>::first).map(ToString::to_string).unwrap_or_default();
-                let is_named = ["SESSION", "SESSIONS", "HANDLE", "REVISION", "OLD_TEXT"].contains(&name.as_str())
+                let is_named = ["SESSION", "SESSIONS", "HANDLE", "REVISION", "ENTRY"].contains(&name.as_str())
                     || (name == "ID" && arg.get_id() != "id");
                 if is_named && kind(path, arg).is_none() {
                     left.push(format!("{path} {}", arg.get_id()));

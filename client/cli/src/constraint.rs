@@ -9,12 +9,12 @@ use crate::names;
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(super) enum Command {
-    /// Add a rule that every handoff of the session quotes word for word
+    /// Add a rule that every compression of the session keeps word for word
     #[command(
         after_help = "Examples:\n  herma constraint add my-session \"never push to main\"\n  herma constraint add my-session --once \"don't touch the tests yet\""
     )]
     Add {
-        /// The session's id
+        /// The session: its id, the beginning of it, or @1 for the newest
         session: String,
         /// The rule, in the user's words; - for standard input
         text: String,
@@ -24,13 +24,13 @@ pub(super) enum Command {
     },
     /// List the rules of a session: the added ones, and those found in the user's messages
     List {
-        /// The session's id
+        /// The session: its id, the beginning of it, or @1 for the newest
         session: String,
     },
     /// Remove a rule
     #[command(name = "rm", visible_alias = "remove")]
     Remove {
-        /// The session's id
+        /// The session: its id, the beginning of it, or @1 for the newest
         session: String,
         /// The rule's id, from the list
         id: String,
@@ -62,7 +62,7 @@ pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Fai
 
 fn table(result: &ListResult) -> String {
     if result.constraints.is_empty() {
-        return "No rules yet. Add one: herma constraint add SESSION TEXT\n".to_owned();
+        return "No rules. Add one: herma constraint add SESSION TEXT\n".to_owned();
     }
     let rows: Vec<[String; 5]> = result
         .constraints
@@ -106,6 +106,6 @@ mod tests {
         let text = table(&ListResult { constraints: vec![constraint] });
         assert!(text.lines().nth(1).is_some_and(|row| row.starts_with("c_1  once   found  ")), "{text}");
         assert!(text.trim_end().ends_with("never push"), "{text}");
-        assert_eq!(table(&ListResult::default()), "No rules yet. Add one: herma constraint add SESSION TEXT\n");
+        assert_eq!(table(&ListResult::default()), "No rules. Add one: herma constraint add SESSION TEXT\n");
     }
 }

@@ -47,12 +47,12 @@ pub(super) enum Command {
     Pin(pins::Arguments),
     /// List the pinned messages of a session
     Pins {
-        /// The session's id
+        /// The session: its id, the beginning of it, or @1 for the newest
         session: String,
     },
     /// Unpin a message, so that compressions may remove it again
     Unpin {
-        /// The session's id
+        /// The session: its id, the beginning of it, or @1 for the newest
         session: String,
         /// The pin's id, from the list
         id: String,
@@ -67,7 +67,7 @@ pub(super) enum Command {
     Fold(opened::Fold),
     /// Show the settings and the state of a session's engine, its map, and its reads from the prompt cache
     Status {
-        /// The session's id
+        /// The session: its id, the beginning of it, or @1 for the newest
         session: String,
     },
 }

@@ -132,7 +132,7 @@ fn memory(status: &StatusResult) -> String {
             Target::User => "USER.md",
         };
         let entries = out::count_noun(usize::try_from(store.entries).unwrap_or(usize::MAX), "entry", "entries");
-        format!("{name} {entries}, {:.0} % full", 100.0 * out::share(store.chars, store.limit))
+        format!("{name} {entries}, {:.0} % full", (100.0 * out::share(store.chars, store.limit)).floor())
     };
     let words = of_first.map(one).collect::<Vec<_>>().join("; ");
     match status.stores.len() / 2 {

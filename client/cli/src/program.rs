@@ -75,7 +75,7 @@ pub(crate) enum Command {
     Recall(recall::Arguments),
     /// Import conversations from other programs, so that recall finds them
     Import(import::Arguments),
-    /// Show the usage of model calls, in tokens
+    /// Show the usage of model calls in tokens, and with --savings what herma kept, found and saved
     #[command(alias = "stats")]
     Usage(usage::Arguments),
     /// Estimate tokens; classify providers' errors; show a session's settings

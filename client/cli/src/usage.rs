@@ -34,7 +34,7 @@ pub(super) enum GroupBy {
     after_help = "`prompt` is all that was sent; `cached` is the part of it that was read from a prompt cache; `total` is prompt and output. The bars compare the totals. Agents report their calls with context.record_usage, hooks from the transcript of the session.\n\nWith --savings: costs are in tokens of plain input, where a token that is read from a prompt cache counts 0.1, one that is written into it 1.25, and one of an answer 5. `added` is in the window because of herma, `instead of` is what the agent itself would have there. docs/usage.md says how each part is counted.\n\nExamples:\n  herma usage\n  herma usage --since 7d --by day\n  herma usage --by session --since 2026-11-01\n  herma usage --session my-session --json\n  herma usage --savings --since 7d"
 )]
 pub(super) struct Arguments {
-    /// Only calls from this time on: 7d, 12h, 2026-11-20 or Unix seconds
+    /// Only calls from this time on: 7d, yesterday, '3 weeks ago', 2026-11-20 or Unix seconds
     #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
     since: Option<f64>,
     /// The grouping of rows [default: model; session with --savings]

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use herma_tests::{Daemon, Home, cli, python};
+use herma_tests::{Daemon, Home, Raw, cli, python};
 use serde_json::json;
 
 /// Runs each command of a view, on a pseudo-terminal with so many columns or in a pipe. Prints the outputs as JSON.
@@ -100,13 +100,14 @@ fn filled() -> (Home, Daemon) {
         { "role": "assistant", "content": "On the ice. See docs/map.md, and the section about the far north of it." },
     ]);
     let wide = "Déjà vu: 北極の地図 is a title that is much longer than any table of a narrow terminal has room for";
-    for (session, title) in [("claude-code:5f2a77d1-walrus", "Find the walrus"), ("codex:0b1e-map", wide)] {
+    let first = "claude-code:5f2a77d1-walrus";
+    let keep = |raw: &mut Raw, session: &str, title: &str| {
         let opened = json!({ "session": session, "title": title, "agent": "claude-code", "cwd": "/home/ann/arctic" });
         raw.result("session.open", &opened);
         raw.result("context.configure", &json!({ "session": session, "context_length": 200_000 }));
         raw.result("session.append", &json!({ "session": session, "generation": 0, "position": 0, "messages": talk }));
-    }
-    let first = "claude-code:5f2a77d1-walrus";
+    };
+    keep(&mut raw, first, "Find the walrus");
     raw.result("constraint.add", &json!({ "session": first, "text": "never use tabs" }));
     let usage = json!({ "prompt_tokens": 1200, "completion_tokens": 80 });
     raw.result("context.record_usage", &json!({ "session": first, "usage": usage }));
@@ -116,6 +117,8 @@ fn filled() -> (Home, Daemon) {
     let content =
         format!("{}thread 'main' panicked at src/main.rs:7\n{}", "line\n".repeat(20_000), "line\n".repeat(20_000));
     raw.result("output.admit", &json!({ "session": first, "tool": "terminal", "id": "call_1", "content": content }));
+    // The newest session is the first one of a list.
+    keep(&mut raw, "codex:0b1e-map", wide);
     (home, daemon)
 }
 

@@ -67,9 +67,8 @@ pub fn when(seconds: f64) -> String {
 /// Returns how long ago a time was; the date if it is more than a week ago or in the future.
 #[must_use]
 pub fn ago(seconds: f64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "to the second")]
-    let now = jiff::Timestamp::now().as_second() as f64;
-    relative(seconds, now)
+    // Whole seconds would put what happened in this second into the future.
+    relative(seconds, jiff::Timestamp::now().as_duration().as_secs_f64())
 }
 
 fn relative(seconds: f64, now: f64) -> String {

@@ -10,7 +10,7 @@ use crate::names;
     after_help = "Without --tokens the last prompt counts that was reported for the session.\n\nExamples:\n  herma context check --session trip\n  herma context check --session trip --tokens 90000 --json"
 )]
 pub(crate) struct Arguments {
-    /// The session's id
+    /// The session: its id, the beginning of it, or @1 for the newest
     #[arg(long, value_name = "ID")]
     session: String,
     /// The tokens of the prompt

@@ -12,7 +12,7 @@ use crate::names;
     after_help = "Nothing changes at once: the next compression leaves a line of each, and keeps the whole in the archive.\n\nExamples:\n  herma context discard my-session --position 14 --position 18\n  herma context discard my-session --handle out_1f2e… --reason \"the logs are read\"\n  herma context discard my-session --call src/pool.rs"
 )]
 pub(crate) struct Arguments {
-    /// The session's id
+    /// The session: its id, the beginning of it, or @1 for the newest
     session: String,
     /// The position of an output, or of a call with its outputs, among the messages appended to the session
     #[arg(long = "position", value_name = "N", required_unless_present_any = ["handles", "calls"])]

@@ -15,7 +15,7 @@ use crate::names;
     after_help = "Nothing changes at once: the next compression takes what was said in a closed episode out of the list, however new it is, leaves a line of it in the handoff, and keeps the whole in the archive.\n\nExamples:\n  herma context episode my-session open \"find the leak\"\n  herma context episode my-session close \"find the leak\" --outcome \"the pool kept its connections\""
 )]
 pub(crate) struct Arguments {
-    /// The session's id
+    /// The session: its id, the beginning of it, or @1 for the newest
     session: String,
     /// Whether the sub-task begins or ends
     action: Action,

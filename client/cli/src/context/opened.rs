@@ -16,7 +16,7 @@ use crate::names;
     after_help = "The messages of the node are then in the list next to the handoff, word for word, until `herma context fold` or the next compression takes them out. `herma recall --describe SESSION` shows the nodes of a session; `herma recall --expand NODE` reads one without changing the list.\n\nExamples:\n  herma context open my-session nod_9a3c41f0b2de_7\n  herma context open my-session nod_9a3c41f0b2de_7 --list now.json --messages > with.json"
 )]
 pub(crate) struct Open {
-    /// The session's id
+    /// The session: its id, the beginning of it, or @1 for the newest
     session: String,
     /// The node
     node: String,
@@ -34,7 +34,7 @@ pub(crate) struct Open {
     after_help = "Examples:\n  herma context fold my-session\n  herma context fold my-session nod_9a3c41f0b2de_7 --list with.json --messages > without.json"
 )]
 pub(crate) struct Fold {
-    /// The session's id
+    /// The session: its id, the beginning of it, or @1 for the newest
     session: String,
     /// The node; all open ones when left out
     node: Option<String>,

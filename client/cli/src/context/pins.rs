@@ -16,7 +16,7 @@ use crate::names;
     after_help = "The message stays in the list with its pair: a call with its results. It is known by what it says, so it may be anywhere in the list that is compressed.\n\nExamples:\n  herma context pin my-session --position 12\n  herma context pin my-session --handle out_1f2e… --for 2h\n  herma context pin my-session --message plan.json"
 )]
 pub(crate) struct Arguments {
-    /// The session's id
+    /// The session: its id, the beginning of it, or @1 for the newest
     session: String,
     #[command(flatten)]
     which: Which,
@@ -72,7 +72,7 @@ fn read(file: &std::path::Path) -> Result<Json, Failure> {
 
 fn table(result: &PinsResult) -> String {
     if result.pins.is_empty() {
-        return "No pins yet. Add one: herma context pin SESSION --position N\n".to_owned();
+        return "No pins. Add one: herma context pin SESSION --position N\n".to_owned();
     }
     let row = |pin: &Pin| {
         let until = pin.until.map_or_else(|| "removed".to_owned(), out::local_time);
@@ -101,6 +101,6 @@ mod tests {
             "{text}"
         );
         assert!(text.ends_with("\n1,200 of 20,000 tokens\n"), "{text}");
-        assert_eq!(table(&PinsResult::default()), "No pins yet. Add one: herma context pin SESSION --position N\n");
+        assert_eq!(table(&PinsResult::default()), "No pins. Add one: herma context pin SESSION --position N\n");
     }
 }

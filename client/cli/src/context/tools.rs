@@ -14,7 +14,7 @@ use crate::names;
     after_help = "The file holds a JSON list of function schemas, as they are sent to a model (chat completions, Anthropic's messages,\nor responses), or an object with `tools`. With --budget those that were used are kept, and the others get a line each\nin the description of the tool open_tools, by which a model asks for them. --json prints what is to be sent as `list`.\n\nExamples:\n  herma context tools my-session tools.json\n  herma context tools my-session tools.json --budget 6000\n  herma context tools my-session tools.json --budget 6000 --json | jq .list"
 )]
 pub(crate) struct Arguments {
-    /// The session's id
+    /// The session: its id, the beginning of it, or @1 for the newest
     session: String,
     /// The schemas; - for standard input
     file: PathBuf,

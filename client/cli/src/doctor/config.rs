@@ -122,7 +122,7 @@ pub(super) fn is_newer(home: &Path, running: Option<&Running>, findings: &mut Ve
         findings.push(Finding::warning(
             "configuration",
             "it was changed after the daemon started, which has not read it since",
-            "herma daemon stop; the next command starts a new one",
+            "herma daemon restart",
         ));
     }
 }

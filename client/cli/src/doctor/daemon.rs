@@ -34,11 +34,7 @@ pub(super) fn look(context: &CliContext<'_>, findings: &mut Vec<Finding>) -> Opt
             findings.push(if version == own {
                 Finding::ok("daemon", words)
             } else {
-                Finding::warning(
-                    "daemon",
-                    format!("{words}; this is herma {own}"),
-                    "herma daemon stop; the next command starts the new one",
-                )
+                Finding::warning("daemon", format!("{words}; this is herma {own}"), "herma daemon restart")
             });
             running
         }

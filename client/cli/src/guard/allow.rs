@@ -32,8 +32,7 @@ pub(super) fn run(context: &CliContext<'_>, id: &str, treatment: Option<&str>) -
             "warn" => "is let in with a warning",
             _ => "is let in",
         };
-        let mut text =
-            format!("{id} {what} ({}), from the next start of the daemon on: herma daemon stop", path.display());
+        let mut text = format!("{id} {what} ({}), after a restart: herma daemon restart", path.display());
         if let Some(backup) = &backup {
             text.push_str(&format!("\nthe file of before is {}", backup.display()));
         }

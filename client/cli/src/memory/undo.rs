@@ -10,7 +10,7 @@ use super::write::{Writing, conclude, written};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The text before the newest revision becomes a new revision, so that a second undo brings the change back; `herma memory restore` goes further.\n\nExample:\n  herma memory undo user"
+    after_help = "The text before the newest revision becomes a new revision, so that a second undo brings the change back; `herma memory restore` goes back to any revision, and `herma memory revert` undoes an older change and keeps the later ones.\n\nExample:\n  herma memory undo user"
 )]
 pub(crate) struct Undo {
     /// The store

@@ -45,6 +45,7 @@ pub(crate) struct Replace {
     /// The store
     store: Store,
     /// The number of the entry in `herma memory list`, or a part of it that no other entry has
+    #[arg(value_name = "ENTRY")]
     old_text: String,
     /// The new text; - for standard input
     content: String,
@@ -61,6 +62,7 @@ pub(crate) struct Remove {
     /// The store
     store: Store,
     /// The number of the entry in `herma memory list`, or a part of it that no other entry has
+    #[arg(value_name = "ENTRY")]
     old_text: String,
     /// Continue even if an entry is longer than the whole limit
     #[arg(long)]

@@ -8,6 +8,10 @@ use jiff::{Span, ToSpan};
 /// The first letters of the months' names, which identify them.
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
+/// The numbers that people write as words, from one.
+const NUMBERS: [&str; 12] =
+    ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+
 /// The least chars of an abbreviated name.
 const SHORT: usize = 3;
 
@@ -36,8 +40,11 @@ pub(super) fn day(text: &str, today: Date) -> Option<Date> {
 /// Returns the day that many days, weeks, months or years ago; `a` means one.
 fn back(count: &str, unit: &str, today: Date) -> Option<Date> {
     let count = match count {
-        "a" | "an" | "one" => 1,
-        digits => digits.parse().ok().filter(|count| (0..=10_000).contains(count))?,
+        "a" | "an" => 1,
+        word => match NUMBERS.iter().position(|number| *number == word) {
+            Some(before) => i64::try_from(before).ok()? + 1,
+            None => word.parse().ok().filter(|count| (0..=10_000).contains(count))?,
+        },
     };
     today.checked_sub(span(count, unit)?).ok()
 }
@@ -122,6 +129,7 @@ mod tests {
             ("saturday", "2026-11-14"),
             ("3 days ago", "2026-11-18"),
             ("a week ago", "2026-11-14"),
+            ("three weeks ago", "2026-10-31"),
             ("2 months ago", "2026-09-21"),
             ("this week", "2026-11-16"),
             ("last week", "2026-11-09"),

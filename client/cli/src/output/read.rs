@@ -69,7 +69,7 @@ impl Arguments {
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let mut client = context.connect()?;
     let output = names::output::resolve(&mut client, &arguments.output)?;
-    let result = client.output_read(arguments.params(output))?;
+    let result = client.output_read(arguments.params(output.clone()))?;
     if context.common.json {
         return out::json(&result);
     }
@@ -78,14 +78,21 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     } else {
         out::text(&result.text)?
     }
-    out::error(&foot(&result));
+    if !context.common.quiet {
+        out::error(&foot(&result, &context.common.command(&format!("output read {}", without_line(&output)))));
+    }
     Ok(())
 }
 
-fn foot(result: &ReadResult) -> String {
+/// Returns the name of an output without the line that it may begin at.
+fn without_line(output: &str) -> &str {
+    output.split_once(':').filter(|_| !output.contains('/')).map_or(output, |(handle, _)| handle)
+}
+
+fn foot(result: &ReadResult, command: &str) -> String {
     let next = match result.next {
-        Some(Next::Line(line)) => format!("next: --line {line}"),
-        Some(Next::Offset(offset)) => format!("next: --offset {offset}"),
+        Some(Next::Line(line)) => format!("next: {command} --line {line}"),
+        Some(Next::Offset(offset)) => format!("next: {command} --offset {offset}"),
         None => "end".into(),
     };
     let lines = out::thousands(result.total_lines);
@@ -123,12 +130,12 @@ mod tests {
     #[test]
     fn a_page_says_where_the_next_one_begins() {
         for (next, expected) in [
-            (Some(Next::Line(201)), "\n[1,200 lines, 9 chars in all; next: --line 201]"),
-            (Some(Next::Offset(5)), "\n[1,200 lines, 9 chars in all; next: --offset 5]"),
+            (Some(Next::Line(201)), "\n[1,200 lines, 9 chars in all; next: read x --line 201]"),
+            (Some(Next::Offset(5)), "\n[1,200 lines, 9 chars in all; next: read x --offset 5]"),
             (None, "\n[1,200 lines, 9 chars in all; end]"),
         ] {
             let result = ReadResult { text: String::new(), next, total_lines: 1200, total_chars: 9 };
-            assert_eq!(foot(&result), expected);
+            assert_eq!(foot(&result, "read x"), expected);
         }
     }
 }

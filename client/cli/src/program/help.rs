@@ -43,8 +43,10 @@ pub(super) fn with_whole_paragraphs(mut command: clap::Command) -> clap::Command
 
 fn with_examples_first(command: clap::Command) -> clap::Command {
     let text = command.get_after_help().map(StyledStr::to_string).unwrap_or_default();
-    let (examples, rest) = split(&text);
-    let command = command.help_template(EXAMPLES_FIRST).before_help(examples).after_help(rest);
+    let command = match split(&text) {
+        (examples, _) if examples.is_empty() => command,
+        (examples, rest) => command.help_template(EXAMPLES_FIRST).before_help(examples).after_help(rest),
+    };
     command.mut_subcommands(with_examples_first)
 }
 

@@ -69,7 +69,7 @@ pub(crate) struct Named {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Close {
-    /// The session's id
+    /// The session: its id, the beginning of it, or @1 for the newest
     session: String,
     /// The reason
     #[arg(long)]

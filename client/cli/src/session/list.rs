@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// Only sessions on this branch
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
-    /// Only sessions that were active since this time: 7d, 12h, 2026-11-20 or Unix seconds
+    /// Only sessions that were active since this time: 7d, yesterday, '3 weeks ago', 2026-11-20 or Unix seconds
     #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
     since: Option<f64>,
     /// The most rows to list
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// Show this page of rows
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=MOST))]
     page: u64,
-    /// Only sessions that began before this time: 7d, 12h, 2026-11-20 or Unix seconds
+    /// Only sessions that began before this time: 7d, yesterday, '3 weeks ago', 2026-11-20 or Unix seconds
     #[arg(long, value_name = "WHEN", value_parser = moment::parse)]
     before: Option<f64>,
     /// List every session, also those inside chains
@@ -115,13 +115,14 @@ fn table(result: &ListResult) -> String {
             out::thousands(row.messages),
             out::thousands(row.usage.total),
             row.model.as_deref().map_or("-".into(), |model| out::fit(model, NAME)),
+            row.cwd.clone().unwrap_or_else(|| "-".to_owned()),
             names::session::title(row).to_owned(),
         ]
     };
-    let rows: Vec<[String; 7]> = result.sessions.iter().map(cells).collect();
+    let rows: Vec<[String; 8]> = result.sessions.iter().map(cells).collect();
     let (left, right) = (Align::Left, Align::Right);
-    let sides = [left, left, left, right, right, left, left];
-    out::sided(["session", "last active", "state", "messages", "tokens", "model", "title"], sides, &rows)
+    let sides = [left, left, left, right, right, left, left, left];
+    out::sided(["session", "last active", "state", "messages", "tokens", "model", "folder", "title"], sides, &rows)
 }
 
 #[cfg(test)]
@@ -146,9 +147,9 @@ mod tests {
         assert_eq!(
             table(&ListResult { sessions }),
             format!(
-                "session  last active          state  messages  tokens  model  title\n\
-                 s1       {then}  open      1,200       0  -      Herma\n\
-                 s2       {then}  open      1,200       0  -      what the user first said\n"
+                "session  last active          state  messages  tokens  model  folder  title\n\
+                 s1       {then}  open      1,200       0  -      -       Herma\n\
+                 s2       {then}  open      1,200       0  -      -       what the user first said\n"
             )
         );
     }

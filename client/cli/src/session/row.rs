@@ -15,7 +15,7 @@ const PREVIEW: usize = 100;
     after_help = "With --generation the session's list is printed as it was at that generation, one message a line, and what was said since behind it; that is the list that `herma compress --undo --generation` brings back.\n\nExamples:\n  herma session show my-session\n  herma session show my-session --generation 3 > before.jsonl"
 )]
 pub(crate) struct Show {
-    /// The session's id
+    /// The session: its id, the beginning of it, or @1 for the newest
     session: String,
     /// Print the list at this generation; the newest five before the current one are available
     #[arg(long, value_name = "N")]

@@ -63,7 +63,7 @@ fn summary(total: &Row) -> String {
     };
     out::columns(&[
         ("kept", out::count_of(total.messages, "message")),
-        ("found", format!("{} in answers to searches", out::count_of(total.found, "message"))),
+        ("found", format!("{} that agents searched for", out::count_of(total.found, "message"))),
         ("spilled", shorter(total.spilled, &total.outputs, "large output")),
         ("compacted", shorter(total.compressed, &total.compactions, "window")),
     ])
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(
             text(&result, By::Session),
             "kept       1,200 messages\n\
-             found      1 message in answers to searches\n\
+             found      1 message that agents searched for\n\
              spilled    3 large outputs, 88,500 tokens shorter\n\
              compacted  none\n\
              \n\
