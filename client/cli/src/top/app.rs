@@ -249,6 +249,8 @@ pub(super) mod tests {
                 .map(|at| {
                     let row = Row {
                         session: format!("会議-{at}"),
+                        title: Some(format!("Title {at} 会議")),
+                        cwd: Some("/home/a/project".into()),
                         agent: Some("coder".into()),
                         generation: 2,
                         ..Row::default()

@@ -11,9 +11,14 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, TableState};
 
 use super::app::{App, Focus, Overview, View};
+use crate::names;
 
 /// Cells of a bar.
 const BAR: usize = 10;
+
+/// The rows and the columns from which there is room for more than the most important.
+const TALL: u16 = 32;
+const WIDE: u16 = 150;
 
 /// The shares from which a bar is highlighted, and from which it shows an alarm.
 const HIGH: f64 = 0.75;
@@ -69,18 +74,19 @@ fn footer(app: &App) -> Line<'_> {
 }
 
 fn tables(frame: &mut Frame<'_>, app: &App, overview: &Overview, area: Rect) {
-    let stores = u16::try_from(overview.status.stores.len()).unwrap_or(u16::MAX).min(6);
-    let methods = if area.height >= 20 { 6 } else { 4 };
-    let [top, middle, methods, events] = Layout::vertical([
-        Constraint::Length(stores + 3),
+    let is_tall = area.height >= TALL;
+    let stores = overview.status.stores.len().min(if is_tall { 6 } else { 2 });
+    let (requests, events) = if is_tall { (7, 8) } else { (2, 2) };
+    let [top, middle, requests, events] = Layout::vertical([
         Constraint::Min(4),
-        Constraint::Length(methods),
-        Constraint::Length(if area.height >= 20 { 5 } else { 3 }),
+        Constraint::Length(u16::try_from(stores).unwrap_or(u16::MAX) + 3),
+        Constraint::Length(requests),
+        Constraint::Length(events),
     ])
     .areas(area);
-    store_table(frame, app, &overview.status, top);
-    session_table(frame, app, overview, middle);
-    method_table(frame, app, &overview.status, methods);
+    session_table(frame, app, overview, top);
+    store_table(frame, app, &overview.status, middle);
+    method_table(frame, app, &overview.status, requests);
     let lines: Vec<Line<'_>> = app.events.iter().map(|event| Line::raw(shown(event))).collect();
     frame.render_widget(Paragraph::new(lines).block(titled("events")), events);
 }
@@ -105,14 +111,9 @@ fn store_table(frame: &mut Frame<'_>, app: &App, status: &StatusResult, area: Re
             Cell::new(Span::styled(state, app.style(Color::Red))),
         ])
     });
-    let widths = [
-        Constraint::Fill(2),
-        Constraint::Length(10),
-        Constraint::Length(17),
-        Constraint::Length(10),
-        Constraint::Length(12),
-        Constraint::Length(10),
-    ];
+    // Next to each other also on a wide terminal.
+    let name = if area.width >= WIDE { 40 } else { 16 };
+    let widths = [name, 10, 17, 10, 12, 10].map(Constraint::Length);
     let table = Table::new(rows, widths).block(titled("stores")).row_highlight_style(app.marked(Focus::Stores));
     frame.render_stateful_widget(table, list, &mut TableState::new().with_selected(Some(app.store)));
     let share = out::share(status.outputs.bytes, status.outputs.quota);
@@ -138,32 +139,42 @@ fn store_table(frame: &mut Frame<'_>, app: &App, status: &StatusResult, area: Re
     );
 }
 
+/// Draws the sessions: title, agent, folder, fill and age, and on a wide terminal all else that is known in a word.
 fn session_table(frame: &mut Frame<'_>, app: &App, overview: &Overview, area: Rect) {
+    let is_wide = area.width >= WIDE;
     let rows = overview.sessions.iter().map(|(row, pressure)| {
+        let percent = pressure.map_or_else(|| "-".to_owned(), |share| format!("{:3.0} %", share * 100.0));
         let full = match pressure {
-            Some(share) => Line::from(vec![app.bar(*share), Span::raw(format!(" {:3.0} %", share * 100.0))]),
-            None => Line::raw("-"),
+            Some(share) if is_wide => Line::from(vec![app.bar(*share), Span::raw(format!(" {percent}"))]),
+            _ => Line::raw(percent),
         };
-        Row::new([
-            Cell::new(shown(&row.session)),
+        let title = Some(names::session::title(row)).filter(|title| !title.is_empty()).unwrap_or(&row.session);
+        let mut cells = vec![
+            Cell::new(shown(title)),
             Cell::new(shown(row.agent.as_deref().unwrap_or("-"))),
+            Cell::new(shown(names::session::folder_name(row.cwd.as_deref()).unwrap_or("-"))),
             Cell::new(full),
-            Cell::new(row.generation.to_string()),
-            Cell::new(out::thousands(row.messages)),
-            Cell::new(if row.ended_at.is_some() { "ended" } else { "open" }),
-        ])
+            Cell::new(out::ago(row.last_active)),
+        ];
+        if is_wide {
+            cells.extend([
+                Cell::new(shown(&names::session::short(&row.session))),
+                Cell::new(shown(row.model.as_deref().unwrap_or("-"))),
+                Cell::new(format!("{:>8}", out::thousands(row.messages))),
+                Cell::new(if row.ended_at.is_some() { "ended" } else { "open" }),
+            ]);
+        }
+        Row::new(cells)
     });
-    let widths = [
-        Constraint::Fill(3),
-        Constraint::Fill(1),
-        Constraint::Length(17),
-        Constraint::Length(4),
-        Constraint::Length(9),
-        Constraint::Length(5),
-    ];
-    let head = Row::new(["session", "agent", "window", "gen", "messages", "state"]);
+    let mut heads = vec!["session", "agent", "folder", "full", "active"];
+    let mut widths = [Constraint::Fill(1), Constraint::Length(11), Constraint::Length(12)].to_vec();
+    widths.extend([Constraint::Length(if is_wide { 17 } else { 5 }), Constraint::Length(10)]);
+    if is_wide {
+        heads.extend(["id", "model", "messages", "state"]);
+        widths.extend([24, 20, 8, 5].map(Constraint::Length));
+    }
     let table = Table::new(rows, widths)
-        .header(head.style(Style::new().add_modifier(Modifier::DIM)))
+        .header(Row::new(heads).style(Style::new().add_modifier(Modifier::DIM)))
         .block(titled("sessions"))
         .row_highlight_style(app.marked(Focus::Sessions));
     frame.render_stateful_widget(table, area, &mut TableState::new().with_selected(Some(app.session)));
@@ -182,16 +193,13 @@ fn method_table(frame: &mut Frame<'_>, app: &App, status: &StatusResult, area: R
             Cell::new(format!("{:>10}", out::microseconds(counts.p99_us))),
         ])
     });
-    let widths = [
-        Constraint::Fill(1),
-        Constraint::Length(10),
-        Constraint::Length(12),
-        Constraint::Length(10),
-        Constraint::Length(10),
-    ];
-    let head = Row::new(["method", "      rate", "       count", "       p50", "       p99"]);
-    let table =
-        Table::new(rows, widths).header(head.style(Style::new().add_modifier(Modifier::DIM))).block(titled("requests"));
+    let widths = [24, 10, 12, 10, 10].map(Constraint::Length);
+    let mut table = Table::new(rows, widths).block(titled("requests"));
+    // Without it the one line that fits has the busiest method.
+    if area.height > 3 {
+        let head = Row::new(["method", "      rate", "       count", "       p50", "       p99"]);
+        table = table.header(head.style(Style::new().add_modifier(Modifier::DIM)));
+    }
     frame.render_widget(table, area);
 }
 
@@ -271,7 +279,7 @@ mod tests {
         for part in [
             "herma 0.1.0",
             "up 1 h 6 min",
-            "default/memory   █████░░░░░ 1,100/2,200 chars",
+            "█████░░░░░ 1,100/2,200 chars",
             "outputs █████░░░░░ 4 files",
             "archive ok",
             "coder",
@@ -282,6 +290,22 @@ mod tests {
             "Tab Enter",
         ] {
             assert!(picture.contains(part), "{part} in\n{picture}");
+        }
+    }
+
+    #[test]
+    fn ten_sessions_fit_80_by_24_and_more_is_known_at_200_by_50() {
+        let mut app = App::new(false);
+        app.looked(Ok(overview(60)));
+        let small = picture(&app, 80, 24);
+        assert!((0..10).all(|at| small.contains(&format!("Title {at} "))), "{small}");
+        for part in ["full", "active", "project", "coder", "requests", "events", "stores"] {
+            assert!(small.contains(part), "{part} in\n{small}");
+        }
+        let large = picture(&app, 200, 50);
+        assert!((0..20).all(|at| large.contains(&format!("Title {at} "))), "{large}");
+        for part in ["model", "state", "█████░░░░░  50 %"] {
+            assert!(large.contains(part), "{part} in\n{large}");
         }
     }
 
