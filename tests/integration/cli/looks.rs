@@ -147,6 +147,8 @@ fn steady(text: &str, home: &str) -> String {
     let mut steady = String::new();
     for line in text.lines() {
         let line = mask(&mask(line, "out_", |byte| byte.is_ascii_hexdigit()), "c_", |byte| byte.is_ascii_hexdigit());
+        // Entries of the memory are numbered with them, as soon as the index gets to them.
+        let line = mask(&line, "msg_", |byte| byte.is_ascii_digit());
         // The daemon's age and memory.
         let line =
             if line.contains("running for ") { "daemon    running for 1 s, 1 MiB" } else { &without_dates(&line) };
