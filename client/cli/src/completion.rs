@@ -5,9 +5,9 @@ mod words;
 
 use std::ffi::OsStr;
 
-use clap::Arg;
+use clap::{Arg, ValueHint};
 use clap_complete::Shell;
-use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Zsh};
 use herma_base::{Failure, out};
 
@@ -20,8 +20,8 @@ const ASKED_BY: &str = "HERMA_COMPLETE";
 /// The shells that can ask.
 const SHELLS: [&dyn EnvCompleter; 5] = [&Bash, &Elvish, &Fish, &Powershell, &Zsh];
 
-/// Commands about a session that take any id, so that a beginning is another id.
-const ANY_ID: [&str; 8] = [
+/// Commands that take a session's id as it is, so that a beginning is another id.
+const WHOLE_ID: [&str; 10] = [
     "session open",
     "session append",
     "session lock",
@@ -29,7 +29,9 @@ const ANY_ID: [&str; 8] = [
     "session lock-holder",
     "session tip",
     "session resume-target",
+    "session rm",
     "output admit",
+    "mcp",
 ];
 
 /// Prints what may come next if a shell asks for it. Returns whether one did.
@@ -73,13 +75,21 @@ fn with_values(command: clap::Command, path: &str) -> clap::Command {
     let command = command.mut_args(|arg| {
         // Hidden options come after a dash, and where nothing else fits: they do not stand between the values.
         let hidden = !arg.is_positional();
+        let is_path = matches!(arg.get_value_hint(), ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath);
         match kind(path, &arg) {
             Some(kind) => arg.add(ArgValueCompleter::new(move |current: &OsStr| complete(kind, current))),
+            None if is_path => arg.add(ArgValueCompleter::new(paths)),
             None => arg,
         }
         .hide(hidden)
     });
     command.mut_subcommands(inner)
+}
+
+/// Returns the files that begin so. bash would put their names into the line as they are.
+fn paths(current: &OsStr) -> Vec<CompletionCandidate> {
+    let found = PathCompleter::any().complete(current).into_iter();
+    found.filter(|path| path.get_value().to_str().is_some_and(values::is_plain)).collect()
 }
 
 fn complete(kind: Kind, current: &OsStr) -> Vec<CompletionCandidate> {
@@ -93,7 +103,7 @@ fn kind(command: &str, arg: &Arg) -> Option<Kind> {
     match (arg.get_id().as_str(), room, command) {
         ("profile", ..) => Some(Kind::Profile),
         ("parent", "session", _) => Some(Kind::WholeSession),
-        ("session" | "sessions", _, command) if ANY_ID.contains(&command) => Some(Kind::WholeSession),
+        ("session" | "sessions", _, command) if WHOLE_ID.contains(&command) => Some(Kind::WholeSession),
         ("session" | "sessions", ..) | ("describe" | "state", "recall", _) => Some(Kind::Session),
         ("output", _, "output read" | "output search") | ("handle" | "handles", "context" | "output", _) => {
             Some(Kind::Output)

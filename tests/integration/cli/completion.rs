@@ -71,6 +71,31 @@ fn a_shell_completes_what_the_daemon_keeps() {
 }
 
 #[test]
+fn no_completion_puts_code_into_a_line() {
+    let home = Home::new();
+    for name in ["talk$(touch gone).json", "talk one.json", "talk;id.json", "talk-1.json", "talk-ü.json"] {
+        std::fs::write(home.path().join(name), "[]").unwrap();
+    }
+    let folder = home.path().display().to_string();
+    for line in [&["compress"][..], &["session", "append", "s"], &["guard", "scan"], &["--home"]] {
+        let found = complete(&home, &[line, &[&format!("{folder}/talk")]].concat());
+        let expected = ["talk-1.json", "talk-ü.json"].map(|name| format!("{folder}/{name}"));
+        assert_eq!(found, expected, "{line:?}");
+    }
+    let daemon = Daemon::start(&home);
+    let mut raw = daemon.raw();
+    for session in ["trip", "codex:trip", "codex:5f2a77aa-1", "codex:5f2a77aa-1/explore"] {
+        raw.result("session.open", &json!({ "session": session }));
+    }
+    let names = |line: &[&str]| complete(&home, line).into_iter().collect::<std::collections::BTreeSet<String>>();
+    let expected = ["5f2a77aa-1", "5f2a77aa-1/explore", "codex:trip", "trip"].map(str::to_owned).into();
+    assert_eq!(names(&["session", "read", ""]), expected);
+    for line in [&["mcp", "--session", "tr"][..], &["session", "rm", "--yes", "tr"]] {
+        assert_eq!(names(line), ["trip".to_owned()].into(), "{line:?}");
+    }
+}
+
+#[test]
 fn a_completion_starts_no_daemon_and_makes_no_home() {
     let folder = Home::new();
     let home = folder.path().join("none");

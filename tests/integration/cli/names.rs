@@ -92,6 +92,24 @@ fn changes_name_the_session_in_full_and_plumbing_takes_any_id() {
 }
 
 #[test]
+fn the_beginning_of_a_session_with_subagents_means_the_session() {
+    let (home, daemon) = filled();
+    let cli = Cli::new(&home);
+    for child in ["/explore", "/review", "~2"] {
+        daemon.raw().result("session.open", &json!({ "session": format!("{WHOLE}{child}") }));
+    }
+    for name in ["5f2a", "claude-code:5f2a", "5f2a-1"] {
+        assert_eq!(cli.run(&["session", "show", name, "--json"]).json()["session"], WHOLE, "{name}");
+    }
+    let child = cli.run(&["session", "show", "5f2a-1/explore", "--json"]).json();
+    assert_eq!(child["session"], format!("{WHOLE}/explore"));
+    assert_eq!(cli.run(&["session", "open", "new", "--parent", "codex:77aa-3"]).code, 0);
+    // @1 is the session that was opened last.
+    let opened = cli.run(&["session", "open", "@1", "--json"]).json();
+    assert_eq!((&opened["resumed"], cli.run(&["session", "show", "new"]).code), (&json!(true), 0), "{opened}");
+}
+
+#[test]
 fn an_output_is_named_by_the_beginning_of_its_handle() {
     let (home, _daemon) = filled();
     let cli = Cli::new(&home);
@@ -128,7 +146,7 @@ fn an_entry_is_named_by_its_number() {
     assert_eq!(cli.run(&["memory", "replace", "user", "2", "lives in town"]).code, 0);
     assert_eq!(cli.run(&["memory", "add", "user", "1 dog"]).code, 0);
     let unclear = cli.run(&["memory", "remove", "user", "1"]);
-    assert!(unclear.code == 2 && unclear.err.contains("a part of entry 3"), "{unclear:?}");
+    assert!(unclear.code == 2 && unclear.err.contains("in the text of entry 3"), "{unclear:?}");
     assert_eq!(cli.run(&["memory", "remove", "user", "9"]).code, 4, "it is text, and no entry has it");
     let stale = cli.run(&["memory", "remove", "user", "2", "--expected-revision", "1"]);
     assert_eq!(stale.code, 1, "{stale:?}");

@@ -80,8 +80,10 @@ fn laid_out<const N: usize>(
     text
 }
 
+/// Returns a cell as it will be seen, so that it can be measured.
 fn in_one_line(cell: &str) -> String {
-    cell.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+    let line = cell.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+    visible_line(&line.replace('\t', " ")).into_owned()
 }
 
 /// Returns the number of columns that a cell takes.
@@ -119,6 +121,9 @@ mod tests {
         assert_eq!(laid_out(Some(0)), "k      words\nfirst  a text th…\nfirst  short\n");
         assert_eq!(laid_out(None), "k      words\nfirst  a text that is long\nfirst  short\n");
         assert_eq!(laid_out(Some(80)), laid_out(None));
+        let odd = [row(&"a\tb\u{202e}".repeat(20))];
+        let text = super::laid_out(["k", "words"], [Align::Left; 2], &odd, Some(80));
+        assert!(text.lines().all(|line| shown_width(line) < 80) && text.contains("a b<U+202E>"), "{text}");
         let wide = [row(&"同期は注文を二回送る".repeat(20))];
         let text = super::laid_out(["k", "words"], [Align::Left; 2], &wide, Some(80));
         assert!(text.lines().all(|line| shown_width(line) < 80), "{text}");

@@ -1,5 +1,7 @@
 //! The values that a running daemon knows. Without one there are none: a completion starts no daemon.
 
+use std::collections::BTreeSet;
+
 use clap_complete::engine::CompletionCandidate;
 use herma_base::{CliContext, out};
 use herma_client::protocol::constraint;
@@ -17,6 +19,9 @@ use crate::names;
 
 /// The most values of one completion.
 const MOST: u64 = 50;
+
+/// The most sessions among which a short name must be clear.
+const CLEAR: u64 = 1000;
 
 /// The columns of the words beside a value.
 const BESIDE: usize = 60;
@@ -55,9 +60,9 @@ pub(super) fn of(kind: Kind, current: &str, words: &Words) -> Vec<CompletionCand
 }
 
 /// Returns whether a value can stand in a command line as it is, in every shell. Other programs choose some of them.
-fn is_plain(value: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/_-.,+:@".contains(&byte);
-    !value.is_empty() && !value.starts_with('-') && value.bytes().all(is_plain)
+pub(super) fn is_plain(value: &str) -> bool {
+    let is_plain = |char: char| char.is_alphanumeric() || "/_-.,+:@".contains(char);
+    !value.is_empty() && !value.starts_with('-') && value.chars().all(is_plain)
 }
 
 fn known(kind: Kind, current: &str, words: &Words) -> Result<Vec<Value>, ClientError> {
@@ -65,7 +70,13 @@ fn known(kind: Kind, current: &str, words: &Words) -> Result<Vec<Value>, ClientE
     let client = &mut CliContext { common: &words.common, place }.connect_only()?;
     let session = || words.argument(0).unwrap_or_default().to_owned();
     Ok(match kind {
-        Kind::Session => shortened(sessions(client, current)?, current),
+        Kind::Session => {
+            let (rows, limit) = (sessions(client, current)?, Some(CLEAR));
+            let all = client.session_list(ListParams { raw: Some(true), limit, ..ListParams::default() })?.sessions;
+            let ids: BTreeSet<&str> = all.iter().chain(&rows).map(|row| row.session.as_str()).collect();
+            let ids: Vec<&str> = ids.into_iter().collect();
+            rows.iter().map(|row| (shortened(&row.session, &ids, current), about(row))).collect()
+        }
         Kind::WholeSession => {
             sessions(client, current)?.into_iter().map(|row| (row.session.clone(), about(&row))).collect()
         }
@@ -121,19 +132,13 @@ fn sessions(client: &mut Client, current: &str) -> Result<Vec<Row>, ClientError>
     Ok(client.session_list(ListParams { limit: Some(MOST), prefix, raw, ..ListParams::default() })?.sessions)
 }
 
-/// Returns the names of sessions as tables show them, without the agent, unless the line already has it. A shell may
-/// take the colon for the end of a word.
-fn shortened(rows: Vec<Row>, current: &str) -> Vec<Value> {
-    let name = |row: &Row| {
-        let short = names::session::short(&row.session);
-        let is_clear = rows.iter().filter(|other| other.session.starts_with(&short)).count() == 1;
-        let name = if is_clear { short } else { row.session.clone() };
-        match name.split_once(':') {
-            Some((_, rest)) if rest.starts_with(current) && !rest.is_empty() => rest.to_owned(),
-            _ => name,
-        }
-    };
-    rows.iter().map(|row| (name(row), about(row))).collect()
+/// Returns the shortest name of a session that begins with `current` and means no other one. A shell may take the colon
+/// behind the agent for the end of a word, so names come without the agent if they can.
+fn shortened(id: &str, ids: &[&str], current: &str) -> String {
+    let short = names::session::short(id);
+    let names = [names::session::without_agent(&short), names::session::without_agent(id), &short];
+    let is_clear = |name: &&str| name.starts_with(current) && names::session::choose(ids, name) == Some(id);
+    names.into_iter().find(is_clear).unwrap_or(id).to_owned()
 }
 
 /// Returns a session's age and title.
@@ -167,24 +172,30 @@ mod tests {
 
     #[test]
     fn a_value_that_a_shell_would_read_is_left_out() {
-        for value in ["s-1", "claude-code:5f2a", "/memories/a.md", "out_1f"] {
+        for value in ["s-1", "claude-code:5f2a", "/memories/é.md", "out_1f"] {
             assert!(is_plain(value), "{value}");
         }
-        for value in ["", "$(id)", "a b", "a;b", "`id`", "-rf", "a\nb", "a'b", "é", "~x", "a*"] {
+        for value in ["", "$(id)", "a b", "a;b", "`id`", "-rf", "a\nb", "a'b", "~x", "a*", "a\u{a0}b"] {
             assert!(!is_plain(value), "{value}");
         }
     }
 
     #[test]
     fn a_session_is_named_as_briefly_as_it_is_clear() {
-        let row = |id: &str| Row { session: id.into(), ..Row::default() };
-        let rows = || {
-            ["codex:0123456789abcdef0", "codex:0123456700000000000", "codex:ff23456789abcdef0", "plain"]
-                .map(row)
-                .to_vec()
-        };
-        let names = |current: &str| shortened(rows(), current).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
-        assert_eq!(names(""), ["0123456789abcdef0", "0123456700000000000", "ff234567", "plain"]);
-        assert_eq!(names("codex:f")[2], "codex:ff234567");
+        let ids = [
+            "codex:0123456789abcdef0",
+            "codex:0123456700000000000",
+            "codex:ff23456789abcdef0",
+            "codex:ff23456789abcdef0/agent",
+            "plain",
+            "codex:plain",
+        ];
+        let name = |id, current| shortened(id, &ids, current);
+        assert_eq!(name(ids[0], ""), "0123456789abcdef0");
+        assert_eq!(name(ids[1], ""), "0123456700000000000");
+        assert_eq!(name(ids[2], ""), "ff234567");
+        assert_eq!(name(ids[2], "codex:f"), "codex:ff234567");
+        assert_eq!(name(ids[3], ""), "ff23456789abcdef0/agent");
+        assert_eq!((name(ids[4], ""), name(ids[5], "")), ("plain".to_owned(), "codex:plain".to_owned()));
     }
 }

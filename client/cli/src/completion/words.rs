@@ -7,7 +7,7 @@ use herma_base::Common;
 use herma_client::protocol::memory::Target;
 
 /// Options of every command that take a value.
-const WITH_VALUE: [&str; 4] = ["--home", "--socket", "--profile", "--timeout"];
+const WITH_VALUE: [&str; 5] = ["--home", "--socket", "--profile", "--timeout", "--color"];
 
 /// The command line without options, and the options that say which daemon is meant.
 #[derive(Debug, Default)]
@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(line.common.home.as_deref(), Some(std::path::Path::new("/h")));
         assert_eq!((line.common.profile.as_deref(), line.store()), (Some("work"), Some(Target::User)));
         assert!(line.common.no_spawn);
-        assert_eq!(words("herma -- herma constraint rm --json s-1 ").argument(0), Some("s-1"));
+        assert_eq!(words("herma -- herma --color never constraint rm --json s-1 ").argument(0), Some("s-1"));
         assert_eq!(words("herma -- herma memory log ").store(), None, "the command is no store");
         assert_eq!(words("herma -- herma --home").common.home, None);
         assert_eq!(words("herma").argument(0), None);

@@ -31,7 +31,7 @@ pub(crate) fn resolve(
     let meant = choose(&view.entries, number, named).map_err(|other| {
         let look = context.common.command("memory list");
         Failure::Usage(format!(
-            "{named:?} is the number of an entry, and a part of entry {other}; give some words of the one that you mean (`{look}`)"
+            "{named:?} may be the number of an entry, and is in the text of entry {other}; give some words of the one that you mean (`{look}`)"
         ))
     })?;
     Ok(match meant {
@@ -44,15 +44,15 @@ fn number(named: &str) -> Option<usize> {
     named.bytes().all(|byte| byte.is_ascii_digit()).then(|| named.parse().ok()).flatten()
 }
 
-/// Returns the entry with the number, or `None` if there is none.
+/// Returns the entry with the number, or `None` if there is none and no entry has the number in its text.
 ///
 /// # Errors
 /// The number of another entry whose text has the number in it.
 fn choose<'a>(entries: &'a [String], number: usize, named: &str) -> Result<Option<&'a String>, usize> {
-    let Some(entry) = number.checked_sub(1).and_then(|before| entries.get(before)) else { return Ok(None) };
+    let meant = number.checked_sub(1).and_then(|before| entries.get(before));
     match entries.iter().zip(1..).find(|(other, at)| *at != number && other.contains(named)) {
         Some((_, at)) => Err(at),
-        None => Ok(Some(entry)),
+        None => Ok(meant),
     }
 }
 
@@ -68,8 +68,9 @@ mod tests {
             ("2", Ok(Some("tea"))),
             ("3", Ok(Some("port 3"))),
             ("0", Ok(None)),
-            ("4", Ok(None)),
-            ("14", Ok(None)),
+            ("4", Err(1)),
+            ("14", Err(1)),
+            ("5", Ok(None)),
         ] {
             let found = choose(&entries, number(named).unwrap(), named).map(|entry| entry.map(String::as_str));
             assert_eq!(found, expected, "{named}");

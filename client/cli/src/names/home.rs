@@ -29,7 +29,7 @@ pub(crate) fn check(context: &CliContext<'_>, access: Access) -> Result<(), Fail
             let words = format!("there is no home {}; herma daemon start --home … creates one", home.display());
             return Err(Failure::Usage(words));
         }
-        Access::Create if is_missing => out::error(&format!("herma: {} is a new home", home.display())),
+        Access::Create if is_missing => out::note(context.common, &format!("{} is a new home", home.display())),
         Access::Stop | Access::Ask | Access::Create => {}
     }
     let Some(other) = context.common.socket.as_ref().and_then(|_| context.place.as_locked()) else { return Ok(()) };

@@ -8,7 +8,7 @@ use herma_client::protocol::session::chain::{ListParams, Row, ShowParams};
 use herma_client::{Client, ClientError};
 
 /// The most sessions that an unclear beginning names.
-const SHOWN: u64 = 10;
+const SHOWN: usize = 10;
 
 /// The most rows of the list that a number can name.
 const MOST: u64 = 1000;
@@ -49,8 +49,7 @@ impl Whose {
 /// The chars of an id that people compare.
 const SHORT: usize = 8;
 
-/// Returns the id of the session that `named` means. The daemon decides about one that it does not have, because some
-/// methods take any id.
+/// Returns the id of the session that `named` means. The daemon says why one that it does not have can't be used.
 pub(crate) fn resolve(client: &mut Client, named: &str) -> Result<String, Failure> {
     if let Some(place) = place(named) {
         return at(client, place);
@@ -61,15 +60,44 @@ pub(crate) fn resolve(client: &mut Client, named: &str) -> Result<String, Failur
     let unknown = match client.session_show(ShowParams { session: named.to_owned() }) {
         Ok(_) => return Ok(named.to_owned()),
         Err(ClientError::Rpc(error)) if error.kind == ErrorKind::NotFound => error,
+        // Without its archive the daemon still has the open sessions, and knows them by their ids.
+        Err(ClientError::Rpc(error)) if error.kind == ErrorKind::Unavailable => return Ok(named.to_owned()),
         Err(error) => return Err(error.into()),
     };
-    let (prefix, raw, limit) = (Some(named.to_owned()), Some(true), Some(SHOWN));
-    let mut found = client.session_list(ListParams { prefix, raw, limit, ..ListParams::default() })?.sessions;
-    match found.len() {
-        0 => Err(ClientError::Rpc(unknown).into()),
-        1 => Ok(found.remove(0).session),
-        _ => Err(Failure::Usage(unclear(named, &found))),
+    let (prefix, raw, limit) = (Some(named.to_owned()), Some(true), Some(MOST));
+    let found = client.session_list(ListParams { prefix, raw, limit, ..ListParams::default() })?.sessions;
+    let ids: Vec<&str> = found.iter().map(|row| row.session.as_str()).collect();
+    match choose(&ids, named) {
+        Some(id) => Ok(id.to_owned()),
+        None if ids.is_empty() => Err(ClientError::Rpc(unknown).into()),
+        None => Err(Failure::Usage(unclear(named, &ids))),
     }
+}
+
+/// Returns the one id that `named` means: an id, an id without its agent, or the only one that begins so. Sessions that
+/// came out of another one have its id and more; the beginning of both means the first.
+pub(crate) fn choose<'a>(ids: &[&'a str], named: &str) -> Option<&'a str> {
+    let ids = || ids.iter().copied();
+    if let Some(id) = ids().find(|id| *id == named) {
+        return Some(id);
+    }
+    let same: Vec<&str> = ids().filter(|id| without_agent(id) == named).collect();
+    if let [id] = same.as_slice() {
+        return Some(id);
+    }
+    let begins = |id: &&str| id.starts_with(named) || without_agent(id).starts_with(named);
+    let first = ids().filter(begins).min_by_key(|id| id.len())?;
+    ids().filter(begins).all(|id| id == first || is_of(id, first)).then_some(first)
+}
+
+/// Returns an id without the agent's name in front.
+pub(crate) fn without_agent(id: &str) -> &str {
+    id.split_once(':').map_or(id, |(_, rest)| rest)
+}
+
+/// Returns whether a session came out of another one: as its subagent, its rewritten transcript, or its compression.
+fn is_of(id: &str, other: &str) -> bool {
+    id.strip_prefix(other).is_some_and(|rest| rest.starts_with(['/', '~']) || rest.starts_with("-c"))
 }
 
 /// Connects for a command about a session that there is. Returns its id as well.
@@ -89,8 +117,13 @@ pub(crate) fn connect_any(context: &CliContext<'_>, named: Option<&str>) -> Resu
 /// Connects for a command that takes any id, also one that no session has yet, so that only `@` means another one.
 pub(crate) fn connect_new(context: &CliContext<'_>, named: &str) -> Result<(Client, String), Failure> {
     let mut client = context.connect()?;
-    let id = if place(named).is_some() { resolve(&mut client, named)? } else { named.to_owned() };
+    let id = literal(&mut client, named)?;
     Ok((client, id))
+}
+
+/// Returns an id as it is, and the session that `@N` means.
+pub(crate) fn literal(client: &mut Client, named: &str) -> Result<String, Failure> {
+    if place(named).is_some() { resolve(client, named) } else { Ok(named.to_owned()) }
 }
 
 /// Returns the place in the list that `@N` means.
@@ -108,9 +141,12 @@ fn at(client: &mut Client, place: u64) -> Result<String, Failure> {
     })
 }
 
-fn unclear(named: &str, found: &[Row]) -> String {
-    let ids = found.iter().map(|row| format!("  {}", row.session)).collect::<Vec<_>>().join("\n");
-    format!("several sessions begin with {named:?}; give more of the id:\n{ids}")
+fn unclear(named: &str, found: &[&str]) -> String {
+    let mut ids: Vec<String> = found.iter().take(SHOWN).map(|id| format!("  {id}")).collect();
+    if found.len() > SHOWN {
+        ids.push(format!("  and {} more", found.len() - SHOWN));
+    }
+    format!("several sessions begin with {named:?}; give more of the id:\n{}", ids.join("\n"))
 }
 
 /// Returns the beginning of a long id, with its agent: as much of it as people compare.
@@ -131,4 +167,29 @@ pub(crate) fn title(row: &Row) -> &str {
 /// Returns the last name of a folder's path, which people know a project by.
 pub(crate) fn folder_name(path: Option<&str>) -> Option<&str> {
     path.and_then(|path| path.trim_end_matches('/').rsplit('/').next()).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beginning_means_the_session_that_the_others_came_out_of() {
+        let ids = ["claude-code:80-aa/x", "claude-code:80-aa/y", "claude-code:80-aa", "claude-code:80-aa~2", "codex:7"];
+        for (named, expected) in [
+            ("80", Some("claude-code:80-aa")),
+            ("80-aa", Some("claude-code:80-aa")),
+            ("claude-code:80", Some("claude-code:80-aa")),
+            ("80-aa/x", Some("claude-code:80-aa/x")),
+            ("7", Some("codex:7")),
+            ("c", None),
+            ("9", None),
+        ] {
+            assert_eq!(choose(&ids, named), expected, "{named}");
+        }
+        assert_eq!(choose(&["codex:trip", "trip"], "trip"), Some("trip"));
+        assert_eq!(choose(&["codex:trip", "hermes:trip"], "trip"), None);
+        assert_eq!(choose(&["job-1", "job-10"], "job"), None);
+        assert_eq!(choose(&["s-c2", "s"], "s"), Some("s"));
+    }
 }

@@ -78,10 +78,12 @@ pub(crate) struct Close {
 
 pub(super) fn open(context: &CliContext<'_>, arguments: &Open) -> Result<(), Failure> {
     let Facts { title, model, context_length, cwd, branch } = arguments.facts.clone();
-    let result = context.connect()?.session_open(OpenParams {
-        session: arguments.session.clone(),
+    let (mut client, session) = names::session::connect_new(context, &arguments.session)?;
+    let parent = arguments.parent.as_deref().map(|named| names::session::literal(&mut client, named)).transpose()?;
+    let result = client.session_open(OpenParams {
+        session,
         agent: arguments.agent.clone(),
-        parent: arguments.parent.clone(),
+        parent,
         title,
         model,
         context_length,
