@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use herma_tests::{Daemon, Home, Raw, eventually, kind, python};
+use herma_tests::{Cli, Daemon, Home, Raw, eventually, kind, python};
 use serde_json::{Value, json};
 
 /// Bytes of a page of the database.
@@ -256,6 +256,11 @@ fn an_archive_of_a_newer_herma_is_only_read_and_stays_as_it_is() {
             let opened = raw.result("session.open", &json!({ "session": "fresh", "context_length": 9000 }));
             assert_eq!(opened["resumed"], false);
             assert!(opened["snapshot"]["memory"].as_str().unwrap().contains("what came later"));
+            let fresh = raw.result("session.show", &json!({ "session": "fresh" }));
+            assert_eq!((&fresh["messages"], &fresh["context_length"]), (&json!(0), &json!(9000)), "{fresh}");
+            assert_eq!(kind(&raw.call("session.show", &json!({ "session": "nobody" }))), "not_found");
+            let named = Cli::new(&home).run(&["session", "snapshot", "fresh"]);
+            assert!(named.code == 0 && named.out.contains("what came later"), "{named:?}");
             let messages: Vec<Value> = (0..121).map(message).collect();
             for params in [
                 json!({ "session": "fresh", "messages": messages }),

@@ -60,8 +60,6 @@ pub(crate) fn resolve(client: &mut Client, named: &str) -> Result<String, Failur
     let unknown = match client.session_show(ShowParams { session: named.to_owned() }) {
         Ok(_) => return Ok(named.to_owned()),
         Err(ClientError::Rpc(error)) if error.kind == ErrorKind::NotFound => error,
-        // Without its archive the daemon still has the open sessions, and knows them by their ids.
-        Err(ClientError::Rpc(error)) if error.kind == ErrorKind::Unavailable => return Ok(named.to_owned()),
         Err(error) => return Err(error.into()),
     };
     let (prefix, raw, limit) = (Some(named.to_owned()), Some(true), Some(MOST));

@@ -2,12 +2,15 @@
 
 use herma_archive::browse::MessagePage;
 use herma_archive::list::{List, SessionOverview};
+use herma_archive::session::SessionRow;
+use herma_archive::usage::Totals;
 
 use super::{SessionService, no_session};
+use crate::data::clock::unix_now;
 use crate::data::error::Outcome;
 use crate::data::names;
 use crate::service::caller::Caller;
-use crate::service::session::check_profile;
+use crate::service::session::{Session, check_profile};
 
 impl SessionService {
     /// Returns sessions of the caller's profile, or of all profiles, newest first.
@@ -18,7 +21,14 @@ impl SessionService {
     /// Returns one session with its figures.
     pub(crate) async fn show(&self, caller: &Caller, id: &str) -> Outcome<SessionOverview> {
         names::check("session", id)?;
-        let shown = self.archive.show_session(id.to_owned()).await?.ok_or_else(|| no_session(id))?;
+        let kept = self.archive.show_session(id.to_owned()).await;
+        if !matches!(kept, Ok(Some(_)))
+            && !self.archive.is_in_use()
+            && let Some(session) = self.inspected_in_memory(caller, id)
+        {
+            return Ok(unkept(&*session?));
+        }
+        let shown = kept?.ok_or_else(|| no_session(id))?;
         check_profile(&shown.row.id, &shown.row.profile, caller.profile.as_deref())?;
         Ok(shown)
     }
@@ -53,4 +63,16 @@ impl SessionService {
         names::check("title", &title)?;
         self.archive.next_title(title).await
     }
+}
+
+/// Returns what is known of a session that no archive has. It is open, and nobody kept the times of its calls.
+fn unkept(session: &Session) -> SessionOverview {
+    let last_active = unix_now();
+    let row = SessionRow {
+        generation: session.generation(),
+        settings: Some(session.settings().text()),
+        ..SessionRow::new(session.id.clone(), session.profile.clone(), last_active)
+    };
+    let (lineage_root, usage) = (session.id.clone(), Totals::default());
+    SessionOverview { row, messages: 0, tool_calls: 0, usage, preview: String::new(), last_active, lineage_root }
 }
