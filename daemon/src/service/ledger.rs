@@ -8,6 +8,7 @@ use herma_archive::usage::{Buckets, GroupBy};
 use herma_context::Usage;
 use herma_context::ledger::{self, Kind, Line};
 use herma_context::usage::{self, MAX_TOKENS};
+use herma_spill::catalog::Record;
 use herma_spill::outputs::Outputs;
 use serde_json::Value;
 
@@ -18,6 +19,7 @@ use crate::data::event::{Event, WindowChange};
 use crate::data::names;
 use crate::data::numbers::to_u64;
 use crate::owners::archive::ArchiveHandle;
+use crate::owners::blocking::blocking;
 use crate::owners::events::Events;
 
 /// The most calls, and the most changes, that one request records.
@@ -211,7 +213,7 @@ impl LedgerService {
         let ledgers = self.archive.ledgers(session.clone(), caller.profile.clone(), since).await?;
         let kept = self.archive.kept(session.clone(), caller.profile.clone(), since).await?;
         let kept = kept.into_iter().map(|kept| KeptCounts { kept, spilled: 0 });
-        let spilled = self.spilled(session.as_deref(), caller.profile.as_deref(), since).await?;
+        let spilled = self.spilled(session, caller.profile.clone(), since).await?;
         let kept: Vec<KeptCounts> = kept.chain(spilled).collect();
         let mut rows = Rows::new();
         let of = |name: Option<&str>| with_agents.then(|| agent(name));
@@ -232,14 +234,19 @@ impl LedgerService {
     /// Returns each output that was spilled, as a count of its own.
     async fn spilled(
         &self,
-        session: Option<&str>,
-        profile: Option<&str>,
+        session: Option<String>,
+        profile: Option<String>,
         since: Option<f64>,
     ) -> Outcome<Vec<KeptCounts>> {
-        let records = self.outputs.list_where(session, usize::MAX, |record| {
-            profile.is_none_or(|profile| *record.profile == *profile)
-                && since.is_none_or(|since| record.created_at >= since)
-        });
+        let outputs = Arc::clone(&self.outputs);
+        let records = blocking("ledger.read", move || {
+            let is_asked = |record: &Record| {
+                profile.as_deref().is_none_or(|profile| *record.profile == *profile)
+                    && since.is_none_or(|since| record.created_at >= since)
+            };
+            Ok(outputs.list_where(session.as_deref(), usize::MAX, is_asked))
+        })
+        .await?;
         if records.is_empty() {
             return Ok(Vec::new());
         }
