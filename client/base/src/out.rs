@@ -242,7 +242,15 @@ pub fn read_input(path: &Path) -> Result<String, Failure> {
 
 /// Reads a file of the user, or standard input for `-`, with a limit in bytes.
 pub fn read_at_most(path: &Path, most: u64) -> Result<String, Failure> {
-    let failed = |error: std::io::Error| Failure::File(format!("{}: {error}", path.display()));
+    let failed = |error: std::io::Error| {
+        // A text may be meant.
+        let advice = if error.kind() == std::io::ErrorKind::NotFound {
+            "; a text goes to standard input, with - as the file"
+        } else {
+            ""
+        };
+        Failure::File(format!("{}: {error}{advice}", path.display()))
+    };
     let input: Box<dyn Read> = if path == Path::new("-") {
         Box::new(std::io::stdin())
     } else {

@@ -2,7 +2,7 @@
 
 mod allow;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 use herma_base::{CliContext, Failure, out};
@@ -56,18 +56,6 @@ pub(super) enum Command {
     },
 }
 
-/// Reads a file, or standard input. A name that is no file may be meant as the text itself.
-fn text_of(file: &Path) -> Result<String, Failure> {
-    if file != Path::new("-") && !file.exists() {
-        let words = format!(
-            "there is no file {:?}; for a text: printf %s TEXT | herma guard scan -",
-            file.display().to_string()
-        );
-        return Err(Failure::File(out::cut(&words, 200)));
-    }
-    out::read_input(file)
-}
-
 pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Failure> {
     match command {
         Command::Scan { file, scope } => {
@@ -76,12 +64,12 @@ pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Fai
                 AttackScope::Context => Scope::Context,
                 AttackScope::Strict => Scope::Strict,
             };
-            let params = ScanParams { text: Some(text_of(file)?), scope: Some(scope) };
+            let params = ScanParams { text: Some(out::read_input(file)?), scope: Some(scope) };
             let result = context.connect()?.guard_scan(params)?;
             out::show(context.common, &result, findings)
         }
         Command::Redact { file, code } => {
-            let text = Some(text_of(file)?);
+            let text = Some(out::read_input(file)?);
             let params = RedactParams { text, force: Some(true), code: Some(*code), ..RedactParams::default() };
             let result = context.connect()?.guard_redact(params)?;
             if context.common.json {
