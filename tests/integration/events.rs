@@ -26,7 +26,7 @@ fn subscriber(daemon: &Daemon) -> Raw {
 }
 
 /// Returns the params of the next notification.
-fn told(raw: &mut Raw) -> Value {
+fn next_event(raw: &mut Raw) -> Value {
     let mut line = raw.read();
     assert_eq!(
         (&line["jsonrpc"], &line["method"], &line["id"]),
@@ -67,7 +67,7 @@ fn make_changes(home: &Home, daemon: &Daemon) -> Vec<MemoryChanged> {
 }
 
 #[test]
-fn a_client_is_told_of_every_change_in_both_codecs() {
+fn a_client_hears_of_every_change_in_both_codecs() {
     for codec in [Codec::Json, Codec::Bincode] {
         let home = Home::new();
         let daemon = Daemon::start(&home);
@@ -93,13 +93,13 @@ fn notifications_are_lines_without_an_id() {
     let daemon = Daemon::start(&home);
     let mut raw = subscriber(&daemon);
     for expected in make_changes(&home, &daemon) {
-        assert_eq!(told(&mut raw), serde_json::to_value(&expected).unwrap());
+        assert_eq!(next_event(&mut raw), serde_json::to_value(&expected).unwrap());
     }
     assert_eq!(raw.result("ping", &json!({})), json!({}));
 }
 
 #[test]
-fn what_sessions_do_is_told_in_its_order_and_only_to_those_who_ask() {
+fn what_sessions_do_is_published_in_its_order_and_only_to_subscribers() {
     let home = Home::new();
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
@@ -156,7 +156,7 @@ fn what_sessions_do_is_told_in_its_order_and_only_to_those_who_ask() {
     agent.result("session.close", &json!({ "session": "s" }));
     assert_eq!(next("session.changed")["change"], "closed");
     agent.result("memory.add", &json!({ "target": "user", "content": "Likes tea.", "agent": "codex" }));
-    assert_eq!(told(&mut of_stores)["agent"], "codex", "the first that this subscriber hears");
+    assert_eq!(next_event(&mut of_stores)["agent"], "codex", "the first that this subscriber hears");
 }
 
 #[test]
@@ -175,14 +175,14 @@ fn an_edit_by_another_program_is_told_without_any_request() {
             std::fs::write(folder.join(".new"), format!("put in its place {round}")).unwrap();
             std::fs::rename(folder.join(".new"), home.store(Target::Memory)).unwrap();
         }
-        let told = told(&mut raw);
+        let told = next_event(&mut raw);
         let expected = changed("default", Target::Memory, revision, Cause::External, None);
         assert_eq!(told, serde_json::to_value(&expected).unwrap());
     }
     std::fs::remove_file(home.store(Target::Memory)).unwrap();
-    assert_eq!(told(&mut raw)["revision"], 12);
+    assert_eq!(next_event(&mut raw)["revision"], 12);
     home.write_store(Target::User, b"the first");
-    let told = told(&mut raw);
+    let told = next_event(&mut raw);
     assert_eq!((&told["target"], &told["revision"]), (&json!("user"), &json!(1)), "{told}");
 }
 
@@ -195,7 +195,7 @@ fn a_staged_write_is_told_when_it_is_approved() {
     daemon.raw().result("memory.add", &params);
     daemon.raw().result("memory.approve", &json!({ "all": true }));
     let expected = changed("default", Target::User, 1, Cause::Write, Some("s1"));
-    assert_eq!(told(&mut raw), serde_json::to_value(&expected).unwrap());
+    assert_eq!(next_event(&mut raw), serde_json::to_value(&expected).unwrap());
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn an_unknown_topic_is_refused_with_the_nearest_one() {
     }
     // Earlier subscriptions stay.
     daemon.raw().result("memory.add", &json!({ "target": "user", "content": "one" }));
-    assert_eq!(told(&mut raw)["revision"], 1);
+    assert_eq!(next_event(&mut raw)["revision"], 1);
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn another_list_takes_the_place_of_the_first_and_an_empty_one_ends_it() {
     }
     assert_eq!(raw.result("subscribe", &json!({ "topics": [CHANGES] })), json!({ "topics": [CHANGES] }));
     writer.result("memory.add", &json!({ "target": "user", "content": "three" }));
-    assert_eq!(told(&mut raw)["revision"], 3);
+    assert_eq!(next_event(&mut raw)["revision"], 3);
 }
 
 #[test]
@@ -255,11 +255,11 @@ fn a_subscriber_that_said_all_it_has_to_say_is_still_told() {
     raw.finish();
     for revision in 1..=50 {
         daemon.raw().result("memory.add", &json!({ "target": "user", "content": revision.to_string() }));
-        assert_eq!(told(&mut raw)["revision"], revision);
+        assert_eq!(next_event(&mut raw)["revision"], revision);
     }
     let before = daemon.raw().result("status", &json!({}))["connections"].as_u64().unwrap();
     drop(raw);
-    eventually("the connection to end although nothing is told", || {
+    eventually("the connection to end although nothing is sent", || {
         let now = daemon.raw().result("status", &json!({}))["connections"].as_u64().unwrap();
         (now < before).then_some(())
     });
@@ -276,7 +276,7 @@ fn subscriptions_end_with_the_daemon() {
     client.subscribe(SubscribeParams { topics: vec![CHANGES.into()] }).unwrap();
     daemon.raw().result("memory.add", &json!({ "target": "user", "content": "one" }));
     for raw in [&mut raw, &mut half_closed] {
-        assert_eq!(told(raw)["revision"], 1);
+        assert_eq!(next_event(raw)["revision"], 1);
     }
     assert!(matches!(client.next_notification(), Ok(Notification::MemoryChanged(_))));
     daemon.terminate();
@@ -297,7 +297,7 @@ fn an_edit_of_a_profile_that_nobody_used_since_the_start_is_told_too() {
     let mut raw = subscriber(&daemon);
     std::fs::write(store, "by hand").unwrap();
     let expected = changed("work", Target::User, 2, Cause::External, None);
-    assert_eq!(told(&mut raw), serde_json::to_value(&expected).unwrap());
+    assert_eq!(next_event(&mut raw), serde_json::to_value(&expected).unwrap());
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn a_store_that_is_mended_is_told_although_a_write_to_it_failed_before() {
     assert_eq!(kind(&seen), "unreadable", "{seen}");
     home.write_store(Target::User, b"by hand");
     assert_eq!(
-        (&told(&mut raw)["cause"], home.entries(Target::User)),
+        (&next_event(&mut raw)["cause"], home.entries(Target::User)),
         (&json!("external"), vec!["by hand".to_owned()])
     );
 }

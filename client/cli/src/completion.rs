@@ -73,7 +73,7 @@ fn with_values(command: clap::Command, path: &str) -> clap::Command {
         with_values(command, &path)
     };
     let command = command.mut_args(|arg| {
-        // Hidden options come after a dash, and where nothing else fits: they do not stand between the values.
+        // Hidden options come after a dash, and where nothing else fits: the values come without them.
         let hidden = !arg.is_positional();
         let is_path = matches!(arg.get_value_hint(), ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath);
         match kind(path, &arg) {

@@ -238,7 +238,7 @@ fn captured(capture: Option<Capture>, content: Content) -> Content {
     }
 }
 
-/// Updates the index after an output was spilled, and tells subscribers.
+/// Updates the index after an output was spilled, and publishes it.
 fn note(spilled: &SpilledOutputs, events: &Events, of: &Origin<'_>, admitted: &Admitted) {
     if let Fate::Spilled(kept) = &admitted.fate {
         spilled.spilled(&kept.handle);

@@ -96,7 +96,7 @@ impl SessionService {
         check_names(&opening)?;
         let (named, said) = self.known_of(opening.clone(), opening.is_captured);
         let opening = Opening { title: named.title.clone(), ..opening };
-        let told = named.clone();
+        let given = named.clone();
         let is_host_bound = opening.is_host_bound;
         let Opened { session, resumed, moved_from } =
             match self.find(caller, &opening.session, SessionAccess::Open).await? {
@@ -124,7 +124,7 @@ impl SessionService {
         }
         drop(configuring);
         if resumed {
-            self.publish(&session, SessionState::Resumed, told);
+            self.publish(&session, SessionState::Resumed, given);
         }
         Ok(Opened { session, resumed, moved_from })
     }
@@ -380,7 +380,7 @@ impl SessionService {
         }
         let snapshot = freeze(&self.stores, &profile).await?;
         let stays = self.stays(&opening).await?;
-        let told = SessionNames {
+        let given = SessionNames {
             title: opening.title.clone(),
             agent: opening.agent.clone(),
             cwd: opening.cwd.clone(),
@@ -408,7 +408,7 @@ impl SessionService {
             self.archive.check_readable()?;
             tracing::warn!("a session is only kept until the daemon ends: the archive is {}", self.archive.state());
             let session = self.table.insert(Session::kept((row, None)));
-            self.publish(&session, SessionState::Opened, told);
+            self.publish(&session, SessionState::Opened, given);
             return Ok(Opened { session, resumed: false, moved_from: None });
         }
         let (kept, existed) = self.archive.create_session(row).await?;
@@ -417,7 +417,7 @@ impl SessionService {
         let session = self.table.insert(Session::kept(kept));
         session.check_profile(caller.profile.as_deref())?;
         if !existed {
-            self.publish(&session, SessionState::Opened, told);
+            self.publish(&session, SessionState::Opened, given);
         }
         Ok(Opened { session, resumed: existed, moved_from: None })
     }

@@ -147,11 +147,11 @@ fn answers_and_notifications_come_back() {
         assert_eq!(read_incoming(frame.split_off(4)).unwrap(), Incoming::Reply(Some(3), outcome));
     }
     let (target, cause) = (Target::User, Cause::Write);
-    let told = MemoryChanged { profile: "p".into(), target, revision: 9, cause, session: None, agent: None };
-    let told = Notification::MemoryChanged(told);
+    let sent = MemoryChanged { profile: "p".into(), target, revision: 9, cause, session: None, agent: None };
+    let sent = Notification::MemoryChanged(sent);
     let mut frame = Vec::new();
-    append_notification(&told, &mut frame).unwrap();
-    assert_eq!(read_incoming(frame.split_off(4)).unwrap(), Incoming::Notification(Some(told)));
+    append_notification(&sent, &mut frame).unwrap();
+    assert_eq!(read_incoming(frame.split_off(4)).unwrap(), Incoming::Notification(Some(sent)));
 }
 
 #[test]

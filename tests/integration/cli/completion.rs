@@ -124,7 +124,7 @@ fn every_shell_gets_a_script_that_asks_herma() {
 }
 
 #[test]
-fn every_shell_is_told_of_every_command_and_option() {
+fn every_shell_hears_of_every_command_and_option() {
     let program = herma_tests::cli_program();
     for (line, words) in [
         (&[""][..], &["usage", "recall", "trajectory"][..]),
@@ -140,9 +140,9 @@ fn every_shell_is_told_of_every_command_and_option() {
             let mut command = Command::new(&program);
             command.args(["--", "herma"]).args(line).env("HERMA_COMPLETE", shell);
             let output = command.env("_CLAP_COMPLETE_INDEX", line.len().to_string()).output().unwrap();
-            let told = String::from_utf8(output.stdout).unwrap();
+            let answer = String::from_utf8(output.stdout).unwrap();
             for word in words {
-                assert!(told.contains(word), "{shell} {line:?}: {word} in {told}");
+                assert!(answer.contains(word), "{shell} {line:?}: {word} in {answer}");
             }
         }
     }

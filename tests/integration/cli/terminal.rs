@@ -61,7 +61,7 @@ fn usage_errors_are_json_where_that_is_asked_for() {
 }
 
 #[test]
-fn options_decide_about_colours_notes_and_what_is_told_of_requests() {
+fn options_decide_about_colours_notes_and_lines_about_requests() {
     let home = Home::new();
     let daemon = Daemon::start(&home);
     let mut raw = daemon.raw();
@@ -82,7 +82,7 @@ fn options_decide_about_colours_notes_and_what_is_told_of_requests() {
     assert!(cli.run(&page).err.contains("--page 2"));
     let quiet = cli.run(&[&page[..], &["-q"]].concat());
     assert!(quiet.err.is_empty() && quiet.out.contains("two"), "{quiet:?}");
-    assert!(!cli.run(&["session", "show", "nobody", "--quiet"]).err.is_empty(), "an error is told");
+    assert!(!cli.run(&["session", "show", "nobody", "--quiet"]).err.is_empty(), "an error is printed");
     let verbose = cli.run(&["memory", "list", "-v"]);
     for words in ["herma: home ", "socket ", "herma: memory.list "] {
         assert!(verbose.err.contains(words), "{words} in {verbose:?}");

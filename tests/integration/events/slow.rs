@@ -28,10 +28,10 @@ fn write_much(daemon: &Daemon, count: u64) {
 fn catch_up(raw: &mut Raw, newest: u64) {
     let mut last = [0; 2];
     while last != [newest; 2] {
-        let told = told(raw);
-        let last = &mut last[usize::from(told["target"] == "user")];
-        let revision = told["revision"].as_u64().unwrap();
-        assert!(revision > *last, "{told} after {last}");
+        let event = next_event(raw);
+        let last = &mut last[usize::from(event["target"] == "user")];
+        let revision = event["revision"].as_u64().unwrap();
+        assert!(revision > *last, "{event} after {last}");
         *last = revision;
     }
     assert_eq!(raw.result("ping", &json!({})), json!({}));
@@ -50,12 +50,12 @@ fn a_subscriber_that_does_not_read_hinders_nobody() {
         let all = scope.spawn(|| {
             let mut last = [0; 2];
             while last != [count / 2; 2] {
-                let Notification::MemoryChanged(told) = listening.next_notification().unwrap() else {
+                let Notification::MemoryChanged(event) = listening.next_notification().unwrap() else {
                     panic!("another topic")
                 };
-                let last = &mut last[usize::from(told.target == Target::User)];
-                assert_eq!(told.revision, *last + 1, "one was missed");
-                *last = told.revision;
+                let last = &mut last[usize::from(event.target == Target::User)];
+                assert_eq!(event.revision, *last + 1, "one was missed");
+                *last = event.revision;
             }
         });
         write_much(&daemon, count);

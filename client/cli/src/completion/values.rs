@@ -23,8 +23,8 @@ const MOST: u64 = 50;
 /// The most sessions among which a short name must be clear.
 const CLEAR: u64 = 1000;
 
-/// The columns of the words beside a value.
-const BESIDE: usize = 60;
+/// The columns of the words next to a value.
+const MEANING: usize = 60;
 
 /// What an argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,14 +52,14 @@ type Value = (String, String);
 pub(super) fn of(kind: Kind, current: &str, words: &Words) -> Vec<CompletionCandidate> {
     let found = known(kind, current, words).unwrap_or_default();
     let fits = |(value, _): &Value| value.starts_with(current) && is_plain(value);
-    let shown = |(value, beside): Value| {
-        let beside = out::cut(&visible_line(&beside), BESIDE);
-        CompletionCandidate::new(value).help((!beside.is_empty()).then(|| beside.into()))
+    let shown = |(value, meaning): Value| {
+        let meaning = out::cut(&visible_line(&meaning), MEANING);
+        CompletionCandidate::new(value).help((!meaning.is_empty()).then(|| meaning.into()))
     };
     found.into_iter().filter(fits).map(shown).collect()
 }
 
-/// Returns whether a value can stand in a command line as it is, in every shell. Other programs choose some of them.
+/// Returns whether every shell reads a value as one word, as it is. Other programs choose some of them.
 pub(super) fn is_plain(value: &str) -> bool {
     let is_plain = |char: char| char.is_alphanumeric() || "/_-.,+:@".contains(char);
     !value.is_empty() && !value.starts_with('-') && value.chars().all(is_plain)
@@ -153,7 +153,7 @@ fn outputs(client: &mut Client, current: &str) -> Result<Vec<Value>, ClientError
     Ok(kept.map(|row| (row.handle, format!("{}  {}", row.tool, out::size(row.bytes)))).collect())
 }
 
-/// Returns the numbers of a store's entries, beside their text.
+/// Returns the numbers of a store's entries, with their texts.
 fn entries(client: &mut Client, store: Option<Target>) -> Result<Vec<Value>, ClientError> {
     let Some(target) = store else { return Ok(Vec::new()) };
     let views = client.memory_list(memory::ListParams { target: Some(target), raw: None })?;
