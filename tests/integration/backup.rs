@@ -1,6 +1,7 @@
 //! `herma backup` and `herma restore`: what was answered is in the file, and a damaged file changes nothing.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
@@ -228,16 +229,20 @@ fn a_damaged_backup_is_refused_and_nothing_changes() {
     ] {
         fs::write(&file, bytes).unwrap();
         let target = Home::new();
+        // The home of an agent that others may look into.
+        fs::set_permissions(target.path(), Permissions::from_mode(0o755)).unwrap();
         let ran = Cli::new(&target).run(&["restore", file.to_str().unwrap()]);
         assert!(
             ran.code == 1 && ran.err.contains(words) && ran.err.contains("nothing was restored"),
             "{name}: {ran:?}"
         );
         assert_eq!(fs::read_dir(target.path()).unwrap().count(), 0, "{name} left something");
+        assert_eq!(fs::metadata(target.path()).unwrap().permissions().mode() & 0o777, 0o755, "{name}");
         let left = fs::read_dir(target.path().parent().unwrap()).unwrap().flatten();
         let left = left.filter(|entry| entry.file_name().to_string_lossy().starts_with(".herma-restore-")).count();
         assert_eq!(left, 0, "{name} left its folder");
     }
+    refused(&cli.run(&["backup", "/nowhere/herma.tar"]), "there is no folder /nowhere\n");
     let empty = Home::new();
     refused(&Cli::new(&empty).run(&["backup", file.to_str().unwrap(), "--force"]), "has nothing of herma's");
 }

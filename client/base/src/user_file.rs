@@ -5,7 +5,6 @@ use std::path::Path;
 use crate::Failure;
 
 pub use herma_disk::file::{Created, remove, rename};
-pub use herma_disk::folder::create_private;
 pub use herma_disk::user_file::{Draft, back_up, copy, create, create_folder, exchange, open, remove_tree};
 
 /// Writes a file atomically. Missing parent folders are created.

@@ -6,7 +6,6 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use herma_base::settings_file::remove_drafts;
 use herma_base::user_file::{Created, Draft};
 use herma_base::{CliContext, Failure, interrupt, out, owner};
 use serde::{Deserialize, Serialize};
@@ -86,8 +85,9 @@ pub(super) fn backup(context: &CliContext<'_>, arguments: &Backup) -> Result<(),
         return Err(taken());
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // What backups that were killed have left.
-    remove_drafts(folder);
+    if !folder.is_dir() {
+        return Err(Failure::File(format!("there is no folder {}", folder.display())));
+    }
     let mut draft = Draft::private(path)?;
     let contents = write::all(context, folder, draft.file())?;
     if draft.place(arguments.force)? == Created::Exists {

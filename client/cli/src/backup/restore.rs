@@ -7,16 +7,16 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use herma_base::own_file::Lock;
-use herma_base::user_file::{create, create_private, remove_tree, rename};
+use herma_base::own_file::{Lock, make};
+use herma_base::user_file::{create, remove_tree, rename};
 use herma_base::{CliContext, Failure, interrupt, out, owner};
 use rusqlite::{Connection, OpenFlags};
+use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
-use sha2::{Digest, Sha256};
 use tar::{Archive, EntryType};
 
 use super::parts::{ARCHIVE, OWNED, PROFILES};
-use super::write::hex;
+use super::write::Summed;
 use super::{Contents, FORM, MANIFEST, Manifest, Restore, STANDARD, SUMS, described};
 
 /// The beginning of the name of the folder into which a backup is unpacked. The id of the process follows.
@@ -34,7 +34,8 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Restore) -> Result<(), F
         return out::show(context.common, &contents, |_| format!("whole: {}", about(&manifest, &contents)));
     }
     owner::check(home)?;
-    create_private(home)?;
+    // One that is there keeps its mode: it may be an agent's.
+    make(home).map_err(|error| Failure::File(format!("{}: {error}", home.display())))?;
     // Held until all is in its place, so that no daemon begins to serve the home meanwhile.
     let _lock = lock(context)?;
     if !arguments.replace && !owned(home).is_empty() {
@@ -94,7 +95,7 @@ fn sweep(home: &Path) {
     for entry in std::fs::read_dir(home).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let pid = name.to_str().and_then(|name| name.strip_prefix(UNPACKED)?.split_once('-')?.0.parse().ok());
-        if pid.and_then(Pid::from_raw).is_some_and(|pid| test_kill_process(pid).is_err()) {
+        if pid.and_then(Pid::from_raw).is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH)) {
             // One that can't be removed is in nobody's way.
             drop(remove_tree(&entry.path()));
         }
@@ -125,13 +126,14 @@ fn put_in_place(home: &Path, folder: &Path) -> Result<Option<PathBuf>, Failure> 
     let has_old = !old.is_empty();
     let mut moved: Vec<(PathBuf, PathBuf)> = Vec::new();
     for (from, to) in old.into_iter().chain(new) {
-        let done = create_private(to.parent().unwrap_or(home)).and_then(|()| rename(&from, &to));
-        if let Err(error) = done {
+        let parent = to.parent().unwrap_or(home);
+        let made = make(parent).map_err(|error| Failure::File(format!("{}: {error}", parent.display())));
+        if let Err(error) = made.and_then(|()| Ok(rename(&from, &to)?)) {
             // What can't go back is named by the error, with both places.
             for (from, to) in moved.iter().rev() {
                 rename(to, from)?;
             }
-            return Err(error.into());
+            return Err(error);
         }
         moved.push((from, to));
     }
@@ -172,7 +174,7 @@ fn unpack(input: impl Read, folder: &Path) -> Result<(Manifest, Contents), Strin
             return Err(format!("it names a file outside of a home: {}", name.display()));
         }
         let path = folder.join(&name);
-        create_private(path.parent().unwrap_or(folder)).map_err(|error| error.to_string())?;
+        make(path.parent().unwrap_or(folder)).map_err(failed)?;
         let sum = match entry.header().entry_type() {
             EntryType::Regular => {
                 let mode = entry.header().mode().map_err(failed)? & 0o777;
@@ -209,20 +211,12 @@ fn read_manifest(entry: &mut impl Read) -> Result<Manifest, String> {
 /// Writes a file, and returns its checksum.
 fn copy(from: &mut impl Read, path: &Path, (mode, modified): (u32, SystemTime)) -> io::Result<String> {
     let mut to = create(path, mode).map_err(io::Error::other)?;
-    let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
-    loop {
-        match from.read(&mut buffer)? {
-            0 => break,
-            count => {
-                hash.update(&buffer[..count]);
-                io::Write::write_all(&mut to, &buffer[..count])?;
-            }
-        }
-    }
+    let mut summed = Summed::new(from);
+    io::copy(&mut summed, &mut to)?;
     // Hooks know by these times when they ran last.
     to.set_modified(modified)?;
     to.sync_all()?;
-    Ok(hex(hash))
+    Ok(summed.sum())
 }
 
 /// Compares the checksums of files with the list.
@@ -303,7 +297,7 @@ mod tests {
         ] {
             let folder = tempfile::tempdir().unwrap();
             let home = folder.path().join("home");
-            create_private(&home).unwrap();
+            make(&home).unwrap();
             let entries: Vec<_> = std::iter::once(manifest).chain(entries).collect();
             let error = unpack(archive(&entries).as_slice(), &home).unwrap_err();
             assert!(error.contains(expected), "{expected}: {error}");

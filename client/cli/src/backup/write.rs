@@ -5,9 +5,10 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use herma_base::progress::Progress;
+use herma_base::settings_file::remove_drafts;
 use herma_base::{CliContext, Failure};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
@@ -20,9 +21,8 @@ use super::{Contents, FORM, MANIFEST, Manifest, SUMS};
 /// The mode of the entries that are no file of the home.
 const PRIVATE: u32 = 0o600;
 
-/// How long another program may have the conversations locked, and the pause between two attempts.
+/// How long another program may have the conversations locked.
 const PATIENCE: Duration = Duration::from_secs(30);
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// How often a part is listed again because a file was renamed or removed while it was read.
 const LISTS: usize = 20;
@@ -33,7 +33,8 @@ const LINKED: &str = "herma/outputs";
 /// Writes everything. `folder` has room for a copy of the conversations.
 pub(super) fn all(context: &CliContext<'_>, folder: &Path, to: &mut dyn Write) -> Result<Contents, Failure> {
     let home = &context.place.home;
-    let failed = |path: &Path, error: io::Error| Failure::File(format!("{}: {error}", path.display()));
+    // What backups that were killed have left.
+    remove_drafts(folder);
     let before = parts::before(home).map_err(|error| failed(home, error))?;
     let mut total = length(&home.join(ARCHIVE));
     for part in before.iter().chain(&parts::after()) {
@@ -62,7 +63,6 @@ pub(super) fn all(context: &CliContext<'_>, folder: &Path, to: &mut dyn Write) -
         pack.part(home, part)?;
     }
     if home.join(ARCHIVE).exists() {
-        // A backup that is killed leaves it, and the next one in this folder removes it.
         let copy = tempfile::Builder::new().prefix(&format!(".herma.{}.", std::process::id())).tempfile_in(folder);
         let copy = copy.map_err(|error| failed(folder, error))?;
         copied(&home.join(ARCHIVE), copy.path()).map_err(|error| failed(&home.join(ARCHIVE), error))?;
@@ -78,6 +78,10 @@ pub(super) fn all(context: &CliContext<'_>, folder: &Path, to: &mut dyn Write) -
     Ok(pack.contents)
 }
 
+fn failed(path: &Path, error: io::Error) -> Failure {
+    Failure::File(format!("{}: {error}", path.display()))
+}
+
 fn length(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |found| found.len())
 }
@@ -87,24 +91,15 @@ fn copied(from: &Path, to: &Path) -> io::Result<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let copy = || {
         let from = Connection::open_with_flags(from, flags)?;
+        from.busy_timeout(PATIENCE)?;
         let mut to = Connection::open(to)?;
-        let backup = Backup::new(&from, &mut to)?;
-        let until = Instant::now() + PATIENCE;
-        loop {
-            // All pages in one step: no writer comes between them.
-            match backup.step(-1)? {
-                StepResult::Done => return Ok(()),
-                StepResult::Busy | StepResult::Locked if Instant::now() < until => std::thread::sleep(PAUSE),
-                _ => {
-                    return Err(rusqlite::Error::SqliteFailure(
-                        rusqlite::ffi::Error::new(5),
-                        Some("another program has locked it".into()),
-                    ));
-                }
-            }
-        }
+        // All pages in one step: no writer comes between them.
+        Backup::new(&from, &mut to)?.step(-1)
     };
-    copy().map_err(io::Error::other)
+    match copy().map_err(io::Error::other)? {
+        StepResult::Done => Ok(()),
+        _ => Err(io::Error::other("another program has locked it")),
+    }
 }
 
 /// A backup that is being written.
@@ -122,7 +117,6 @@ impl Pack<'_> {
     /// Adds the files of a part. It is listed until no file was renamed or removed between two lists: a list from before
     /// that may have the old name, which is gone, and not the new one.
     fn part(&mut self, home: &Path, part: &Path) -> Result<(), Failure> {
-        let failed = |path: &Path, error: io::Error| Failure::File(format!("{}: {error}", path.display()));
         let (mut packed, mut last) = (BTreeSet::new(), None);
         for _ in 0..LISTS {
             let listing = parts::list(home, part).map_err(|error| failed(&home.join(part), error))?;
@@ -172,12 +166,12 @@ impl Pack<'_> {
         header.set_size(length);
         header.set_mode(found.permissions().mode() & 0o777);
         header.set_mtime(found.mtime().try_into().unwrap_or(0));
-        let mut summed = Summed { inner: file.take(length), hash: Sha256::new(), left: length };
+        let mut summed = Summed::new(file.take(length));
         self.tar.append_data(&mut header, name, &mut summed)?;
-        if summed.left > 0 {
+        if summed.inner.limit() > 0 {
             return Err(io::Error::other("it became shorter while it was read; try again"));
         }
-        let sum = hex(summed.hash);
+        let sum = summed.sum();
         self.sums.push_str(&line(&sum, name));
         if may_be_link {
             self.links.insert(key, (name.to_owned(), sum));
@@ -201,23 +195,27 @@ fn line(sum: &str, name: &Path) -> String {
     format!("{sum}  {}\n", name.display())
 }
 
-/// Returns a checksum in hexadecimal digits.
-pub(super) fn hex(hash: Sha256) -> String {
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Computes the checksum of what is read, and counts what is missing at the end.
-struct Summed<R> {
+/// Computes the checksum of what is read.
+pub(super) struct Summed<R> {
     inner: R,
     hash: Sha256,
-    left: u64,
+}
+
+impl<R> Summed<R> {
+    pub(super) fn new(inner: R) -> Self {
+        Self { inner, hash: Sha256::new() }
+    }
+
+    /// Returns the checksum in hexadecimal digits.
+    pub(super) fn sum(self) -> String {
+        base16ct::lower::encode_string(&self.hash.finalize())
+    }
 }
 
 impl<R: Read> Read for Summed<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.hash.update(&buffer[..count]);
-        self.left = self.left.saturating_sub(count as u64);
         Ok(count)
     }
 }
