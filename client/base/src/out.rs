@@ -119,6 +119,13 @@ pub fn note(common: &Common, words: &str) {
     error(&if common.json { json!({ "note": words }).to_string() } else { format!("herma: {words}") });
 }
 
+/// Prints a report to standard error, because standard output has the result, unless the command is quiet.
+pub fn report_aside(common: &Common, words: &str) {
+    if !common.quiet {
+        error(words.trim_end_matches('\n'));
+    }
+}
+
 /// Prints bytes unchanged. If the reader closed its end, the error is `Failure::Closed`, whose exit code is 0.
 pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();

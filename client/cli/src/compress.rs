@@ -167,7 +167,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         return out::json(&result);
     }
     if arguments.messages {
-        out::error(report::reported(report).trim_end_matches('\n'));
+        out::report_aside(context.common, &report::reported(report));
         let texts: Vec<&str> = messages.iter().flatten().map(Json::get).collect();
         return out::line(&format!("[{}]", texts.join(",\n")));
     }

@@ -64,7 +64,7 @@ impl<T: Serialize> BatchResults<T> {
             out::line(&lines.join("\n"))?;
         }
         for (name, error) in self.failed.iter().filter(|_| !common.json) {
-            out::note(common, &format!("{name}: {error}"));
+            out::error(&format!("herma: {name}: {error}"));
         }
         self.outcome()
     }

@@ -83,6 +83,8 @@ fn options_decide_about_colours_notes_and_lines_about_requests() {
     let quiet = cli.run(&[&page[..], &["-q"]].concat());
     assert!(quiet.err.is_empty() && quiet.out.contains("two"), "{quiet:?}");
     assert!(!cli.run(&["session", "show", "nobody", "--quiet"]).err.is_empty(), "an error is printed");
+    let refused = cli.run(&["session", "rm", "nobody", "-q", "--yes"]);
+    assert!(refused.code == 1 && refused.err.contains("nobody"), "a refusal is an error, and no note: {refused:?}");
     let verbose = cli.run(&["memory", "list", "-v"]);
     for words in ["herma: home ", "socket ", "herma: memory.list "] {
         assert!(verbose.err.contains(words), "{words} in {verbose:?}");

@@ -33,11 +33,11 @@ pub(crate) fn run(
     match show {
         Show::Report => out::line(&report),
         Show::List => {
-            out::error(report.trim_end_matches('\n'));
+            out::report_aside(context.common, &report);
             out::line(&format!("[{}]", texts.join(",\n")))
         }
         Show::Lines => {
-            out::error(report.trim_end_matches('\n'));
+            out::report_aside(context.common, &report);
             texts.iter().try_for_each(|text| out::line(text))
         }
     }

@@ -54,7 +54,7 @@ pub(super) fn open(context: &CliContext<'_>, arguments: &Open) -> Result<(), Fai
     let Some(mut list) = list.filter(|_| arguments.messages && !context.common.json) else {
         return out::show(context.common, &result, opened);
     };
-    out::error(opened(&result).trim_end_matches('\n'));
+    out::report_aside(context.common, &opened(&result));
     let at = place(result.at, &list);
     list.splice(at..at, result.messages);
     print(&list)
@@ -68,7 +68,7 @@ pub(super) fn fold(context: &CliContext<'_>, arguments: &Fold) -> Result<(), Fai
     let Some(mut list) = list.filter(|_| arguments.messages && !context.common.json) else {
         return out::show(context.common, &result, folded);
     };
-    out::error(folded(&result).trim_end_matches('\n'));
+    out::report_aside(context.common, &folded(&result));
     // Removes from the end, so that the earlier positions stay valid.
     for &(from, to) in result.remove.iter().rev() {
         let (from, to) = (place(from, &list), place(to, &list));

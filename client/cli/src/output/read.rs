@@ -78,9 +78,8 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     } else {
         out::text(&result.text)?
     }
-    if !context.common.quiet {
-        out::error(&foot(&result, &context.common.command(&format!("output read {}", without_line(&output)))));
-    }
+    let again = context.common.command(&format!("output read {}", without_line(&output)));
+    out::report_aside(context.common, &foot(&result, &again));
     Ok(())
 }
 
