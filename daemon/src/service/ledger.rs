@@ -1,6 +1,6 @@
 //! The ledger: herma's changes to the context windows of sessions, with their costs and savings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use herma_archive::ledger::{Call, Change, Kept, SessionLedger};
@@ -213,7 +213,7 @@ impl LedgerService {
         let ledgers = self.archive.ledgers(session.clone(), caller.profile.clone(), since).await?;
         let kept = self.archive.kept(session.clone(), caller.profile.clone(), since).await?;
         let kept = kept.into_iter().map(|kept| KeptCounts { kept, spilled: 0 });
-        let spilled = self.spilled(session, caller.profile.clone(), since).await?;
+        let spilled = self.spilled(session, caller.profile.clone(), since, by == GroupBy::Agent || with_agents).await?;
         let kept: Vec<KeptCounts> = kept.chain(spilled).collect();
         let mut rows = Rows::new();
         let of = |name: Option<&str>| with_agents.then(|| agent(name));
@@ -231,12 +231,13 @@ impl LedgerService {
         Ok((rows, all))
     }
 
-    /// Returns each output that was spilled, as a count of its own.
+    /// Returns each output that was spilled, as a count of its own. Only on request the agents of all sessions are read.
     async fn spilled(
         &self,
         session: Option<String>,
         profile: Option<String>,
         since: Option<f64>,
+        with_agents: bool,
     ) -> Outcome<Vec<KeptCounts>> {
         let outputs = Arc::clone(&self.outputs);
         let records = blocking("ledger.read", move || {
@@ -250,7 +251,7 @@ impl LedgerService {
         if records.is_empty() {
             return Ok(Vec::new());
         }
-        let agents = self.archive.agents().await?;
+        let agents = if with_agents { self.archive.agents().await? } else { HashMap::new() };
         let counts = records.iter().map(|record| {
             let (session, agent) = (record.session.to_string(), agents.get(&*record.session).cloned());
             KeptCounts { kept: Kept { session, agent, time: record.created_at, ..Kept::default() }, spilled: 1 }

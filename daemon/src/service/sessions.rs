@@ -123,9 +123,7 @@ impl SessionService {
             self.archive.mark_for_removal(session.id.clone()).await?;
         }
         drop(configuring);
-        if resumed {
-            self.publish(&session, SessionState::Resumed, given);
-        }
+        self.publish(&session, if resumed { SessionState::Resumed } else { SessionState::Opened }, given);
         Ok(Opened { session, resumed, moved_from })
     }
 
@@ -283,7 +281,11 @@ impl SessionService {
             Some(found) => Ok(found.session),
             None => {
                 let opening = Opening { session: id.to_owned(), ..Opening::default() };
-                self.create(caller, opening, SessionAccess::Use).await.map(|opened| opened.session)
+                let Opened { session, resumed, .. } = self.create(caller, opening, SessionAccess::Use).await?;
+                if !resumed {
+                    self.publish(&session, SessionState::Opened, SessionNames::default());
+                }
+                Ok(session)
             }
         }
     }
@@ -380,12 +382,6 @@ impl SessionService {
         }
         let snapshot = freeze(&self.stores, &profile).await?;
         let stays = self.stays(&opening).await?;
-        let given = SessionNames {
-            title: opening.title.clone(),
-            agent: opening.agent.clone(),
-            cwd: opening.cwd.clone(),
-            branch: None,
-        };
         let said = SessionSettings {
             model: opening.model,
             context_length: opening.context_length,
@@ -408,7 +404,6 @@ impl SessionService {
             self.archive.check_readable()?;
             tracing::warn!("a session is only kept until the daemon ends: the archive is {}", self.archive.state());
             let session = self.table.insert(Session::kept((row, None)));
-            self.publish(&session, SessionState::Opened, given);
             return Ok(Opened { session, resumed: false, moved_from: None });
         }
         let (kept, existed) = self.archive.create_session(row).await?;
@@ -416,9 +411,6 @@ impl SessionService {
         self.sharing.wake_upload();
         let session = self.table.insert(Session::kept(kept));
         session.check_profile(caller.profile.as_deref())?;
-        if !existed {
-            self.publish(&session, SessionState::Opened, given);
-        }
         Ok(Opened { session, resumed: existed, moved_from: None })
     }
 }

@@ -63,8 +63,11 @@ impl Copies {
 
 /// Returns whether an installation changes the first text into the second.
 fn is_installed_into(before: &str, after: &str) -> bool {
-    let edits = |parts| needs::needed(parts).iter().map(|need| need.edit).collect::<Vec<Edit<'_>>>();
-    before != after && Parts::all().any(|parts| yaml::edit(before, &edits(parts)).is_ok_and(|edited| edited == after))
+    // A part that is not in the second text was not installed, and one that was in the first changes nothing.
+    let Ok(data) = yaml::parse(after) else { return false };
+    let needs = needs::needed(Parts::of(&data));
+    let edits: Vec<Edit<'_>> = needs.iter().map(|need| need.edit).collect();
+    before != after && yaml::edit(before, &edits).is_ok_and(|edited| edited == after)
 }
 
 #[cfg(test)]
