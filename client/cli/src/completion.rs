@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use clap::{Arg, ValueHint};
 use clap_complete::Shell;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
-use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Zsh};
+use clap_complete::env::Shells;
 use herma_base::{Failure, out};
 
 use values::Kind;
@@ -16,9 +16,6 @@ use words::Words;
 
 /// The environment variable with the shell that asks for completions.
 const ASKED_BY: &str = "HERMA_COMPLETE";
-
-/// The shells that can ask.
-const SHELLS: [&dyn EnvCompleter; 5] = [&Bash, &Elvish, &Fish, &Powershell, &Zsh];
 
 /// Commands that take a session's id as it is, so that a beginning is another id.
 const WHOLE_ID: [&str; 10] = [
@@ -37,7 +34,7 @@ const WHOLE_ID: [&str; 10] = [
 /// Prints what may come next if a shell asks for it. Returns whether one did.
 pub(crate) fn answer(program: impl Fn() -> clap::Command) -> bool {
     let asked_by = std::env::var(ASKED_BY).unwrap_or_default();
-    if !SHELLS.iter().any(|shell| shell.is(&asked_by)) {
+    if Shells::builtins().completer(&asked_by).is_none() {
         return false;
     }
     let with_values = || annotated(program());
@@ -49,7 +46,7 @@ pub(crate) fn answer(program: impl Fn() -> clap::Command) -> bool {
 /// Prints the script with which a shell asks for completions.
 pub(crate) fn script(shell: Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
-    for completer in SHELLS.iter().filter(|completer| completer.is(&shell.to_string())) {
+    if let Some(completer) = Shells::builtins().completer(&shell.to_string()) {
         let written = completer.write_registration(ASKED_BY, "herma", "herma", "herma", &mut script);
         written.map_err(|error| Failure::File(error.to_string()))?;
     }

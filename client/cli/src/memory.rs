@@ -10,10 +10,12 @@ mod export;
 mod import;
 mod list;
 mod log;
+mod named;
 mod operations;
 mod revision;
 mod steps;
 mod undo;
+mod view;
 mod write;
 
 #[cfg(feature = "fuzzing")]

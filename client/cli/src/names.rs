@@ -1,6 +1,5 @@
-//! What people name on the command line: homes, sessions, outputs and entries.
+//! What people name on the command line: homes, sessions and outputs.
 
-pub(crate) mod entry;
 pub(crate) mod home;
 pub(crate) mod output;
 pub(crate) mod session;

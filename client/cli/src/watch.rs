@@ -262,8 +262,7 @@ fn session_change(changed: &SessionChanged) -> String {
 
 fn appends(appended: &MessagesAppended) -> String {
     let MessagesAppended { session, position, .. } = appended;
-    let count = out::count_noun(usize::try_from(*position).unwrap_or(usize::MAX), "message", "messages");
-    format!("session {session}  has {count}")
+    format!("session {session}  has {}", out::count_of(*position, "message"))
 }
 
 fn window(changed: &WindowChanged) -> String {
@@ -300,11 +299,7 @@ fn expiry(expired: &OutputExpired) -> String {
 fn session_expiry(expired: &SessionExpired) -> String {
     let SessionExpired { session, messages, bytes, reason } = expired;
     let reason = output::reason(*reason);
-    format!(
-        "session {session}  gone, {reason}: {}, {}",
-        out::count_noun(usize::try_from(*messages).unwrap_or(usize::MAX), "message", "messages"),
-        out::size(*bytes)
-    )
+    format!("session {session}  gone, {reason}: {}, {}", out::count_of(*messages, "message"), out::size(*bytes))
 }
 
 #[cfg(test)]

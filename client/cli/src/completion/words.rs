@@ -3,11 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::Args;
 use herma_base::Common;
 use herma_client::protocol::memory::Target;
-
-/// Options of every command that take a value.
-const WITH_VALUE: [&str; 5] = ["--home", "--socket", "--profile", "--timeout", "--color"];
 
 /// The command line without options, and the options that say which daemon is meant.
 #[derive(Debug, Default)]
@@ -20,13 +18,15 @@ pub(super) struct Words {
 impl Words {
     /// Reads the arguments with which a shell asks: those after `--` are the line.
     pub(super) fn of(arguments: impl Iterator<Item = OsString>) -> Self {
+        let with_value = with_value();
+        let is_known = |name: &str| with_value.iter().any(|known| known == name);
         let mut line = arguments.skip_while(|argument| argument != "--").skip(1).map(|word| word.into_string());
         let mut all =
             Self { common: Common { no_spawn: true, timeout: Some(1), ..Common::default() }, words: Vec::new() };
         while let Some(Ok(word)) = line.next() {
             let (name, value) = match word.split_once('=') {
-                Some((name, value)) if WITH_VALUE.contains(&name) => (name, Some(value.to_owned())),
-                _ if WITH_VALUE.contains(&word.as_str()) => (word.as_str(), line.next().and_then(Result::ok)),
+                Some((name, value)) if is_known(name) => (name, Some(value.to_owned())),
+                _ if is_known(&word) => (word.as_str(), line.next().and_then(Result::ok)),
                 _ => {
                     if !word.starts_with('-') {
                         all.words.push(word);
@@ -61,6 +61,13 @@ impl Words {
             _ => None,
         })
     }
+}
+
+/// Returns the options of every command that take a value.
+fn with_value() -> Vec<String> {
+    let program = Common::augment_args(clap::Command::new("herma"));
+    let taking = program.get_arguments().filter(|arg| arg.get_action().takes_values());
+    taking.filter_map(|arg| Some(format!("--{}", arg.get_long()?))).collect()
 }
 
 #[cfg(test)]

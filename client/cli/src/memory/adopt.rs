@@ -7,7 +7,7 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::memory::{AddParams, Target};
 use serde::Serialize;
 
-use super::list::{self, Entries};
+use super::view::{self, Entries};
 use super::{Store, name};
 
 /// The most bytes of a file.
@@ -65,7 +65,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     }
     let target: Target = arguments.to.into();
     let mut client = context.connect()?;
-    let view = list::view(context, &mut client, target, Entries::Raw)?;
+    let view = view::view(context, &mut client, target, Entries::Raw)?;
     let mut report = Report { files, ..Report::default() };
     for note in found {
         if !view.entries.contains(&note) && !report.notes.contains(&note) {

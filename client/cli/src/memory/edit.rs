@@ -8,8 +8,8 @@ use herma_client::protocol::ErrorKind;
 use herma_client::protocol::memory::{BatchParams, StoreView, Target, WriteResult};
 
 use super::editor::{self, Draft};
-use super::list::{self, Entries};
 use super::operations::{applied, operations, run_batches};
+use super::view::{self, Entries};
 use super::write::conclude;
 use super::{Store, entries, name};
 
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let target = arguments.store.into();
-    let view = list::view(context, &mut context.connect()?, target, Entries::Raw)?;
+    let view = view::view(context, &mut context.connect()?, target, Entries::Raw)?;
     let text = entries::join(&view.entries);
     if entries::split(&text) != view.entries {
         let words = format!(

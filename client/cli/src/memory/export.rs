@@ -5,7 +5,7 @@ use herma_base::{CliContext, Failure, out};
 use herma_client::protocol::memory::{ListParams, StoreView};
 use serde::{Deserialize, Serialize};
 
-use super::{Store, entries, list};
+use super::{Store, entries, view};
 
 /// The format of an exported file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -58,7 +58,7 @@ impl From<StoreView> for Stored {
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let params = ListParams { target: arguments.store.map(Into::into), raw: Some(true) };
-    let result = list::ask(context, &mut context.connect()?, params)?;
+    let result = view::ask(context, &mut context.connect()?, params)?;
     match arguments.format {
         Format::Json => out::json(&File { memory: result.memory.map(Into::into), user: result.user.map(Into::into) }),
         Format::Md => match result.memory.or(result.user) {

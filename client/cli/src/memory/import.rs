@@ -11,8 +11,8 @@ use herma_client::{Client, ClientError};
 use serde::Serialize;
 
 use super::export::{File, Format};
-use super::list::{self, Entries};
 use super::operations::{removals_and_additions, run_batches};
+use super::view::{self, Entries};
 use super::write::written;
 use super::{Store, entries, name};
 
@@ -105,7 +105,7 @@ fn import(
     target: Target,
     wanted: &[String],
 ) -> Result<Imported, Failure> {
-    let view = list::view(context, client, target, Entries::Raw)?;
+    let view = view::view(context, client, target, Entries::Raw)?;
     let plan = plan(target, &view.entries, wanted, arguments.replace);
     let operations = removals_and_additions(&plan.removed, &plan.added);
     if arguments.dry_run || operations.is_empty() {

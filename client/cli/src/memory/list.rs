@@ -1,10 +1,9 @@
 //! `herma memory list`, `herma memory schema`.
 
 use herma_base::{CliContext, Common, Failure, out};
-use herma_client::protocol::ErrorKind;
-use herma_client::protocol::memory::{ListParams, ListResult, SchemaParams, StoreView, Target};
-use herma_client::{Client, ClientError};
+use herma_client::protocol::memory::{ListParams, ListResult, SchemaParams, StoreView};
 
+use super::view::ask;
 use super::{Store, write};
 
 #[derive(Debug, clap::Args)]
@@ -28,56 +27,6 @@ pub(super) fn list(context: &CliContext<'_>, arguments: &List) -> Result<(), Fai
 pub(super) fn schema(context: &CliContext<'_>) -> Result<(), Failure> {
     let result = context.connect()?.memory_schema(SchemaParams {})?;
     out::show(context.common, &result, |result| format!("{}\n\n{}", result.tool.get(), result.guidance))
-}
-
-/// Calls `memory.list`. The error for a missing profile includes the command that creates it.
-pub(super) fn ask(
-    context: &CliContext<'_>,
-    client: &mut Client,
-    params: ListParams,
-) -> Result<ListResult, ClientError> {
-    client.memory_list(params).map_err(|error| with_advice(error, context.common.profile.as_deref()))
-}
-
-fn with_advice(error: ClientError, profile: Option<&str>) -> ClientError {
-    match (error, profile) {
-        (ClientError::Rpc(mut error), Some(profile)) if error.kind == ErrorKind::NotFound => {
-            error.message.push_str(&format!("; make it with `herma profile create {profile}`"));
-            ClientError::Rpc(error)
-        }
-        (error, _) => error,
-    }
-}
-
-/// Whether entries that the guard blocks are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Entries {
-    /// They are shown.
-    Raw,
-    /// A placeholder is shown instead.
-    Guarded,
-}
-
-impl From<bool> for Entries {
-    fn from(raw: bool) -> Self {
-        if raw { Self::Raw } else { Self::Guarded }
-    }
-}
-
-/// Returns the current content of a store.
-pub(super) fn view(
-    context: &CliContext<'_>,
-    client: &mut Client,
-    target: Target,
-    entries: Entries,
-) -> Result<StoreView, ClientError> {
-    let params = ListParams { target: Some(target), raw: Some(entries == Entries::Raw) };
-    let result = ask(context, client, params)?;
-    let view = match target {
-        Target::Memory => result.memory,
-        Target::User => result.user,
-    };
-    view.ok_or_else(|| ClientError::Answer("it lacks the store that was asked for".into()))
 }
 
 fn shown(common: &Common, result: &ListResult) -> String {
@@ -116,8 +65,6 @@ pub(super) fn numbered(entries: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use herma_client::protocol::RpcError;
-
     use super::*;
 
     #[test]
@@ -132,22 +79,6 @@ mod tests {
             shown(&Common::default(), &result),
             "MEMORY.md  [1%, revision 2, over its limit]\n  1. one\n     two\n  2. three\n\nUSER.md  [1%, revision 2]\n  (no entries)\n\n1 write waits for approval: herma memory pending"
         );
-    }
-
-    #[test]
-    fn a_missing_profile_is_told_with_how_to_make_it() {
-        let error = |kind| ClientError::Rpc(RpcError::new(kind, "there is no profile"));
-        for (kind, profile, expected) in [
-            (
-                ErrorKind::NotFound,
-                Some("work"),
-                "there is no profile; make it with `herma profile create work` (not_found)",
-            ),
-            (ErrorKind::NotFound, None, "there is no profile (not_found)"),
-            (ErrorKind::Busy, Some("work"), "there is no profile (busy)"),
-        ] {
-            assert_eq!(with_advice(error(kind), profile).to_string(), expected);
-        }
     }
 
     #[test]

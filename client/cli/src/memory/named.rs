@@ -2,32 +2,29 @@
 
 use herma_base::{CliContext, Failure};
 use herma_client::Client;
-use herma_client::protocol::memory::{ListParams, Target};
+use herma_client::protocol::memory::Target;
+
+use super::view::{self, Entries};
 
 /// An entry, as a write names it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(super) struct Named {
     /// The text of the entry, or a part of it.
-    pub old_text: String,
+    pub(super) old_text: String,
     /// The revision that the number counts in. `None` if the entry is named by its text.
-    pub revision: Option<u64>,
+    pub(super) revision: Option<u64>,
 }
 
 /// Returns the entry that `named` means. A number is the place in `herma memory list`, unless it is also in the text of
 /// another entry.
-pub(crate) fn resolve(
+pub(super) fn resolve(
     context: &CliContext<'_>,
     client: &mut Client,
     target: Target,
     named: &str,
 ) -> Result<Named, Failure> {
     let Some(number) = number(named) else { return Ok(Named { old_text: named.to_owned(), revision: None }) };
-    let views = client.memory_list(ListParams { target: Some(target), raw: Some(true) })?;
-    let view = match target {
-        Target::Memory => views.memory,
-        Target::User => views.user,
-    };
-    let Some(view) = view else { return Ok(Named { old_text: named.to_owned(), revision: None }) };
+    let view = view::view(context, client, target, Entries::Raw)?;
     let meant = choose(&view.entries, number, named).map_err(|other| {
         let look = context.common.command("memory list");
         Failure::Usage(format!(

@@ -6,7 +6,8 @@ use herma_client::protocol::memory::{LogParams, LogResult, LogRow, Target};
 use serde::Serialize;
 
 use super::change::Change;
-use super::list::{self, Entries};
+use super::list;
+use super::view::{self, Entries};
 use super::{Store, name};
 
 /// The rows read at one time in the search for the oldest.
@@ -104,7 +105,7 @@ struct StoreHistory<'a> {
 impl<'a> StoreHistory<'a> {
     fn of(context: &'a CliContext<'a>, store: Store, entries: Entries) -> Result<Self, Failure> {
         let (mut client, target) = (context.connect()?, store.into());
-        let view = list::view(context, &mut client, target, entries)?;
+        let view = view::view(context, &mut client, target, entries)?;
         Ok(Self { context, client, target, entries, newest: view.revision, now: view.entries })
     }
 

@@ -9,8 +9,7 @@ use herma_client::protocol::memory::{
     AddParams, BatchParams, HOST_BOUND, Operation, RemoveParams, ReplaceParams, ToolParams, WriteResult,
 };
 
-use super::Store;
-use crate::names;
+use super::{Store, named};
 
 // The options of every write.
 #[derive(Debug, clap::Args)]
@@ -118,14 +117,14 @@ pub(super) fn add(context: &CliContext<'_>, arguments: &Add) -> Result<(), Failu
 
 pub(super) fn replace(context: &CliContext<'_>, arguments: &Replace) -> Result<(), Failure> {
     let mut client = context.connect()?;
-    let named = names::entry::resolve(context, &mut client, arguments.store.into(), &arguments.old_text)?;
+    let entry = named::resolve(context, &mut client, arguments.store.into(), &arguments.old_text)?;
     let params = ReplaceParams {
         target: arguments.store.into(),
-        old_text: named.old_text,
+        old_text: entry.old_text,
         content: out::text_or_input(&arguments.content)?,
         session: None,
         agent: Some(arguments.writing.agent.clone()),
-        expected_revision: arguments.writing.expected_revision.or(named.revision),
+        expected_revision: arguments.writing.expected_revision.or(entry.revision),
         allow_drift: Some(arguments.allow_drift),
     };
     conclude(context, &client.memory_replace(params)?)
@@ -133,13 +132,13 @@ pub(super) fn replace(context: &CliContext<'_>, arguments: &Replace) -> Result<(
 
 pub(super) fn remove(context: &CliContext<'_>, arguments: &Remove) -> Result<(), Failure> {
     let mut client = context.connect()?;
-    let named = names::entry::resolve(context, &mut client, arguments.store.into(), &arguments.old_text)?;
+    let entry = named::resolve(context, &mut client, arguments.store.into(), &arguments.old_text)?;
     let params = RemoveParams {
         target: arguments.store.into(),
-        old_text: named.old_text,
+        old_text: entry.old_text,
         session: None,
         agent: Some(arguments.writing.agent.clone()),
-        expected_revision: arguments.writing.expected_revision.or(named.revision),
+        expected_revision: arguments.writing.expected_revision.or(entry.revision),
         allow_drift: Some(arguments.allow_drift),
     };
     conclude(context, &client.memory_remove(params)?)

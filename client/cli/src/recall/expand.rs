@@ -12,11 +12,7 @@ const PAGE: u64 = 2_000;
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments, handle: &str) -> Result<(), Failure> {
     let mut client = context.connect()?;
     let params = ExpandParams {
-        handle: if handle.starts_with("out_") {
-            names::output::resolve(&mut client, handle)?
-        } else {
-            handle.to_owned()
-        },
+        handle: names::output::resolve(&mut client, handle)?,
         before: arguments.before,
         after: arguments.after,
         tokens: arguments.tokens.or((!context.common.json).then_some(PAGE)),

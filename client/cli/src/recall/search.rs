@@ -14,8 +14,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     }
     let limit = arguments.limit.unwrap_or(LIMIT);
     let kinds: Vec<Kind> = arguments.kind.iter().copied().map(Into::into).collect();
-    let mut client = context.connect()?;
-    let session = arguments.session.as_deref().map(|named| names::session::resolve(&mut client, named)).transpose()?;
+    let (mut client, session) = names::session::connect_any(context, arguments.session.as_deref())?;
     let params = SearchParams {
         query,
         session,

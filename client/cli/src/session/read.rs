@@ -42,8 +42,7 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let mut client = context.connect()?;
-    let session = names::session::resolve(&mut client, &arguments.session)?;
+    let (mut client, session) = names::session::connect(context, &arguments.session)?;
     let from = match (arguments.last, arguments.from) {
         (Some(last), _) => -i64::from(last),
         (None, from) => from.map_or(0, i64::from),

@@ -23,8 +23,7 @@ pub(crate) struct Show {
 }
 
 pub(super) fn show(context: &CliContext<'_>, arguments: &Show) -> Result<(), Failure> {
-    let mut client = context.connect()?;
-    let id = names::session::resolve(&mut client, &arguments.session)?;
+    let (mut client, id) = names::session::connect(context, &arguments.session)?;
     if arguments.generation.is_some() {
         let params =
             UndoParams { session: id, generation: arguments.generation, dry_run: Some(true), ..UndoParams::default() };
