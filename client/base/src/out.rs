@@ -113,9 +113,13 @@ fn painted(text: &str) -> String {
 
 /// Prints a note to standard error, in addition to the result, unless the command is quiet.
 pub fn note(common: &Common, words: &str) {
-    if common.quiet {
-        return;
+    if !common.quiet {
+        problem(common, words);
     }
+}
+
+/// Prints to standard error what went wrong with a part of the work, or what a person must know to lose nothing.
+pub fn problem(common: &Common, words: &str) {
     error(&if common.json { json!({ "note": words }).to_string() } else { format!("herma: {words}") });
 }
 

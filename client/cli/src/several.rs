@@ -64,7 +64,7 @@ impl<T: Serialize> BatchResults<T> {
             out::line(&lines.join("\n"))?;
         }
         for (name, error) in self.failed.iter().filter(|_| !common.json) {
-            out::error(&format!("herma: {name}: {error}"));
+            out::problem(common, &format!("{name}: {error}"));
         }
         self.outcome()
     }

@@ -67,7 +67,7 @@ fn an_editor_that_changes_nothing_or_fails_changes_nothing() {
         ("no-such-editor-anywhere", 1, "EDITOR"),
         ("truncate -s 0", 1, "--allow-empty"),
     ] {
-        let ran = Cli::new(&home).with("EDITOR", command).run(&["memory", "edit", "user"]);
+        let ran = Cli::new(&home).with("EDITOR", command).run(&["memory", "edit", "user", "-q"]);
         assert!(ran.code == code && ran.err.contains(words), "{command}: {ran:?}");
         assert_eq!(home.entries(Target::User), ["one", "two", "three"]);
         assert_eq!(kept(&home), [""; 0].map(PathBuf::from), "{command}");

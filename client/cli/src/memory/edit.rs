@@ -93,7 +93,7 @@ fn apply(context: &CliContext<'_>, arguments: &Arguments, view: &StoreView, edit
     })?;
     conclude(context, &result)?;
     if !order_holds {
-        let words = format!("new and moved entries stand at the end of {}, not where the file has them", name(target));
+        let words = format!("new and moved entries are at the end of {}, not where the file has them", name(target));
         out::note(context.common, &words);
     }
     Ok(())
@@ -114,7 +114,7 @@ fn explain_conflict(error: ClientError, target: Target) -> ClientError {
 /// Keeps the user's text and prints its path.
 fn kept(context: &CliContext<'_>, draft: Draft, target: Target, failure: Failure) -> Failure {
     let path = draft.keep();
-    out::note(context.common, &advice(context, &path, target));
+    out::problem(context.common, &advice(context, &path, target));
     failure
 }
 

@@ -126,7 +126,7 @@ impl<'a> StoreHistory<'a> {
                     "the journal is damaged and has no row for revision {revision}; this is revision {}",
                     row.revision
                 );
-                out::note(self.context.common, &words);
+                out::problem(self.context.common, &words);
             }
             return Ok(self.held(revision, row.after));
         }

@@ -269,7 +269,7 @@ impl<'a> ResultWriter<'a> {
         self.shown += 1;
         if self.shown <= TOLD && !self.common.json {
             self.progress.clear();
-            out::note(self.common, &format!("{file}:{line}: {}", out::cut(&message, 200)));
+            out::problem(self.common, &format!("{file}:{line}: {}", out::cut(&message, 200)));
             if self.shown == TOLD {
                 out::note(self.common, "further lines are only counted; --json lists more");
             }

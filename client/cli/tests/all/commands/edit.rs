@@ -47,7 +47,7 @@ fn a_change_at_another_place_than_the_file_has_it_is_reported() {
     let fake = Fake::with_history(&[&["one", "two"]]);
     let (code, _, error) = parts(&fake.edit("sed -i -e '1izero' -e '1i§'", &[]));
     assert_eq!(code, 0);
-    assert!(error.contains("stand at the end of user"), "{error}");
+    assert!(error.contains("are at the end of user"), "{error}");
     assert_eq!(fake.entries(), ["one", "two", "zero"]);
 }
 
