@@ -3,9 +3,10 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
-use herma_tests::{Cli, CommandOutput, Daemon, Home, Need};
+use herma_tests::{Cli, CommandOutput, Daemon, Home, Need, python};
 use serde_json::{Value, json};
 
 /// More steps than a restore has.
@@ -151,6 +152,30 @@ fn no_file_is_left_out_for_its_name_its_depth_or_its_link() {
         assert!(listed.contains(path), "{path}: {listed}");
     }
     assert!(there.run(&["memory", "list"]).done().contains("Likes tea."));
+}
+
+#[test]
+fn other_programs_read_a_backup_and_find_it_whole() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let cli = Cli::new(&home);
+    populate(&cli);
+    let file = home.path().join("backup.tar");
+    drop(cli.run(&["backup", file.to_str().unwrap()]).done());
+    let folder = home.path().join("unpacked");
+    fs::create_dir(&folder).unwrap();
+    let script = r#"
+        tar -xf "$1" && sha256sum --quiet --strict -c herma-backup.sums &&
+        find . -type f | sed 's#^./##' | LC_ALL=C sort > ../found &&
+        { cut -c67- herma-backup.sums; echo herma-backup.json; echo herma-backup.sums; } | LC_ALL=C sort > ../named &&
+        diff ../found ../named
+    "#;
+    let ran =
+        Command::new("sh").args(["-c", script, "sh", file.to_str().unwrap()]).current_dir(&folder).output().unwrap();
+    assert!(ran.status.success() && ran.stdout.is_empty() && ran.stderr.is_empty(), "{ran:?}");
+    let asked = "import sqlite3, sys\nprint(sqlite3.connect(sys.argv[1]).execute('PRAGMA integrity_check').fetchall())";
+    let answer = python::run(asked, &[folder.join("herma/archive.db").to_str().unwrap()]);
+    assert_eq!(answer.trim(), "[('ok',)]");
 }
 
 #[test]
