@@ -149,6 +149,11 @@ fn steady(text: &str, home: &str) -> String {
         let line = mask(&mask(line, "out_", |byte| byte.is_ascii_hexdigit()), "c_", |byte| byte.is_ascii_hexdigit());
         // Entries of the memory are numbered with them, as soon as the index gets to them.
         let line = mask(&line, "msg_", |byte| byte.is_ascii_digit());
+        // The version, which has the commit in a build of a clean tree.
+        let line = match line.split_once(", home ") {
+            Some((version, home)) if version.starts_with("herma  ") => format!("herma     0.1.0, home {home}"),
+            _ => line,
+        };
         // The daemon's age and memory.
         let line =
             if line.contains("running for ") { "daemon    running for 1 s, 1 MiB" } else { &without_dates(&line) };
