@@ -2,6 +2,7 @@
 
 mod bar;
 mod colour;
+mod locale;
 mod mark;
 mod screen;
 mod table;
@@ -21,6 +22,7 @@ use crate::{Common, Failure};
 
 pub use bar::{BarStyle, bar, share};
 pub use colour::{Colour, choose, is_coloured, wants_colours};
+pub use locale::ellipsis;
 pub use mark::{Mark, MarkedText};
 pub use screen::{ago, paged, when, width};
 pub use table::{Align, columns, padded, room, shown_width, sided, table};
@@ -60,17 +62,18 @@ pub fn show<T: Serialize>(common: &Common, result: &T, text: impl FnOnce(&T) -> 
     if common.json { json(result) } else { line(&text(result)) }
 }
 
-/// Prints a value as JSON.
+/// Prints a value as JSON. A program may read it on a terminal, so there is no pager.
 pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::File(error.to_string()))?;
-    line(&text)
+    let text = if std::io::stdout().is_terminal() { visible(&text) } else { text.into() };
+    bytes(format!("{text}\n").as_bytes())
 }
 
-/// Prints a text and ends the line.
+/// Prints a text and ends the line. On a terminal, one that is longer than the screen goes through a pager.
 pub fn line(text: &str) -> Result<(), Failure> {
     let newline = if text.ends_with('\n') { "" } else { "\n" };
     if std::io::stdout().is_terminal() {
-        return bytes(format!("{}{newline}", visible(text)).as_bytes());
+        return paged(&format!("{}{newline}", visible(text)));
     }
     bytes(format!("{text}{newline}").as_bytes())
 }
@@ -81,9 +84,9 @@ pub fn say(text: &str) {
 }
 
 /// Prints foreign text without ending the line. On a terminal, characters that move the cursor or change colours are
-/// made visible. A file or another program gets the text unchanged.
+/// made visible, and a pager shows what is longer than the screen. A file or another program gets the text unchanged.
 pub fn text(text: &str) -> Result<(), Failure> {
-    if std::io::stdout().is_terminal() { bytes(visible(text).as_bytes()) } else { bytes(text.as_bytes()) }
+    if std::io::stdout().is_terminal() { paged(&visible(text)) } else { bytes(text.as_bytes()) }
 }
 
 /// Prints a line to standard error. If standard error is closed, the message is lost.
@@ -99,7 +102,7 @@ pub fn changes(text: &str) -> Result<(), Failure> {
         return line(text);
     }
     let newline = if text.ends_with('\n') { "" } else { "\n" };
-    bytes(format!("{}{newline}", painted(&visible(text))).as_bytes())
+    paged(&format!("{}{newline}", painted(&visible(text))))
 }
 
 fn painted(text: &str) -> String {
@@ -153,20 +156,20 @@ pub fn count_of(count: u64, noun: &str) -> String {
 
 /// Returns a text as one line of at most `columns` columns of a terminal. A wide char takes two.
 pub fn cut(text: &str, columns: usize) -> String {
-    shortened(&text.split_whitespace().collect::<Vec<_>>().join(" "), columns)
+    shortened(&text.split_whitespace().collect::<Vec<_>>().join(" "), columns, ellipsis())
 }
 
-fn shortened(line: &str, columns: usize) -> String {
+fn shortened(line: &str, columns: usize, ellipsis: &str) -> String {
     if line.width() <= columns {
         return line.to_owned();
     }
-    let mut room = columns.saturating_sub(1);
+    let mut room = columns.saturating_sub(ellipsis.width());
     let fits = |char: &char| {
         let left = room.checked_sub(char.width().unwrap_or(0));
         left.inspect(|left| room = *left).is_some()
     };
     let kept: String = line.chars().take_while(fits).collect();
-    format!("{kept}…")
+    format!("{kept}{ellipsis}")
 }
 
 /// Returns a text as one line, which on a terminal has at most so many columns.
@@ -178,6 +181,7 @@ pub fn fit(text: &str, columns: usize) -> String {
 pub fn short(path: &Path) -> String {
     let user = std::env::var_os("HOME").map(PathBuf::from).filter(|user| user.components().count() > 1);
     match user.as_deref().and_then(|user| path.strip_prefix(user).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
         Some(rest) => format!("~/{}", rest.display()),
         None => path.display().to_string(),
     }
@@ -349,15 +353,16 @@ mod tests {
         for (text, columns, expected) in [
             ("short", 5, "short"),
             ("longer", 5, "long…"),
-            ("two\n  lines", 20, "two lines"),
             ("日本語", 6, "日本語"),
             ("日本語", 5, "日本…"),
             ("日本語", 4, "日…"),
             ("日本語", 2, "…"),
             ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
         ] {
-            assert_eq!(cut(text, columns), expected);
+            assert_eq!(shortened(text, columns, "…"), expected);
         }
+        assert_eq!(shortened("longer", 5, "..."), "lo...");
+        assert_eq!(cut("two\n  lines", 20), "two lines");
     }
 
     #[test]

@@ -92,9 +92,9 @@ fn tips(overview: &Overview) -> Vec<(&'static str, String)> {
         tips.push(("  herma setup", "set up your agents, and import their sessions".to_owned()));
     }
     if overview.sessions.is_empty() {
-        tips.push(("  herma memory add user \"…\"", "have your agents remember something".to_owned()));
+        tips.push(("  herma memory add user \"TEXT\"", "have your agents remember something".to_owned()));
     } else {
-        tips.push(("  herma recall why did we …", "find what was said, in any agent".to_owned()));
+        tips.push(("  herma recall why did we ...", "find what was said, in any agent".to_owned()));
         tips.push(("  herma session read @1", "read the newest conversation".to_owned()));
     }
     tips.push(("  herma --help", "all commands".to_owned()));

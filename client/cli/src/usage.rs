@@ -80,14 +80,12 @@ fn table(result: &UsageResult, by: By, ink: BarStyle) -> String {
         return NONE.into();
     }
     let most = result.rows.iter().map(|row| row.total).max().unwrap_or(0);
-    let cells = |row: &UsageRow, bar: String| {
+    let cells = |row: &UsageRow| {
         let key = if row.key.is_empty() { "-".into() } else { out::fit(&row.key, KEY) };
         let [calls, prompt, cached, output, total] =
             [row.calls, row.prompt, row.cache_read, row.output, row.total].map(out::thousands);
-        [key, calls, prompt, cached, output, total, bar]
+        [key, calls, prompt, cached, output, total, String::new()]
     };
-    let mut rows: Vec<[String; 7]> =
-        result.rows.iter().map(|row| cells(row, ink.bar(out::share(row.total, most)))).collect();
     let all = &result.total;
     let total = UsageRow {
         key: "total".into(),
@@ -98,9 +96,14 @@ fn table(result: &UsageResult, by: By, ink: BarStyle) -> String {
         total: all.total,
         ..UsageRow::default()
     };
-    rows.push(cells(&total, String::new()));
+    let mut rows: Vec<[String; 7]> = result.rows.iter().chain([&total]).map(cells).collect();
+    let head = [name(by), "calls", "prompt", "cached", "output", "total", ""];
+    let room = out::room(head, &rows).unwrap_or(usize::MAX);
+    for (cells, row) in rows.iter_mut().zip(&result.rows) {
+        cells[6] = ink.bar(out::share(row.total, most), room);
+    }
     let sides = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left];
-    out::sided([name(by), "calls", "prompt", "cached", "output", "total", ""], sides, &rows)
+    out::sided(head, sides, &rows)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use herma_client::protocol::visible::visible;
 
-use super::{bytes, is_coloured, line};
+use super::{is_coloured, line, paged};
 use crate::Failure;
 
 const FOUND: &str = "\u{1b}[1;31m";
@@ -72,7 +72,7 @@ impl MarkedText {
     pub fn print(&self) -> Result<(), Failure> {
         match self.mark {
             // Control characters in foreign text were replaced when it was added.
-            Mark::Colour => bytes(self.text.as_bytes()),
+            Mark::Colour => paged(&self.text),
             Mark::Quotes | Mark::Nothing => line(&self.text),
         }
     }

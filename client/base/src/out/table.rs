@@ -4,7 +4,7 @@
 use herma_client::protocol::visible::visible_line;
 use unicode_width::UnicodeWidthStr;
 
-use super::{shortened, width};
+use super::{ellipsis, shortened, width};
 
 /// The fewest columns to which a cell is cut.
 const LEAST: usize = 10;
@@ -35,7 +35,7 @@ pub fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
 /// Lays out rows under a head, with a side for each column. On a terminal the last column is cut to the columns that
 /// are left. A pipe gets it whole.
 pub fn sided<const N: usize>(head: [&str; N], sides: [Align; N], rows: &[[String; N]]) -> String {
-    laid_out(head, sides, rows, width())
+    laid_out(head, sides, rows, (width(), ellipsis()))
 }
 
 /// Returns the columns that a terminal has left for the last column of a table; `None` for a pipe.
@@ -60,7 +60,7 @@ fn laid_out<const N: usize>(
     head: [&str; N],
     sides: [Align; N],
     rows: &[[String; N]],
-    columns: Option<usize>,
+    (columns, ellipsis): (Option<usize>, &str),
 ) -> String {
     let mut widths = widths(head, rows);
     let room = columns.map_or(usize::MAX, |columns| left(widths, columns));
@@ -71,7 +71,7 @@ fn laid_out<const N: usize>(
     let mut text = String::new();
     for row in [head.map(str::to_owned)].iter().chain(rows) {
         let cells = row.iter().zip(widths).zip(sides).enumerate().map(|(at, ((cell, width), side))| {
-            let cell = if is_cut && at + 1 == N { &shortened(&in_one_line(cell), room) } else { cell };
+            let cell = if is_cut && at + 1 == N { &shortened(&in_one_line(cell), room, ellipsis) } else { cell };
             padded(cell, width, side)
         });
         text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
@@ -116,16 +116,16 @@ mod tests {
     fn the_last_column_fits_a_terminal_and_is_whole_in_a_pipe() {
         let row = |last: &str| ["first".to_owned(), last.to_owned()];
         let rows = [row("a text that is long"), row("short")];
-        let laid_out = |columns| laid_out(["k", "words"], [Align::Left; 2], &rows, columns);
+        let laid_out = |columns| laid_out(["k", "words"], [Align::Left; 2], &rows, (columns, "…"));
         assert_eq!(laid_out(Some(20)), "k      words\nfirst  a text that…\nfirst  short\n");
         assert_eq!(laid_out(Some(0)), "k      words\nfirst  a text th…\nfirst  short\n");
         assert_eq!(laid_out(None), "k      words\nfirst  a text that is long\nfirst  short\n");
         assert_eq!(laid_out(Some(80)), laid_out(None));
         let odd = [row(&"a\tb\u{202e}".repeat(20))];
-        let text = super::laid_out(["k", "words"], [Align::Left; 2], &odd, Some(80));
+        let text = super::laid_out(["k", "words"], [Align::Left; 2], &odd, (Some(80), "…"));
         assert!(text.lines().all(|line| shown_width(line) < 80) && text.contains("a b<U+202E>"), "{text}");
         let wide = [row(&"同期は注文を二回送る".repeat(20))];
-        let text = super::laid_out(["k", "words"], [Align::Left; 2], &wide, Some(80));
+        let text = super::laid_out(["k", "words"], [Align::Left; 2], &wide, (Some(80), "…"));
         assert!(text.lines().all(|line| shown_width(line) < 80), "{text}");
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use herma_base::CliContext;
-use herma_base::out::CLEAR_LINE;
+use herma_base::out::{self, CLEAR_LINE};
 use herma_client::Client;
 use herma_client::protocol::Notification;
 use herma_client::protocol::daemon::SubscribeParams;
@@ -63,5 +63,5 @@ fn report(mut client: Client, id: &str, is_over: &AtomicBool) {
 }
 
 fn line(progress: &CompressionProgress) -> String {
-    format!("{:3.0} %  {} …", progress.done * 100.0, watch::phase(progress.phase))
+    format!("{:3.0} %  {} {}", progress.done * 100.0, watch::phase(progress.phase), out::ellipsis())
 }

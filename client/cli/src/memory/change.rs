@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_change_is_summed_up_in_a_line() {
         let long = "x".repeat(60);
-        let cut = format!("+{}…", "x".repeat(47));
+        let cut = format!("+{}", out::cut(&long, 48));
         for (before, after, expected) in [
             (&[][..], &["one"][..], "+one"),
             (&["one", "two"], &["two"], "-one"),
