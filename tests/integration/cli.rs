@@ -15,6 +15,7 @@ mod hermes;
 mod looks;
 mod named;
 mod names;
+mod screen;
 mod shelf;
 mod terminal;
 mod transfer;
@@ -173,7 +174,7 @@ fn changes_are_taken_back_and_put_back() {
     let row = cli.run(&["memory", "log", "user", "--limit", "1", "--json"]).json()["rows"][0].take();
     assert_eq!((&row["action"], &row["agent"]), (&json!("restore"), &json!("cli")), "{row}");
     let unknown = cli.run(&["memory", "restore", "user", "99"]);
-    assert!(unknown.code == 1 && unknown.err.contains("not_found"), "{unknown:?}");
+    assert!(unknown.code == 1 && unknown.err.contains("revision 99 is not kept"), "{unknown:?}");
     let stale = cli.run(&["memory", "undo", "user", "--expected-revision", "2", "--json"]);
     let error: Value = serde_json::from_str(&stale.err).unwrap();
     assert_eq!((stale.code, &error["error"]["kind"], stale.out.as_str()), (1, &json!("conflict"), ""), "{stale:?}");

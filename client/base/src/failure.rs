@@ -63,6 +63,8 @@ impl Failure {
 
     fn whole_words(&self) -> Option<String> {
         match self {
+            // Programs get the kind of an error with `--json`.
+            Self::Client(ClientError::Rpc(error)) => Some(in_commands(error.message.clone())),
             Self::Client(error) => Some(format!("{}{}", in_commands(error.to_string()), advice(error))),
             Self::Gone => Some("the daemon went away".into()),
             Self::File(words) | Self::Usage(words) => Some(words.clone()),
@@ -111,8 +113,8 @@ mod tests {
 
     #[test]
     fn advice_names_commands() {
-        let words = in_commands("there is no session \"x\"; session.list has those there are (not_found)".to_owned());
-        assert_eq!(words, "there is no session \"x\"; `herma session list` has those there are (not_found)");
+        let words = in_commands("there is no session \"x\"; session.list has those there are".to_owned());
+        assert_eq!(words, "there is no session \"x\"; `herma session list` has those there are");
         assert_eq!(
             in_commands("open it with session.open first".to_owned()),
             "open it with `herma session open` first"

@@ -64,7 +64,7 @@ impl<T: Serialize> BatchResults<T> {
             out::line(&lines.join("\n"))?;
         }
         for (name, error) in self.failed.iter().filter(|_| !common.json) {
-            out::problem(common, &format!("{name}: {error}"));
+            out::problem(common, &refusal(name, error));
         }
         self.outcome()
     }
@@ -80,6 +80,12 @@ impl<T: Serialize> BatchResults<T> {
             failed.map(|(name, error)| Failed { name, kind: error.kind.name(), message: error.message.as_str() });
         Told { removed: done.collect(), failed: failed.collect() }
     }
+}
+
+/// Says which name was refused, and why.
+fn refusal(name: &str, error: &RpcError) -> String {
+    let words = Failure::Client(error.clone().into()).words().unwrap_or_default();
+    if words.contains(name) { words } else { format!("{name}: {words}") }
 }
 
 #[cfg(test)]
@@ -109,6 +115,13 @@ mod tests {
         });
         assert_eq!(serde_json::to_value(several.describe()).unwrap(), expected);
         assert!(matches!(several.outcome(), Err(Failure::No)));
+    }
+
+    #[test]
+    fn a_refusal_has_the_name_once() {
+        let refused = |message: &str| refusal("out_1", &RpcError::new(ErrorKind::NotFound, message));
+        assert_eq!(refused("there is no output \"out_1\""), "there is no output \"out_1\"");
+        assert_eq!(refused("the disk is full"), "out_1: the disk is full");
     }
 
     #[test]

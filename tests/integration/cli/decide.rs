@@ -22,7 +22,7 @@ fn writes_that_wait_are_listed_approved_and_rejected() {
     assert!(cli.run(&["memory", "pending", "--full"]).done().contains("\"content\":\"likes tea\""));
     assert!(cli.run(&["memory", "list"]).done().contains("1 write waits for approval: herma memory pending"));
     let unknown = cli.run(&["memory", "approve", &id, "00000000"]);
-    assert!(unknown.code == 1 && unknown.err.contains("not_found"), "{unknown:?}");
+    assert!(unknown.code == 1 && unknown.err.contains("no write \"00000000\" waits"), "{unknown:?}");
     assert_eq!(home.entries(Target::User), [""; 0]);
     // Each command opens its own connection, so a person may approve a write that was staged here.
     let out = cli.run(&["memory", "approve", &id]).done();
@@ -80,7 +80,7 @@ fn a_session_s_blocks_are_printed_and_renewed() {
     assert!(renewed.ends_with("one\n§\ntwo\n"), "{renewed}");
     assert_eq!(cli.run(&["session", "snapshot", "s"]).done(), renewed);
     let unknown = cli.run(&["session", "refresh", "nobody"]);
-    assert!(unknown.code == 1 && unknown.err.contains("not_found"), "{unknown:?}");
+    assert!(unknown.code == 1 && unknown.err.contains("no session \"nobody\""), "{unknown:?}");
 }
 
 #[test]

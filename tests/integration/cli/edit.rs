@@ -93,7 +93,7 @@ fn a_text_that_was_overtaken_is_kept_and_can_be_brought_in() {
         editor(&home, &format!("sed -i s/one/mine/ \"$1\"; printf 'one\\n§\\ntheirs' > '{}'", store.display()));
     let cli = Cli::new(&home).with("EDITOR", &script);
     let ran = cli.run(&["memory", "edit", "user"]);
-    assert!(ran.code == 1 && ran.err.contains("conflict"), "{ran:?}");
+    assert!(ran.code == 1 && ran.err.contains("was changed while you edited it"), "{ran:?}");
     assert_eq!(home.entries(Target::User), ["one", "theirs"]);
     let [path] = kept(&home).try_into().unwrap();
     let path = path.to_str().unwrap();

@@ -55,7 +55,7 @@ fn what_cannot_be_removed_does_not_stop_the_rest() {
     let fake = Fake::with_history(&[]);
     let (code, out, error) = parts(&fake.herma(&["output", "rm", "out_none", "out_1"]));
     assert_eq!((code, out.as_str()), (1, "removed out_1, 1.5 KiB\n"));
-    assert_eq!(error, "herma: out_none: there is no such thing (not_found)\n");
+    assert_eq!(error, "herma: out_none: there is no such thing\n");
     let (code, out, error) = parts(&fake.herma(&["output", "rm", "out_none", "out_1", "--json"]));
     let value: Value = serde_json::from_str(&out).unwrap();
     let expected = json!({

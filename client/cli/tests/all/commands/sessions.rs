@@ -120,5 +120,5 @@ fn nothing_is_removed_without_a_yes() {
     assert!(fake.state().last.is_none(), "it was asked for");
     let (code, out, error) = parts(&fake.herma(&["session", "rm", "none", "s", "--yes"]));
     assert_eq!((code, out.as_str()), (1, "removed s: 1,200 messages, 1 output, 1.5 KiB\n"));
-    assert_eq!(error, "herma: none: there is no such thing (not_found)\n");
+    assert_eq!(error, "herma: none: there is no such thing\n");
 }
