@@ -20,12 +20,12 @@ pub struct Progress {
     /// The bytes done before this run.
     from: u64,
     total: u64,
-    /// The noun for the count next to the bar.
+    /// The noun for one of the things that are counted next to the bar.
     noun: &'static str,
 }
 
 impl Progress {
-    /// Creates a bar that starts at `from` of `total` bytes; `noun` names the counted things.
+    /// Creates a bar that starts at `from` of `total` bytes; `noun` names one of the counted things.
     #[must_use]
     pub fn new(is_wanted: bool, from: u64, total: u64, noun: &'static str) -> Self {
         let is_seen = is_wanted && std::io::stderr().is_terminal();
@@ -65,7 +65,7 @@ fn line((from, done, total): (u64, u64, u64), (count, noun): (u64, &str), elapse
     let speed = done.saturating_sub(from) as f64 / seconds;
     let left = if speed > 0.0 { span(total.saturating_sub(done) as f64 / speed) } else { "–".to_owned() };
     let rate = count as f64 / seconds;
-    format!("{bar} {:3.0} %  {} {noun}  {rate:.1}/s  {left} left", part * 100.0, out::thousands(count))
+    format!("{bar} {:3.0} %  {}  {rate:.1}/s  {left} left", part * 100.0, out::count_of(count, noun))
 }
 
 /// Formats seconds as minutes or hours.
@@ -84,9 +84,9 @@ mod tests {
 
     #[test]
     fn rate_and_time_left_are_of_this_run() {
-        let bar = line((500, 750, 1000), (50, "lines"), Duration::from_secs(10));
+        let bar = line((500, 750, 1000), (50, "line"), Duration::from_secs(10));
         assert_eq!(bar, "██████████████████░░░░░░  75 %  50 lines  5.0/s  0:10 left");
-        assert_eq!(line((0, 0, 0), (0, "lines"), Duration::ZERO).matches('█').count(), WIDTH);
+        assert_eq!(line((0, 0, 0), (0, "line"), Duration::ZERO).matches('█').count(), WIDTH);
         assert_eq!(span(3_725.0), "1:02:05");
     }
 }

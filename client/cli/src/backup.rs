@@ -47,7 +47,7 @@ pub(crate) struct Restore {
 }
 
 /// What is in a backup.
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Contents {
     files: u64,
     bytes: u64,
@@ -93,9 +93,10 @@ pub(super) fn backup(context: &CliContext<'_>, arguments: &Backup) -> Result<(),
     if draft.place(arguments.force)? == Created::Exists {
         return Err(taken());
     }
-    out::show(context.common, &contents, |contents| {
+    let shown = serde_json::json!({ "file": path, "files": contents.files, "bytes": contents.bytes });
+    out::show(context.common, &shown, |_| {
         let restore = context.common.command(&format!("restore {}", path.display()));
-        format!("{}: {}\nback: {restore}\nis it whole: {restore} --check", path.display(), described(contents))
+        format!("{}: {}\nback: {restore}\nis it whole: {restore} --check", path.display(), described(&contents))
     })
 }
 

@@ -23,12 +23,18 @@ pub(super) enum AttackScope {
 #[command(defer = true)]
 pub(super) enum Command {
     /// List what the guard finds in a text
+    #[command(
+        after_help = "Examples:\n  herma guard scan notes.txt\n  herma guard scan --scope strict --exit-code - < note.txt && herma memory add memory - < note.txt"
+    )]
     Scan {
         /// The file with the text; - for standard input
         file: PathBuf,
         /// The kinds of attacks to look for
         #[arg(long, value_enum, default_value = "context")]
         scope: AttackScope,
+        /// End with exit code 1 if something is found
+        #[arg(long)]
+        exit_code: bool,
     },
     /// Print a text with its secrets masked
     Redact {
@@ -58,7 +64,7 @@ pub(super) enum Command {
 
 pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Failure> {
     match command {
-        Command::Scan { file, scope } => {
+        Command::Scan { file, scope, exit_code } => {
             let scope = match scope {
                 AttackScope::All => Scope::All,
                 AttackScope::Context => Scope::Context,
@@ -66,7 +72,8 @@ pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Fai
             };
             let params = ScanParams { text: Some(out::read_input(file)?), scope: Some(scope) };
             let result = context.connect()?.guard_scan(params)?;
-            out::show(context.common, &result, findings)
+            out::show(context.common, &result, findings)?;
+            if *exit_code && !result.findings.is_empty() { Err(Failure::No) } else { Ok(()) }
         }
         Command::Redact { file, code } => {
             let text = Some(out::read_input(file)?);

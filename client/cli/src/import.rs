@@ -176,7 +176,7 @@ impl<'a> Import<'a> {
         let files = self.files.all(&mut self.sink.report)?;
         let total = files.iter().map(|(_, stamp)| stamp.bytes).sum();
         let is_seen = self.sink.common().shows_progress() && !self.arguments.watch;
-        let mut progress = Progress::new(is_seen, 0, total, "messages");
+        let mut progress = Progress::new(is_seen, 0, total, "message");
         let mut done = 0;
         for (path, stamp) in files {
             self.file(&path, &stamp, &mut |within, messages| progress.draw(done + within, messages))?;

@@ -62,7 +62,7 @@ fn scrub(context: &CliContext<'_>, dry_run: bool) -> Result<Report, Failure> {
         let result = client.guard_scrub(ScrubParams { cursor, dry_run: Some(dry_run) })?;
         let bar = match progress.take().filter(|(stage, _)| *stage == result.stage) {
             Some(bar) => bar,
-            None => (result.stage.clone(), Progress::new(context.common.shows_progress(), 0, result.of, "changed")),
+            None => (result.stage.clone(), Progress::new(context.common.shows_progress(), 0, result.of, "change")),
         };
         let (_, bar) = progress.insert(bar);
         let changed = report.changed.entry(result.stage).or_default();

@@ -86,12 +86,16 @@ pub(super) fn run(context: &CliContext<'_>, command: &Command) -> Result<(), Fai
         Command::Export(arguments) => transfer::export(context, arguments),
         Command::Import(arguments) => transfer::import(context, arguments),
         Command::Leave { yes } => {
-            let question = "The other hosts go on without this one, and what is written here stays here. Leave?";
-            let mut answers = std::io::stdin().lock();
-            if !yes && !out::confirm(question, &mut answers, &mut std::io::stderr()) {
+            let mut client = context.connect()?;
+            let question = "The other hosts go on without this one, and what is written here stays here. Leave? [y/N] ";
+            // The daemon refuses if nothing is shared, which needs no question.
+            if !yes
+                && client.shared_status(StatusParams {})?.configured
+                && !out::confirm(question, &mut std::io::stdin().lock(), &mut std::io::stderr())
+            {
                 return Err(Failure::No);
             }
-            let result = context.connect()?.shared_leave(LeaveParams {})?;
+            let result = client.shared_leave(LeaveParams {})?;
             out::show(common, &result, |result| left(common, result))
         }
     }

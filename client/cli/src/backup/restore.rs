@@ -31,7 +31,11 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Restore) -> Result<(), F
     if arguments.check {
         let folder = tempfile::tempdir().map_err(|error| damaged(error.to_string()))?;
         let (manifest, contents) = checked(arguments, folder.path()).map_err(damaged)?;
-        return out::show(context.common, &contents, |_| format!("whole: {}", about(&manifest, &contents)));
+        let shown = serde_json::json!({
+            "file": arguments.file, "files": contents.files, "bytes": contents.bytes,
+            "home": manifest.home, "time": manifest.time, "herma": manifest.herma,
+        });
+        return out::show(context.common, &shown, |_| format!("whole: {}", about(&manifest, &contents)));
     }
     owner::check(home)?;
     // One that is there keeps its mode: it may be an agent's.

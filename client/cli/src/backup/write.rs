@@ -49,7 +49,7 @@ pub(super) fn all(context: &CliContext<'_>, folder: &Path, to: &mut dyn Write) -
         sums: String::new(),
         links: HashMap::new(),
         contents: Contents::default(),
-        progress: Progress::new(context.common.shows_progress(), 0, total, "files"),
+        progress: Progress::new(context.common.shows_progress(), 0, total, "file"),
     };
     let manifest = Manifest {
         backup: FORM,

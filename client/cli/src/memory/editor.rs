@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::Permissions;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -10,7 +10,7 @@ use std::process::{Command, ExitStatus};
 use herma_base::Failure;
 use tempfile::{Builder, TempDir};
 
-/// The default editor.
+/// The editor on a terminal, if the environment names none.
 const EDITOR: &str = "vi";
 
 /// A text in a private file. The file is removed together with this value unless it is kept.
@@ -55,7 +55,13 @@ impl Draft {
 
 /// Opens a file in the editor that the environment names, and waits until it ends.
 pub(super) fn open(path: &Path) -> Result<(), Failure> {
-    let editor = chosen(std::env::var_os("VISUAL"), std::env::var_os("EDITOR"));
+    let named = named([std::env::var_os("VISUAL"), std::env::var_os("EDITOR")]);
+    let is_seen = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let Some(editor) = named.or_else(|| is_seen.then(|| EDITOR.into())) else {
+        return Err(Failure::Usage(
+            "there is no terminal for an editor; set VISUAL or EDITOR to one that needs none".into(),
+        ));
+    };
     match command(&editor, path).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Failure::File(format!("{}; nothing was changed", ended(&editor, status)))),
@@ -66,9 +72,9 @@ pub(super) fn open(path: &Path) -> Result<(), Failure> {
     }
 }
 
-fn chosen(visual: Option<OsString>, editor: Option<OsString>) -> OsString {
-    let named = [visual, editor].into_iter().flatten().find(|value| !value.as_encoded_bytes().trim_ascii().is_empty());
-    named.unwrap_or_else(|| EDITOR.into())
+/// Returns the first value that is not empty.
+fn named(values: [Option<OsString>; 2]) -> Option<OsString> {
+    values.into_iter().flatten().find(|value| !value.as_encoded_bytes().trim_ascii().is_empty())
 }
 
 /// Returns the command to run. If the editor is the path of a file, spaces belong to it; otherwise a shell parses it as
@@ -102,12 +108,12 @@ mod tests {
     fn the_environment_names_the_editor() {
         let value = |value: &str| Some(OsString::from(value));
         for (visual, editor, expected) in [
-            (None, None, "vi"),
-            (value("code --wait"), value("nano"), "code --wait"),
-            (value(""), value("nano"), "nano"),
-            (value(" "), value(""), "vi"),
+            (None, None, None),
+            (value("code --wait"), value("nano"), value("code --wait")),
+            (value(""), value("nano"), value("nano")),
+            (value(" "), value(""), None),
         ] {
-            assert_eq!(chosen(visual, editor), expected);
+            assert_eq!(named([visual, editor]), expected);
         }
     }
 

@@ -164,7 +164,8 @@ pub(super) fn tool(context: &CliContext<'_>, arguments: &Tool) -> Result<(), Fai
 
 fn read_operations(file: &Path) -> Result<Vec<Operation>, Failure> {
     let text = out::read_input(file)?;
-    serde_json::from_str(&text).map_err(|error| Failure::File(format!("{}: {error}", file.display())))
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::File(format!("{} is no JSON array of operations: {error}", file.display())))
 }
 
 /// Prints the result of a write. A refused write is an error.

@@ -33,8 +33,8 @@ fn describe(result: &GcResult, way: GcMode) -> String {
     let files = usize::try_from(result.files).unwrap_or(usize::MAX);
     let stays = format!("{} kept, {}", out::count_noun(files, "output", "outputs"), out::size(result.bytes));
     let (nothing, freed) = match way {
-        GcMode::Removed => ("nothing went", "freed"),
-        GcMode::DryRun => ("nothing would go", "would free"),
+        GcMode::Removed => ("nothing was removed", "freed"),
+        GcMode::DryRun => ("nothing would be removed", "would free"),
     };
     if result.expired.is_empty() {
         return format!("{nothing}; {stays}\n");
@@ -81,8 +81,8 @@ mod tests {
         for (result, way, expected) in [
             (&result, GcMode::Removed, format!("{rows}1 output, freed 1.5 KiB; 1 output kept, 2.0 KiB\n")),
             (&result, GcMode::DryRun, format!("{rows}1 output, would free 1.5 KiB; 1 output kept, 2.0 KiB\n")),
-            (&GcResult::default(), GcMode::Removed, "nothing went; 0 outputs kept, 0 B\n".into()),
-            (&GcResult::default(), GcMode::DryRun, "nothing would go; 0 outputs kept, 0 B\n".into()),
+            (&GcResult::default(), GcMode::Removed, "nothing was removed; 0 outputs kept, 0 B\n".into()),
+            (&GcResult::default(), GcMode::DryRun, "nothing would be removed; 0 outputs kept, 0 B\n".into()),
         ] {
             assert_eq!(describe(result, way), expected);
         }

@@ -20,7 +20,7 @@ pub(crate) enum OutputView {
     after_help = "A handle may carry the first line, as recall and search give it.\n\nExamples:\n  herma output read out_1f2e…:120\n  herma output read out_1f2e… --line 400 --lines 20\n  herma output read out_1f2e… --tail 10\n  herma output read ~/.hermes/herma/outputs/s/call_1.txt --offset 0 --limit 500"
 )]
 pub(crate) struct Arguments {
-    /// Its handle or its path
+    /// Its handle, the beginning of it, or its path
     output: String,
     /// The first line, from 1
     #[arg(long)]

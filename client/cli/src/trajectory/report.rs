@@ -69,7 +69,7 @@ pub(super) fn text(report: &Report<'_>) -> String {
     }
     rows.push(("under the target", number(summary.trajectories_skipped_under_target)));
     let over = number(summary.trajectories_still_over_limit);
-    rows.push(("over it", if report.planned.is_some() { format!("{over} now") } else { format!("{over} still") }));
+    rows.push((if report.planned.is_some() { "over it now" } else { "still over it" }, over));
     rows.push(("tokens", change(tokens.total_before, tokens.total_after)));
     rows.push(("turns", change(turns.total_before, turns.total_after)));
     if summarization.total_api_calls > 0 {

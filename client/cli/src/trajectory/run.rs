@@ -177,7 +177,7 @@ struct ResultWriter<'a> {
 impl<'a> ResultWriter<'a> {
     fn new(common: &'a Common, files: &'a Files, place: Option<RunFiles>, mark: Mark) -> Self {
         let from = files.size_before(mark.file) + mark.input;
-        let progress = Progress::new(common.shows_progress(), from, files.size(), "lines");
+        let progress = Progress::new(common.shows_progress(), from, files.size(), "line");
         Self { common, files, place, mark, progress, lines: 0, problems: Vec::new(), shown: 0 }
     }
 

@@ -90,6 +90,7 @@ fn done(policy: &Policy, view: &View, applied: &Applied) -> WriteResult {
             result.removed_entry = Some(shown(policy, view.target, before));
             format!("Entry removed from {file}.")
         }
+        Done::Batch(1) => format!("1 operation applied to {file}."),
         Done::Batch(count) => format!("{count} operations applied to {file}."),
         Done::Reverted(revision) => format!("The change of revision {revision} is reverted in {file}."),
         Done::PutBack(revision) => format!("{file} holds the text of revision {revision} again."),
