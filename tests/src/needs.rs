@@ -18,8 +18,10 @@ pub enum Need {
     Root,
     /// A daemon can be denied access to files, as [`Home::ordinary`](crate::Home::ordinary) does.
     Ordinary,
-    /// tmux, a terminal that a test can read.
+    /// tmux, a terminal that a test can read, and the pager less.
     Tmux,
+    /// The shells zsh and fish.
+    Shells,
     /// systemd can check a unit file.
     Systemd,
     /// A PostgreSQL that a test can start.
@@ -33,12 +35,13 @@ static FOUND: [OnceLock<bool>; Need::ALL.len()] = [const { OnceLock::new() }; Ne
 
 impl Need {
     /// All needs.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Mounts,
         Self::Strace,
         Self::Root,
         Self::Ordinary,
         Self::Tmux,
+        Self::Shells,
         Self::Systemd,
         Self::Postgres,
         Self::GnuDate,
@@ -53,6 +56,7 @@ impl Need {
             Self::Root => "root",
             Self::Ordinary => "ordinary",
             Self::Tmux => "tmux",
+            Self::Shells => "shells",
             Self::Systemd => "systemd",
             Self::Postgres => "postgres",
             Self::GnuDate => "gnu-date",

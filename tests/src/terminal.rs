@@ -45,6 +45,11 @@ impl Terminal {
         self.tmux(&["send-keys", key]);
     }
 
+    /// Types a text.
+    pub fn text(&self, text: &str) {
+        self.tmux(&["send-keys", "-l", text]);
+    }
+
     /// Waits until the screen contains a text, and returns the screen.
     pub fn shows(&self, part: &str) -> String {
         eventually(&format!("{part} on the screen"), || {

@@ -1,6 +1,8 @@
 //! What people see: commands at several widths of a terminal, in a pipe, in an ASCII locale and without colours. The
 //! files in `looks/` have the output as it was when somebody last looked at it. `HERMA_BLESS=1` writes them again.
 
+mod steady;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,13 +11,16 @@ use serde_json::json;
 
 /// Runs each command of a view, on a pseudo-terminal with so many columns or in a pipe. Prints the outputs as JSON.
 const RUN: &str = r#"
-import fcntl, json, os, pty, struct, subprocess, sys, termios
+import fcntl, json, os, pty, signal, struct, subprocess, sys, termios
 view = json.loads(sys.argv[1])
 
 def on_a_terminal(arguments):
     child, terminal = pty.fork()
     if child == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 1000, view["columns"], 0, 0))
+        os.chdir(view["folder"])
+        # One that waits for an answer ends.
+        signal.alarm(20)
         os.execvpe(arguments[0], arguments, view["environment"])
     seen = b""
     while True:
@@ -30,7 +35,7 @@ def on_a_terminal(arguments):
     return seen.replace(b"\r\n", b"\n")
 
 def in_a_pipe(arguments):
-    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL, "cwd": view["folder"]}
     return subprocess.run(arguments, env=view["environment"], **both).stdout
 
 run = on_a_terminal if view["columns"] else in_a_pipe
@@ -48,41 +53,23 @@ const VIEWS: [View; 7] = [
     View { name: "no-color", columns: Some(80), environment: &[("NO_COLOR", "1")] },
 ];
 
-/// Commands whose output depends on what is kept and on nothing else.
-const COMMANDS: [&str; 33] = [
-    "",
-    "session list",
-    "session list --branch none",
-    "session show @1",
-    "session read @2",
-    "session snapshot @2",
-    "memory list",
-    "memory list user",
-    "memory log",
-    "memory show user 1",
-    "memory diff user 1 2",
-    "memory pending",
-    "memory remove user nothing",
-    "memory show user 99",
-    "files list",
-    "files log",
-    "profile list",
-    "output list",
-    "output search panicked -C 1",
-    "output read 0000",
-    "recall walrus",
-    "recall nothingatall",
-    "usage",
-    "usage --by session",
-    "usage --savings",
-    "context status @2",
-    "constraint list @2",
-    "constraint list @1",
-    "context pins @2",
-    "session read nobody",
-    "session read",
-    "sesion list",
-    "memory log --help",
+/// The commands: a line each, with their arguments between single spaces.
+const COMMANDS: &str = include_str!("looks/commands.txt");
+
+/// Commands whose outputs are not kept, and why.
+const OTHERS: [(&str, &str); 12] = [
+    ("daemon run", "runs until it is stopped"),
+    ("daemon start", "starts a process that the test would not end"),
+    ("daemon restart", "starts a process that the test would not end"),
+    ("daemon stop", "ends the daemon that the other commands need"),
+    ("top", "draws a screen, which is tested in a terminal"),
+    ("watch", "runs until it is stopped"),
+    ("mcp", "speaks a protocol"),
+    ("hook", "speaks a protocol"),
+    ("proxy codex", "runs until it is stopped"),
+    ("completions", "prints a script for a shell"),
+    ("upgrade", "tells how this very program was installed"),
+    ("man", "prints a page for man"),
 ];
 
 struct View {
@@ -117,6 +104,14 @@ fn filled() -> (Home, Daemon) {
     let content =
         format!("{}thread 'main' panicked at src/main.rs:7\n{}", "line\n".repeat(20_000), "line\n".repeat(20_000));
     raw.result("output.admit", &json!({ "session": first, "tool": "terminal", "id": "call_1", "content": content }));
+    for (name, text) in [
+        ("talk.json", talk.to_string()),
+        ("note.txt", "Use the key sk-abcdefghijklmnopqrstuvwxyz123456 of ~/.ssh/config.\n".to_owned()),
+        ("changes.json", json!([{ "action": "add", "content": "reads maps" }]).to_string()),
+        ("runs.jsonl", json!({ "conversations": [{ "from": "human", "value": "Where?" }] }).to_string()),
+    ] {
+        fs::write(home.path().join(name), text).unwrap();
+    }
     // The newest session is the first one of a list.
     keep(&mut raw, "codex:0b1e-map", wide);
     (home, daemon)
@@ -126,66 +121,24 @@ fn filled() -> (Home, Daemon) {
 fn seen(home: &Home, view: &View) -> Vec<String> {
     let program = cli::program().display().to_string();
     let path = home.path().display().to_string();
-    let whole = |command: &&str| -> Vec<String> {
+    let whole = |command: &str| -> Vec<String> {
         let words = command.split(' ').filter(|word| !word.is_empty());
         [program.as_str(), "--no-spawn", "--home", &path].into_iter().chain(words).map(str::to_owned).collect()
     };
     let mut environment =
-        json!({ "PATH": "/usr/bin:/bin", "TERM": "xterm", "PAGER": "cat", "LC_ALL": "C.UTF-8", "HOME": path });
+        json!({ "PATH": "/nowhere", "TERM": "xterm", "PAGER": "cat", "LC_ALL": "C.UTF-8", "HOME": path });
     for (name, value) in view.environment {
         environment[name] = json!(value);
     }
-    let commands: Vec<Vec<String>> = COMMANDS.iter().map(whole).collect();
-    let asked = json!({ "columns": view.columns, "environment": environment, "commands": commands });
+    let commands: Vec<Vec<String>> = commands().map(whole).collect();
+    let asked = json!({ "columns": view.columns, "folder": path, "environment": environment, "commands": commands });
     let outputs: Vec<String> = serde_json::from_str(&python::run(RUN, &[&asked.to_string()])).unwrap();
-    outputs.iter().map(|text| steady(text, &path)).collect()
+    outputs.iter().map(|text| steady::steady(text, &path)).collect()
 }
 
-/// Replaces what differs from run to run by as many chars.
-fn steady(text: &str, home: &str) -> String {
-    let text = text.replace(home, "/home").replace('\u{1b}', "␛");
-    let mut steady = String::new();
-    for line in text.lines() {
-        let line = mask(&mask(line, "out_", |byte| byte.is_ascii_hexdigit()), "c_", |byte| byte.is_ascii_hexdigit());
-        // Entries of the memory are numbered with them, as soon as the index gets to them.
-        let line = mask(&line, "msg_", |byte| byte.is_ascii_digit());
-        // The version, which has the commit in a build of a clean tree.
-        let line = match line.split_once(", home ") {
-            Some((version, home)) if version.starts_with("herma  ") => format!("herma     0.1.0, home {home}"),
-            _ => line,
-        };
-        // The daemon's age and memory.
-        let line =
-            if line.contains("running for ") { "daemon    running for 1 s, 1 MiB" } else { &without_dates(&line) };
-        steady.push_str(line);
-        steady.push('\n');
-    }
-    steady
-}
-
-/// Replaces the chars of a kind after each beginning by zeros.
-fn mask(line: &str, beginning: &str, is_masked: impl Fn(u8) -> bool) -> String {
-    let mut bytes = line.as_bytes().to_vec();
-    let starts: Vec<usize> = line.match_indices(beginning).map(|(at, _)| at + beginning.len()).collect();
-    for start in starts {
-        bytes[start..].iter_mut().take_while(|byte| is_masked(**byte)).for_each(|byte| *byte = b'0');
-    }
-    String::from_utf8(bytes).unwrap()
-}
-
-/// Replaces the digits of dates and of the times behind them by zeros.
-fn without_dates(line: &str) -> String {
-    let is_date = |at: usize| {
-        let date = line.as_bytes().get(at..at + 10);
-        date.is_some_and(|date| date[4] == b'-' && date[7] == b'-' && date[8].is_ascii_digit())
-    };
-    let starts: Vec<usize> = line.match_indices("20").map(|(at, _)| at).filter(|at| is_date(*at)).collect();
-    let mut bytes = line.as_bytes().to_vec();
-    for start in starts {
-        let moment = bytes[start..].iter_mut().take(19).take_while(|byte| b"0123456789-: ".contains(byte));
-        moment.filter(|byte| byte.is_ascii_digit()).for_each(|byte| *byte = b'0');
-    }
-    String::from_utf8(bytes).unwrap()
+/// Returns the arguments of each command. The first one is `herma` alone.
+fn commands() -> impl Iterator<Item = &'static str> {
+    std::iter::once("").chain(COMMANDS.lines().filter(|line| !line.is_empty() && !line.starts_with('#')))
 }
 
 fn file(name: &str) -> PathBuf {
@@ -199,7 +152,7 @@ fn every_command_looks_as_it_was_last_seen() {
         // What is a minute old looks different.
         let (home, _daemon) = filled();
         let mut all = String::new();
-        for (command, output) in COMMANDS.iter().zip(seen(&home, view)) {
+        for (command, output) in commands().zip(seen(&home, view)) {
             all.push_str(&format!("$ herma {command}\n{output}\n"));
         }
         let path = file(view.name);
@@ -213,4 +166,20 @@ fn every_command_looks_as_it_was_last_seen() {
         }
     }
     assert!(wrong.is_empty(), "{}\nlook at it, and run the test with HERMA_BLESS=1", wrong.join("\n"));
+}
+
+#[test]
+fn no_command_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::new();
+    drop(cli::Cli::new(&home).run(&["man", "--dir", folder.path().to_str().unwrap()]).done());
+    let pages = fs::read_dir(folder.path()).unwrap().map(|page| page.unwrap().file_name().into_string().unwrap());
+    let pages: Vec<String> =
+        pages.filter_map(|page| page.strip_suffix(".1")?.strip_prefix("herma-").map(str::to_owned)).collect();
+    let is_group = |page: &str| pages.iter().any(|other| other.starts_with(&format!("{page}-")));
+    let named: Vec<String> =
+        commands().chain(OTHERS.map(|(name, _)| name)).map(|line| line.replace(' ', "-")).collect();
+    let is_named = |page: &str| named.iter().any(|line| line == page || line.starts_with(&format!("{page}-")));
+    let left_out: Vec<&String> = pages.iter().filter(|page| !is_group(page) && !is_named(page)).collect();
+    assert!(pages.len() > 100 && left_out.is_empty(), "add them to looks/commands.txt: {left_out:?}");
 }
