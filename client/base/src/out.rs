@@ -59,7 +59,7 @@ fn refusal(error: &RpcError) -> Value {
 
 /// Prints a result: as JSON with `--json`, else as text.
 pub fn show<T: Serialize>(common: &Common, result: &T, text: impl FnOnce(&T) -> String) -> Result<(), Failure> {
-    if common.json { json(result) } else { line(&text(result)) }
+    if common.json { json(result) } else { page(&text(result)) }
 }
 
 /// Prints a value as JSON. A program may read it on a terminal, so there is no pager.
@@ -69,13 +69,22 @@ pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     bytes(format!("{text}\n").as_bytes())
 }
 
-/// Prints a text and ends the line. On a terminal, one that is longer than the screen goes through a pager.
+/// Prints a result and ends the line. On a terminal, one that is longer than the screen goes through a pager.
+pub fn page(text: &str) -> Result<(), Failure> {
+    let newline = if text.ends_with('\n') { "" } else { "\n" };
+    self::text(&format!("{text}{newline}"))
+}
+
+/// Prints a text and ends the line, without a pager: something follows.
 pub fn line(text: &str) -> Result<(), Failure> {
     let newline = if text.ends_with('\n') { "" } else { "\n" };
-    if std::io::stdout().is_terminal() {
-        return paged(&format!("{}{newline}", visible(text)));
-    }
-    bytes(format!("{text}{newline}").as_bytes())
+    piece(&format!("{text}{newline}"))
+}
+
+/// Prints a part of foreign text, without a pager. On a terminal, characters that move the cursor or change colours are
+/// made visible.
+pub fn piece(text: &str) -> Result<(), Failure> {
+    if std::io::stdout().is_terminal() { bytes(visible(text).as_bytes()) } else { bytes(text.as_bytes()) }
 }
 
 /// Prints a line to a program that may have closed its end. Errors are ignored.
@@ -83,7 +92,7 @@ pub fn say(text: &str) {
     drop(bytes(format!("{text}\n").as_bytes()));
 }
 
-/// Prints foreign text without ending the line. On a terminal, characters that move the cursor or change colours are
+/// Prints a whole foreign text without ending the line. On a terminal, characters that move the cursor or change colours are
 /// made visible, and a pager shows what is longer than the screen. A file or another program gets the text unchanged.
 pub fn text(text: &str) -> Result<(), Failure> {
     if std::io::stdout().is_terminal() { paged(&visible(text)) } else { bytes(text.as_bytes()) }

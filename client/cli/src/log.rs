@@ -66,7 +66,7 @@ fn follow(path: &Path) -> Result<(), Failure> {
         let mut new = Vec::new();
         file.take(END).read_to_end(&mut new).map_err(failed)?;
         at += new.len() as u64;
-        out::text(&String::from_utf8_lossy(&new))?;
+        out::piece(&String::from_utf8_lossy(&new))?;
     }
 }
 

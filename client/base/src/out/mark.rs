@@ -2,7 +2,7 @@
 
 use herma_client::protocol::visible::visible;
 
-use super::{is_coloured, line, paged};
+use super::{is_coloured, page, paged};
 use crate::Failure;
 
 const FOUND: &str = "\u{1b}[1;31m";
@@ -73,7 +73,7 @@ impl MarkedText {
         match self.mark {
             // Control characters in foreign text were replaced when it was added.
             Mark::Colour => paged(&self.text),
-            Mark::Quotes | Mark::Nothing => line(&self.text),
+            Mark::Quotes | Mark::Nothing => page(&self.text),
         }
     }
 

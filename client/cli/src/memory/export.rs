@@ -62,7 +62,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     match arguments.format {
         Format::Json => out::json(&File { memory: result.memory.map(Into::into), user: result.user.map(Into::into) }),
         Format::Md => match result.memory.or(result.user) {
-            Some(view) if !view.entries.is_empty() => out::line(&entries::join(&view.entries)),
+            Some(view) if !view.entries.is_empty() => out::page(&entries::join(&view.entries)),
             _ => Ok(()),
         },
     }

@@ -50,7 +50,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
     let more = rows.len() > limit;
     rows.truncate(limit);
-    out::line(&if rows.is_empty() {
+    out::page(&if rows.is_empty() {
         nothing(session.as_deref())
     } else if out::width().is_some() {
         brief(&rows)

@@ -22,7 +22,7 @@ fn steady_line(line: &str) -> String {
     let line = ["out_", "c_", "pin_"].iter().fold(line.to_owned(), |line, beginning| mask(&line, beginning, is_hex));
     // Entries of the memory are numbered with the messages, as soon as the index gets to them.
     let line = mask(&line, "msg_", |byte| byte.is_ascii_digit());
-    let line = ["pid ", "pid="].iter().fold(line, |line, beginning| without_number(&line, beginning));
+    let line = ["pid ", "pid=", "requests     "].iter().fold(line, |line, beginning| without_number(&line, beginning));
     // The version has the commit in a build of a clean tree.
     let line = match line.split_once(", home ") {
         Some((version, home)) if version.starts_with("herma  ") => format!("herma     0.1.0, home {home}"),
