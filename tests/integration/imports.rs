@@ -87,6 +87,35 @@ fn a_second_run_adds_nothing_and_a_grown_file_its_new_part() {
 }
 
 #[test]
+fn a_session_of_qwen_code_is_read_and_grows() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let file = folder(&home).join("q1.jsonl");
+    let record = |kind: &str, from: &str, parts: &Value, second: usize| {
+        let time = format!("2026-02-03T04:00:{second:02}.000Z");
+        let record = json!({
+            "uuid": format!("u-{second}"), "sessionId": "q1", "timestamp": time, "type": kind, "provenance": from,
+            "cwd": "/work/app", "model": "qwen3", "message": { "parts": parts },
+            "usageMetadata": { "promptTokenCount": 900, "candidatesTokenCount": 7, "totalTokenCount": 907 },
+        });
+        format!("{record}\n")
+    };
+    let said = json!([{ "text": "where does the heron nest?" }]);
+    let call = json!([{ "functionCall": { "id": "c", "name": "ls", "args": {} } }]);
+    let result = json!([{ "functionResponse": { "id": "c", "name": "ls", "response": { "output": "reeds.txt" } } }]);
+    let before = record("user", "real_user", &said, 1) + &record("assistant", "assistant_output", &call, 2);
+    fs::write(&file, &before).unwrap();
+    assert_eq!(added(&import(&home, "qwen-code", &file, &[])), (2, 1, 0));
+    fs::write(&file, before + &record("tool_result", "tool_result", &result, 3)).unwrap();
+    assert_eq!(added(&import(&home, "qwen-code", file.parent().unwrap(), &[])), (1, 0, 1));
+    let row = daemon.client().session_show(ShowParams { session: "qwen-code:q1".into() }).unwrap();
+    assert_eq!((row.messages, row.tool_calls, row.model.as_deref()), (3, 1, Some("qwen3")));
+    assert_eq!((row.usage.prompt, row.usage.output), (2_700, 21));
+    let found = Cli::new(&home).run(&["recall", "--json", "reeds"]).json();
+    assert_eq!((&found["hits"][0]["agent"], &found["hits"][0]["role"]), (&json!("qwen-code"), &json!("tool")));
+}
+
+#[test]
 fn what_was_rewritten_is_another_session_and_what_was_removed_stays_so() {
     let home = Home::new();
     let daemon = Daemon::start(&home);

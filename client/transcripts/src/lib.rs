@@ -1,7 +1,7 @@
 //! Reads conversations in the formats of other programs and converts them to herma's form: chat completion messages
 //! with times, by session.
 //!
-//! This crate opens no files. A [`Transcript`] ([`claude_code::Reader`], [`codex::Reader`]) gets one line after the
+//! This crate opens no files. A [`Transcript`] ([`claude_code::Reader`], [`codex::Reader`], [`qwen_code::Reader`]) gets one line after the
 //! other, [`chatgpt::read`] a whole conversation, [`hermes::message`] a row. Reading is deterministic, so the position
 //! of a message identifies it. Records that are not part of the conversation are left out, and a [`Tally`] counts them
 //! by kind. No content of a file makes a reader fail.
@@ -9,9 +9,11 @@
 pub mod chatgpt;
 pub mod claude_code;
 pub mod codex;
+mod content;
 mod elements;
 pub mod hermes;
 mod parts;
+pub mod qwen_code;
 mod records;
 mod repeats;
 mod tally;

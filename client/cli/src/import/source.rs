@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use herma_base::Failure;
-use herma_transcripts::{Transcript, claude_code, codex};
+use herma_transcripts::{Transcript, claude_code, codex, qwen_code};
 
 /// A program that keeps conversations.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub(super) enum Format {
 }
 
 /// All programs.
-static SOURCES: [Source; 4] = [
+static SOURCES: [Source; 5] = [
     Source {
         name: "claude-code",
         title: "Claude Code",
@@ -60,6 +60,18 @@ static SOURCES: [Source; 4] = [
         has_documents: true,
         format: Format::Lines(|name| Box::new(codex::Reader::new(name))),
         provider: Some(("openai", "codex_responses")),
+    },
+    Source {
+        name: "qwen-code",
+        title: "Qwen Code",
+        roots: |_| {
+            let runtime = std::env::var_os("QWEN_RUNTIME_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+            Ok(vec![runtime.map_or_else(|| folder("QWEN_HOME", ".qwen"), Ok)?.join("projects")])
+        },
+        has_file: |name| name.ends_with(".jsonl"),
+        has_documents: false,
+        format: Format::Lines(|name| Box::new(qwen_code::Reader::new(name))),
+        provider: Some(("qwen", "chat_completions")),
     },
     Source {
         name: "hermes",
