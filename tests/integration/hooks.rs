@@ -5,6 +5,7 @@ mod compactions;
 mod earlier;
 mod failures;
 mod ledger;
+mod qwen_code;
 mod transcripts;
 
 use std::fs;
@@ -21,6 +22,7 @@ const ID: &str = "0b5f1c1e-0000-4000-8000-000000000001";
 /// A session of an agent: its home and its transcript.
 struct Client<'a> {
     home: &'a Home,
+    agent: &'static str,
     transcript: PathBuf,
     said: usize,
     /// Milliseconds that a hook may take. There are many, because other tests run at the same time.
@@ -31,7 +33,8 @@ struct Client<'a> {
 
 impl<'a> Client<'a> {
     fn new(home: &'a Home) -> Self {
-        Self { home, transcript: home.path().join(format!("{ID}.jsonl")), said: 0, timeout: "30000", hermad: None }
+        let transcript = home.path().join(format!("{ID}.jsonl"));
+        Self { home, agent: "claude-code", transcript, said: 0, timeout: "30000", hermad: None }
     }
 
     fn hook(&self, event: &str, more: &Value) -> CommandOutput {
@@ -41,7 +44,7 @@ impl<'a> Client<'a> {
         if let Some(program) = self.hermad {
             cli = cli.with("HERMAD", program);
         }
-        cli.run_with(&["hook", "claude-code", event], &input.to_string())
+        cli.run_with(&["hook", self.agent, event], &input.to_string())
     }
 
     fn context(&self, event: &str, more: &Value) -> String {

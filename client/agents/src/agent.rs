@@ -111,8 +111,8 @@ pub trait Agent: Debug + Send + Sync {
     }
 
     /// Returns the answer that replaces the output of a tool with `text`. `response` is the tool's own format with that
-    /// text in it.
-    fn replaced_output(&self, response: Value, text: String) -> Value;
+    /// text in it. Returns `None` if the agent takes no replacement.
+    fn replaced_output(&self, response: Value, text: String) -> Option<Value>;
 
     /// Returns the sentence for the model on how to read a spilled output. `own` names the tool of herma's MCP server.
     fn reading_advice(&self, own: &str) -> String;
@@ -142,6 +142,11 @@ pub trait Agent: Debug + Send + Sync {
     /// Returns whether a transcript contains the beginning of a conversation, which shows its origin.
     fn has_begun(&self, transcript: &Path) -> bool;
 
+    /// Returns whether the transcript has the answer that ended a turn. Some agents write it a little later.
+    fn is_written(&self, _stop: &Value, _transcript: &Path) -> bool {
+        true
+    }
+
     /// Returns the agent's id of the session that this one is a copy of.
     fn origin(&self, id: &str, transcript: &Path) -> Option<String>;
 
@@ -151,6 +156,11 @@ pub trait Agent: Debug + Send + Sync {
     }
 
     // Compactions.
+
+    /// Returns whether a resumed session has the context that herma added to it before.
+    fn keeps_context(&self) -> bool {
+        true
+    }
 
     /// Returns how a compaction of this agent uses herma.
     fn compaction(&self) -> Compaction;
@@ -217,12 +227,23 @@ pub trait Trust: Debug {
 /// How a compaction of an agent uses herma.
 #[derive(Debug, Clone, Copy)]
 pub struct Compaction {
-    /// The agent passes instructions to its own summarizer.
-    pub has_instructions: bool,
+    /// How the agent takes instructions for its own summarizer.
+    pub instructions: Instructions,
     /// herma's proxy may answer the summary request.
     pub has_proxy: bool,
     /// Calls may have shorter arguments than before.
     pub takes_short_calls: bool,
+}
+
+/// How an agent takes instructions for its own summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Instructions {
+    /// It takes none.
+    None,
+    /// As the text that a hook prints.
+    Text,
+    /// As the context in a hook's answer.
+    Context,
 }
 
 /// The rows of a compacted conversation.

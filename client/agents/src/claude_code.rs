@@ -12,8 +12,8 @@ use herma_transcripts::Transcript;
 use herma_transcripts::claude_code::Reader;
 use serde_json::{Value, json};
 
-use crate::agent::{Agent, Check, CompactedRows, Compaction};
-use crate::event::{EventName, id_of, path_of};
+use crate::agent::{Agent, Check, CompactedRows, Compaction, Instructions};
+use crate::event::{self, EventName};
 use crate::settings::edit::Edit;
 use crate::settings::wanted::{HermaEntries, Scope};
 use crate::version::Version;
@@ -118,14 +118,12 @@ impl Agent for ClaudeCode {
     }
 
     fn subagent(&self, event: &Value) -> Option<(String, PathBuf)> {
-        // The agent that writes a summary has no type.
-        event.get("agent_type")?.as_str().filter(|kind| !kind.is_empty())?;
-        Some((id_of(event, "agent_id")?.to_owned(), path_of(event, "agent_transcript_path")?))
+        event::subagent(event)
     }
 
-    fn replaced_output(&self, response: Value, _text: String) -> Value {
+    fn replaced_output(&self, response: Value, _text: String) -> Option<Value> {
         let event = EventName::PostToolUse.hook();
-        json!({ "hookSpecificOutput": { "hookEventName": event, "updatedToolOutput": response } })
+        Some(json!({ "hookSpecificOutput": { "hookEventName": event, "updatedToolOutput": response } }))
     }
 
     fn reading_advice(&self, own: &str) -> String {
@@ -167,7 +165,7 @@ impl Agent for ClaudeCode {
 
     fn compaction(&self) -> Compaction {
         // A changed call would lose the thoughts that Claude Code attached to it.
-        Compaction { has_instructions: true, has_proxy: false, takes_short_calls: false }
+        Compaction { instructions: Instructions::Text, has_proxy: false, takes_short_calls: false }
     }
 
     fn window(&self) -> Option<u64> {
@@ -191,21 +189,5 @@ impl Agent for ClaudeCode {
     fn newest_mark(&self, rows: &Value) -> Option<String> {
         // Claude Code writes the transcript a little later.
         rows::newest_result(rows).map(|id| format!("\"tool_use_id\":{}", json!(id)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_subagent_has_a_type() {
-        let event = |kind: Value| json!({ "agent_id": "x", "agent_type": kind, "agent_transcript_path": "/t/x.jsonl" });
-        assert_eq!(ClaudeCode.subagent(&event(json!("Explore"))), Some(("x".into(), "/t/x.jsonl".into())));
-        for kind in [json!(""), json!(7), Value::Null] {
-            assert_eq!(ClaudeCode.subagent(&event(kind)), None);
-        }
-        let odd = json!({ "agent_id": "../x", "agent_type": "Explore", "agent_transcript_path": "/t/x.jsonl" });
-        assert_eq!(ClaudeCode.subagent(&odd), None);
     }
 }

@@ -13,7 +13,7 @@ use herma_transcripts::Transcript;
 use herma_transcripts::codex::Reader;
 use serde_json::{Value, json};
 
-use crate::agent::{Agent, Check, Compaction, Trust};
+use crate::agent::{Agent, Check, Compaction, Instructions, Trust};
 use crate::event::EventName;
 use crate::settings::edit::Edit;
 use crate::settings::wanted::{HermaEntries, Scope};
@@ -103,9 +103,9 @@ impl Agent for Codex {
         Some(self)
     }
 
-    fn replaced_output(&self, _response: Value, text: String) -> Value {
+    fn replaced_output(&self, _response: Value, text: String) -> Option<Value> {
         // Codex continues its turn anyway.
-        json!({ "continue": false, "stopReason": text })
+        Some(json!({ "continue": false, "stopReason": text }))
     }
 
     fn reading_advice(&self, own: &str) -> String {
@@ -145,7 +145,7 @@ impl Agent for Codex {
     }
 
     fn compaction(&self) -> Compaction {
-        Compaction { has_instructions: false, has_proxy: true, takes_short_calls: true }
+        Compaction { instructions: Instructions::None, has_proxy: true, takes_short_calls: true }
     }
 }
 

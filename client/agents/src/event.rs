@@ -104,13 +104,20 @@ pub(crate) fn read(text: &[u8], current: Option<(&str, Option<&Path>)>) -> Resul
     })
 }
 
+/// Returns the id and the transcript of the subagent of an event. The agent that writes a summary has no type, and is
+/// none.
+pub(crate) fn subagent(event: &Value) -> Option<(String, PathBuf)> {
+    event.get("agent_type")?.as_str().filter(|kind| !kind.is_empty())?;
+    Some((id_of(event, "agent_id")?.to_owned(), path_of(event, "agent_transcript_path")?))
+}
+
 /// Returns a field of an event with an id that is valid in a file name.
-pub(crate) fn id_of<'a>(event: &'a Value, name: &str) -> Option<&'a str> {
+fn id_of<'a>(event: &'a Value, name: &str) -> Option<&'a str> {
     event.get(name)?.as_str().filter(|id| is_id(id))
 }
 
 /// Returns the field of an event with the path of a transcript.
-pub(crate) fn path_of(event: &Value, name: &str) -> Option<PathBuf> {
+fn path_of(event: &Value, name: &str) -> Option<PathBuf> {
     event.get(name)?.as_str().map(PathBuf::from).filter(|path| is_transcript(path))
 }
 
@@ -140,6 +147,8 @@ fn is_transcript(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -159,6 +168,17 @@ mod tests {
         for text in ["", "[]", "{}", r#"{"session_id":"../../x"}"#, r#"{"session_id":""}"#, r#"{"session_id":7}"#] {
             assert!(read(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_subagent_has_a_type() {
+        let event = |kind: Value| json!({ "agent_id": "x", "agent_type": kind, "agent_transcript_path": "/t/x.jsonl" });
+        assert_eq!(subagent(&event(json!("Explore"))), Some(("x".into(), "/t/x.jsonl".into())));
+        for kind in [json!(""), json!(7), Value::Null] {
+            assert_eq!(subagent(&event(kind)), None);
+        }
+        let odd = json!({ "agent_id": "../x", "agent_type": "Explore", "agent_transcript_path": "/t/x.jsonl" });
+        assert_eq!(subagent(&odd), None);
     }
 
     #[test]

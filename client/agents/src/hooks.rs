@@ -1,4 +1,4 @@
-//! `herma hooks …`: makes Claude Code or Codex call herma at the events of its sessions.
+//! `herma hooks …`: makes Claude Code, Codex or Qwen Code call herma at the events of its sessions.
 
 mod install;
 mod status;

@@ -5,9 +5,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use crate::agent::Agent;
 use crate::claude_code::ClaudeCode;
 use crate::codex::Codex;
+use crate::qwen_code::QwenCode;
 
 /// All agents that call hooks.
-pub static AGENTS: [&dyn Agent; 2] = [&ClaudeCode, &Codex];
+pub static AGENTS: [&dyn Agent; 3] = [&ClaudeCode, &Codex, &QwenCode];
 
 /// Returns the agent with this name in the client info of an MCP server.
 #[must_use]

@@ -113,13 +113,13 @@ pub(crate) enum Command {
     /// Make an agent of the Hermes family use herma: install, check or remove the plugin
     #[command(subcommand)]
     Hermes(hermes::Command),
-    /// Make Claude Code or Codex use herma: install, check or remove the hooks
+    /// Make Claude Code, Codex or Qwen Code use herma: install, check or remove the hooks
     #[command(subcommand)]
     Hooks(hooks::Command),
     /// Let the user's service manager run the daemon (systemd, launchd)
     #[command(subcommand)]
     Service(service::Command),
-    /// Answer an event of Claude Code or Codex
+    /// Answer an event of Claude Code, Codex or Qwen Code
     Hook(hook::Arguments),
     /// Run a proxy between an agent and its model that answers compactions
     Proxy(proxy::Arguments),

@@ -23,7 +23,7 @@ const HERMES: &str = "hermes";
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Shows a plan first, and asks on a terminal. The plan has the files that change, with --diff how, and what would be read.\nRunning it again adds what is new, also after it was stopped in whatever way. Nothing leaves this machine.\n\nIt changes the settings of Claude Code and Codex, and writes the plugin of Hermes. CLAUDE.md and AGENTS.md stay as\nthey are. It imports the sessions that are on the disk. Then it sends a test event through the hooks, and shows three findings\nof your own past.\n\nExit codes: 0 done; 1 something failed, the answer was no, or no agent was found (each problem is\nlisted; the rest was done); 2 wrong\narguments; 3 no daemon answers.\n\nExamples:\n  herma setup --dry-run --diff\n  herma setup\n  herma setup --yes --agent claude-code\n  herma setup --undo"
+    after_help = "Shows a plan first, and asks on a terminal. The plan has the files that change, with --diff how, and what would be read.\nRunning it again adds what is new, also after it was stopped in whatever way. Nothing leaves this machine.\n\nIt changes the settings of Claude Code, Codex and Qwen Code, and writes the plugin of Hermes. CLAUDE.md and AGENTS.md stay as\nthey are. It imports the sessions that are on the disk. Then it sends a test event through the hooks, and shows three findings\nof your own past.\n\nExit codes: 0 done; 1 something failed, the answer was no, or no agent was found (each problem is\nlisted; the rest was done); 2 wrong\narguments; 3 no daemon answers.\n\nExamples:\n  herma setup --dry-run --diff\n  herma setup\n  herma setup --yes --agent claude-code\n  herma setup --undo"
 )]
 pub(super) struct Arguments {
     /// Show the plan, and change nothing

@@ -6,6 +6,7 @@ mod transcripts;
 
 use std::os::unix::process::parent_id;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use herma_base::Settings;
 use herma_client::protocol::constraint::{ListParams, Scope};
@@ -39,6 +40,12 @@ const ENTITIES: u64 = 60;
 
 /// The most places that are asked for the first prompt of a session. Some may not fit.
 const PLACES: u64 = 6;
+
+/// How long to wait for an agent to write its newest message or result into the transcript.
+const WRITING: Duration = Duration::from_millis(500);
+
+/// The pause between two reads of the transcript.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The reason in the event when a session begins as a copy of another one.
 const FORK: &str = "fork";
@@ -74,7 +81,7 @@ impl<'a> Session<'a> {
         let mut notes = Notes::take(home, agent, &event.id)?;
         notes.state.note_begin(state::unix_now());
         if name == EventName::SessionStart {
-            notes.state.begin_window(event.reason.as_deref().unwrap_or_default());
+            notes.state.begin_window(event.reason.as_deref().unwrap_or_default(), agent.keeps_context());
             notes.save()?;
         }
         let connect = || -> Result<Daemon, ClientError> {
@@ -99,7 +106,10 @@ impl<'a> Session<'a> {
             EventName::PostToolUse => self.output(event),
             EventName::PreCompact => self.before_compaction(event),
             EventName::Compact => self.compact(event),
-            EventName::Stop => self.follow(event, READING),
+            EventName::Stop => {
+                self.await_answer(event);
+                self.follow(event, READING)
+            }
             EventName::SubagentStop => self.subagent(event),
             EventName::SessionEnd => self.end(event),
         };
@@ -114,6 +124,12 @@ impl<'a> Session<'a> {
         }
         let params = RecordParams { session: self.id.clone(), calls: None, changes: Some(changes) };
         recorded(self.daemon.ledger_record(params).map(drop))
+    }
+
+    /// Waits until the transcript has the answer that ended the turn, at most [`WRITING`].
+    fn await_answer(&mut self, event: &Event) {
+        let Some(path) = self.transcript(event) else { return };
+        wait_for(|| self.agent.is_written(&event.value, &path));
     }
 
     fn start(&mut self, event: &Event) -> Result<(), String> {
@@ -270,8 +286,11 @@ puts that right."
         let result = self.daemon.output_admit(params).map_err(words)?;
         if let (true, Content::Text(text)) = (result.spilled, result.content) {
             let text = outputs::preview(self.agent, &text, result.handle.as_deref());
-            self.changes.output(state::unix_now(), &text, large.shown);
-            self.sender.answer(self.agent.replaced_output(large.with(&text), text));
+            let shown = large.shown;
+            if let Some(answer) = self.agent.replaced_output(large.with(&text), text.clone()) {
+                self.changes.output(state::unix_now(), &text, shown);
+                self.sender.answer(answer);
+            }
         }
         Ok(())
     }
@@ -327,6 +346,14 @@ puts that right."
     fn entities(&mut self) -> Result<Vec<herma_client::protocol::recall::Entity>, String> {
         let params = StateParams { session: self.id.clone(), limit: Some(ENTITIES), ..StateParams::default() };
         Ok(self.daemon.recall_state(params).map_err(words)?.entities)
+    }
+}
+
+/// Waits until the agent has written something, at most [`WRITING`].
+fn wait_for(is_written: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_written() && began.elapsed() < WRITING {
+        std::thread::sleep(PAUSE);
     }
 }
 

@@ -42,6 +42,7 @@ const KEPT_S: u64 = 90 * 24 * 3_600;
 pub(super) const COMPACT: &str = "compact";
 pub(super) const CLEAR: &str = "clear";
 const STARTUP: &str = "startup";
+const RESUME: &str = "resume";
 
 /// The state of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -115,7 +116,7 @@ impl State {
 
     /// Handles the beginning of a session, by the reason that the agent gives. The window may be without memory and
     /// rules.
-    pub(super) fn begin_window(&mut self, reason: &str) {
+    pub(super) fn begin_window(&mut self, reason: &str, keeps_context: bool) {
         match reason {
             COMPACT => {
                 self.has_memory = false;
@@ -123,6 +124,8 @@ impl State {
                 self.handover = None;
             }
             CLEAR | STARTUP => (self.has_memory, self.is_after_compaction) = (false, false),
+            // A session that was compacted before needs its rules again.
+            RESUME if !keeps_context => (self.has_memory, self.is_after_compaction) = (false, self.generation > 0),
             _ => {}
         }
     }

@@ -1,7 +1,6 @@
 //! The compactions of an agent: herma's rows for Claude Code's plugin, or instructions for the agent's own summary.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use herma_base::own_file;
 use herma_client::Client as Daemon;
@@ -10,20 +9,16 @@ use herma_client::protocol::guard::RedactParams;
 use herma_client::protocol::value::{TextOrOff, TokensOrConfigured};
 use serde_json::{Value, json};
 
-use super::{Session, words};
-use crate::event::Event;
+use super::{Session, wait_for, words};
+use crate::agent::Instructions;
+use crate::answer;
+use crate::event::{Event, EventName};
 use crate::hook::context::{self, WindowContext};
 use crate::hook::handover::{self, Handover};
 use crate::hook::{HookMessage, LONG, ledger, outputs, proxy, state};
 
 /// The context length of a model in tokens, if it is unknown.
 const WINDOW: u64 = 200_000;
-
-/// How long to wait for Claude Code to write its newest result into the transcript.
-const WRITING: Duration = Duration::from_millis(500);
-
-/// The pause between two reads of the transcript.
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// The bytes at the end of a transcript that are searched for the newest result.
 const END: u64 = 1 << 20;
@@ -46,7 +41,8 @@ impl Session<'_> {
             self.notes.state.handover = text.map(|text| Handover { text, at, window: None });
         }
         self.notes.save()?;
-        if self.agent.compaction().has_instructions {
+        let instructions = self.agent.compaction().instructions;
+        if instructions != Instructions::None {
             let (rules, entities) = (self.rules()?, self.entities()?);
             let known = WindowContext {
                 rules: rules.iter().map(String::as_str).collect(),
@@ -56,8 +52,10 @@ impl Session<'_> {
             let text = context::for_summary(&known);
             self.notes.state.summary_tokens = ledger::tokens(text.chars().count());
             self.notes.save()?;
-            if !text.is_empty() {
-                self.sender.send(HookMessage::Line(text));
+            match instructions {
+                _ if text.is_empty() => {}
+                Instructions::Context => self.sender.answer(answer::context(EventName::PreCompact, &text)),
+                _ => self.sender.send(HookMessage::Line(text)),
             }
         }
         Ok(())
@@ -82,15 +80,12 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Waits until the transcript has the newest result of the agent's rows, at most [`WRITING`]. Claude Code writes
+    /// Waits until the transcript has the newest result of the agent's rows, for a moment. Claude Code writes
     /// the transcript a little later. Results that the daemon has not read stay uncompressed in the new window.
     fn await_newest(&mut self, event: &Event) {
         let mark = self.agent.newest_mark(event.value.get("messages").unwrap_or(&Value::Null));
         let Some((mark, path)) = mark.zip(self.transcript(event)) else { return };
-        let began = Instant::now();
-        while !ends_with(&path, &mark) && began.elapsed() < WRITING {
-            std::thread::sleep(PAUSE);
-        }
+        wait_for(|| ends_with(&path, &mark));
     }
 
     /// Returns the session's compressed list, or `None` if it would not get shorter.
