@@ -1,4 +1,5 @@
-"""A model on loopback that two clients talk to: Anthropic's messages and OpenAI's responses, played by a script.
+"""A model on loopback that clients talk to: Anthropic's messages, OpenAI's responses and chat completions, played by a
+script.
 
 What the user says holds the script of its turn (see :func:`script`). Every request is kept as it came. One that a strict
 provider would refuse is refused, and ``refused`` says why.
@@ -21,6 +22,9 @@ MARK = "PLAY "
 
 COUNT = itertools.count(1)
 """Tells scripts apart."""
+
+CHAT = "/v1/chat/completions"
+"""Where chat completions are asked for."""
 
 SUMMARY_TOKENS = 2_000
 """What a summary has where tokens are counted."""
@@ -53,6 +57,9 @@ class Request:
         metadata = self.headers.get("x-codex-turn-metadata")
         if metadata and json.loads(metadata).get("request_kind") == "compaction":
             return True
+        if self.path.startswith(CHAT):
+            listed = _messages(self.body)
+            return "<state_snapshot>" in text(listed[:1] + listed[-1:])
         return self.path.startswith("/v1/messages") and "<analysis>" in text(_messages(self.body)[-1:])
 
     @property
@@ -154,6 +161,8 @@ class Endpoint:
         say, tokens = "aside", 1_000
         if request.is_summary:
             say = SUMMARY.format(number=summaries)
+            if request.path.startswith(CHAT):
+                say = say.replace("summary>", "state_snapshot>")
             if self.is_metered:
                 say = say.replace("one after the other.", "one after the other. " * (SUMMARY_TOKENS // 6))
                 # A model repeats the task, so that the turn goes on.
@@ -168,6 +177,8 @@ class Endpoint:
         used = metered or Use(0, tokens, 20)
         if request.path.startswith("/v1/responses"):
             return _responses(number, calls, say, used)
+        if request.path.startswith(CHAT):
+            return _chat(number, calls, say, used, request.body.get("model", "model"))
         return _anthropic(number, calls, say, used, request.body.get("model", "model"))
 
 
@@ -188,6 +199,19 @@ def _anthropic(number: int, calls: list[dict[str, Any]], say: str, used: Use, mo
     reason = "tool_use" if calls else "end_turn"
     yield {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": used.output}}
     yield {"type": "message_stop"}
+
+
+def _chat(number: int, calls: list[dict[str, Any]], say: str, used: Use, model: str) -> Iterator[dict[str, Any]]:
+    chunk = {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "created": 1, "model": model}
+    delta: dict[str, Any] = {"role": "assistant", "content": say}
+    if calls:
+        function = lambda call: {"name": call["name"], "arguments": json.dumps(call["input"])}  # noqa: E731
+        named = lambda at: {"index": at, "id": f"call_{number:04}_{at}", "type": "function"}  # noqa: E731
+        delta = {"role": "assistant", "tool_calls": [named(at) | {"function": function(call)} for at, call in enumerate(calls)]}
+    yield {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    yield {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls" if calls else "stop"}]}
+    usage = {"prompt_tokens": used.input, "completion_tokens": used.output, "total_tokens": used.input + used.output}
+    yield {**chunk, "choices": [], "usage": usage | {"prompt_tokens_details": {"cached_tokens": used.read}}}
 
 
 def _responses(number: int, calls: list[dict[str, Any]], say: str, used: Use) -> Iterator[dict[str, Any]]:
@@ -217,14 +241,17 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
-            if not self.path.startswith(("/v1/messages", "/v1/responses")) or "count_tokens" in self.path:
+            if not self.path.startswith(("/v1/messages", "/v1/responses", CHAT)) or "count_tokens" in self.path:
                 return self._send("application/json", b'{"input_tokens": 1000}')
             headers = {name.lower(): value for name, value in self.headers.items()}
             events = endpoint.answer(Request(self.path, headers, json.loads(body)))
             if isinstance(events, list):
                 error = {"type": "invalid_request_error", "message": "; ".join(events)}
                 return self._send("application/json", json.dumps({"type": "error", "error": error}).encode(), 400)
-            lines = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+            if self.path.startswith(CHAT):
+                lines = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
+            else:
+                lines = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
             self._send("text/event-stream", lines.encode())
 
         def do_GET(self) -> None:

@@ -21,6 +21,8 @@ def violations(path: str, body: dict[str, Any]) -> list[str]:
     """Why a strict provider would refuse a request; empty if it would not."""
     if path.startswith("/v1/responses"):
         return _of_responses(body.get("input") or [])
+    if path.startswith("/v1/chat/completions"):
+        return _of_chat(body.get("messages") or [])
     return _of_messages(body)
 
 
@@ -59,6 +61,22 @@ def _of_messages(body: dict[str, Any]) -> list[str]:
 def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
     content = message["content"]
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _of_chat(messages: list[dict[str, Any]]) -> list[str]:
+    found: list[str] = []
+    due: list[str] = []
+    for at, message in enumerate(messages):
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in due:
+                found.append(f"message {at} answers {message['tool_call_id']}, which is not called right before it")
+            due = [call for call in due if call != message["tool_call_id"]]
+            continue
+        found += [f"{call} has no answer before message {at}" for call in due]
+        due = [call["id"] for call in message.get("tool_calls") or []]
+        if not message.get("content") and not due:
+            found.append(f"message {at} is empty")
+    return found + [f"{call} has no answer" for call in due]
 
 
 def _of_responses(items: list[dict[str, Any]]) -> list[str]:

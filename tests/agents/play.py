@@ -1,4 +1,4 @@
-"""Scenes with Claude Code and Codex. Each asserts on the requests that the model got, and on what herma kept."""
+"""Scenes with Claude Code and Codex, and the list of all scenes. Each asserts on the requests that the model got, and on what herma kept."""
 
 from __future__ import annotations
 
@@ -16,18 +16,15 @@ import threading
 import time
 import traceback
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 from claude import Claude, claude_environment
 from codex import AppServer, Codex, codex_environment
+from common import PAGES, RECALL, REPOSITORY, SECRET, daemon, kill_again_and_again, ledger, no_others, remember, running, windows, work
 from endpoint import Endpoint, Request, script, text
 from home import Home, Proxy
+from scenes_of_qwen import SCENES as OF_QWEN
 from sessions import HANDOFF, MEMORY, RULE, in_claude_code
-
-RECALL = "recall_search"
-REPOSITORY = Path(__file__).resolve().parents[2]
-PAGES = REPOSITORY / "docs"
-SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ"
 
 
 def shell(command: str) -> dict[str, Any]:
@@ -38,11 +35,6 @@ def shell(command: str) -> dict[str, Any]:
 def execute(command: str) -> dict[str, Any]:
     """A call of Codex's shell."""
     return {"name": "exec_command", "input": {"cmd": command}}
-
-
-def remember(words: str) -> dict[str, Any]:
-    """What a model writes into the memory."""
-    return {"action": "add", "target": "user", "content": words}
 
 
 def claude(home: Home, endpoint: Endpoint, *arguments: str, patience: str = "4000") -> Claude:
@@ -62,41 +54,6 @@ def codex(home: Home, endpoint: Endpoint, *arguments: str, **environment: str) -
 def app_server(home: Home) -> AppServer:
     """Codex as editors use it, with herma; its configuration is there."""
     return AppServer("codex", home.codex, home.work, **{"HERMA_HOOK_TIMEOUT_MS": "4000", **daemon()})
-
-
-def daemon() -> dict[str, str]:
-    """Which daemon hooks start."""
-    return {"HERMAD": os.environ["HERMAD"]}
-
-
-def windows(endpoint: Endpoint) -> list[Request]:
-    """The first request of each window: that whose list is not longer than the one before."""
-    sizes = [len(request.text) for request in endpoint.turns]
-    return [request for at, request in enumerate(endpoint.turns) if at and sizes[at] < sizes[at - 1]]
-
-
-def no_others(home: Home, client: str) -> bool:
-    """Whether herma has no sessions but those of the client itself."""
-    rows = home.ask("session", "list", "--raw")["sessions"]
-    assert all(row["session"].startswith(f"{client}:") for row in rows), [row["session"] for row in rows]
-    return True
-
-
-def ledger(home: Home, session: str, calls: int, compactions: int = 0, summaries: int = 0, **parts: int) -> None:
-    """The ledger has every call of the model, and each change: each window has context, and each compaction has a request
-    for a summary, which was spared if the compaction is herma's."""
-    found = home.ask("usage", "--savings", "--session", session)["total"]
-    windows = compactions + summaries
-    expected = {"definitions": 1, "context": windows + 1, "compactions": compactions, "summaries": windows, **parts}
-    counts = {name: found[name]["count"] for name in expected}
-    assert (found["calls"], counts) == (calls, expected), found
-
-
-def work(number: int, call: Callable[[str], dict[str, Any]], *more: dict[str, Any], tokens: int = 1_000) -> str:
-    """A turn of ordinary work."""
-    words = f"Step {number}: look at the host db-{number}, port {8_000 + number}."
-    calls = [call(f"echo host db-{number} answers; seq 1 {200 + number}"), *more]
-    return script(f"db-{number} is well", *calls, tokens=tokens, words=words)
 
 
 def claude_code_works(folder: Path) -> None:
@@ -374,13 +331,13 @@ def claude_code_and_a_daemon_that_dies(folder: Path) -> None:
         with claude(home, endpoint, patience="900") as client:
             client.say(work(1, shell))
             stop = threading.Event()
-            killer = threading.Thread(target=_kill_again_and_again, args=(home, stop))
+            killer = threading.Thread(target=kill_again_and_again, args=(home, stop))
             killer.start()
             for number in range(2, 12):
                 client.say(work(number, shell))
             stop.set()
             killer.join()
-            pid = _running(home)
+            pid = running(home)
             os.kill(pid, signal.SIGSTOP)
             began = time.monotonic()
             client.say(work(12, shell))
@@ -392,23 +349,6 @@ def claude_code_and_a_daemon_that_dies(folder: Path) -> None:
             session = client.session
         row = home.ask("session", "show", f"claude-code:{session}")
         assert row["messages"] == 4 * 13, row
-
-
-def _running(home: Home) -> int:
-    assert home.run("ping").returncode == 0
-    pid = home.daemon()
-    assert pid is not None, "no daemon runs"
-    return pid
-
-
-def _kill_again_and_again(home: Home, stop: threading.Event) -> None:
-    while not stop.wait(0.15):
-        pid = home.daemon()
-        if pid is not None:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
 
 
 def two_clients_on_one_home(folder: Path) -> None:
@@ -584,10 +524,10 @@ def set_up_with_one_command(folder: Path) -> None:
         known = settings.read_text() if settings.exists() else None
         done = home.ask("setup", "--yes")
         assert done["problems"] == [], done["problems"]
-        assert {agent["name"] for agent in done["agents"]} == {"claude-code", "codex"}, done["agents"]
+        assert {agent["name"] for agent in done["agents"]} == {"claude-code", "codex", "qwen-code"}, done["agents"]
         steps = {(step["agent"], step["step"]): step["result"] for step in done["done"]}
         assert steps["claude-code", "imported"]["messages"] == 2, steps
-        assert all(steps[agent, "capture"]["seconds"] < 5 for agent in ("claude-code", "codex")), steps
+        assert all(steps[agent, "capture"]["seconds"] < 5 for agent in ("claude-code", "codex", "qwen-code")), steps
         found = home.ask("recall", "where do the gulls nest")["hits"]
         assert found[0]["session"] == f"claude-code:{before}", found
         with claude(home, endpoint) as client:
@@ -693,6 +633,7 @@ SCENES = [
     codex_as_editors_use_it,
     codex_behind_the_proxy,
     pages_are_true,
+    *OF_QWEN,
 ]
 
 
