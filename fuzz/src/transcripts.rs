@@ -2,20 +2,37 @@
 //! messages at the same positions as reading it at once, and each of them has the form of a message.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a panic is a finding")]
 
-use herma_transcripts::{Session, Tally, TimedMessage, Transcript, chatgpt, claude_code, codex, hermes};
+use herma_transcripts::{
+    Session, Tally, TimedMessage, Transcript, chatgpt, claude_code, codex, copilot, cursor, gemini_cli, hermes, pi,
+    qwen_code,
+};
 use serde_json::Value;
+
+/// Makes the reader of a session file, given the file's name.
+type MakeReader = fn(&str) -> Box<dyn Transcript>;
+
+/// The readers of all programs.
+const READERS: [MakeReader; 7] = [
+    |name| Box::new(claude_code::Reader::new(name)),
+    |name| Box::new(codex::Reader::new(name)),
+    |name| Box::new(qwen_code::Reader::new(name)),
+    |name| Box::new(gemini_cli::Reader::new(name)),
+    |name| Box::new(pi::Reader::new(name)),
+    |name| Box::new(copilot::Reader::new(name)),
+    |name| Box::new(cursor::Reader::new(name)),
+];
 
 /// Checks one input.
 pub fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let lines: Vec<&str> = text.lines().collect();
-    let claude = |takes| messages(claude_code::Reader::new("s"), &lines, takes);
-    let codex = |takes| messages(codex::Reader::new("s"), &lines, takes);
-    for takes in [1, 3] {
-        assert_eq!(claude(takes), claude(usize::MAX));
-        assert_eq!(codex(takes), codex(usize::MAX));
+    for reader in READERS {
+        let all = messages(reader("s"), &lines, usize::MAX);
+        for takes in [1, 3] {
+            assert_eq!(messages(reader("s"), &lines, takes), all);
+        }
+        all.iter().for_each(|(_, said)| said.iter().for_each(is_message));
     }
-    claude(1).iter().chain(&codex(1)).for_each(|(_, said)| said.iter().for_each(is_message));
     if let Ok(conversation) = serde_json::from_str::<Value>(&text)
         && let Some(mut transcript) = chatgpt::read(&conversation, &mut Tally::default())
     {
@@ -35,7 +52,7 @@ pub fn run(data: &[u8]) {
 }
 
 /// Returns the messages of each session, taken after every `takes` lines.
-fn messages(mut reader: impl Transcript, lines: &[&str], takes: usize) -> Vec<(String, Vec<TimedMessage>)> {
+fn messages(mut reader: Box<dyn Transcript>, lines: &[&str], takes: usize) -> Vec<(String, Vec<TimedMessage>)> {
     let mut all = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         reader.line(line);

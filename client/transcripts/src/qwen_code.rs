@@ -3,10 +3,9 @@
 use serde_json::Value;
 
 use crate::content::Content;
+use crate::file::{FileReader, Form, SessionFile, time_of};
 use crate::parts::{self, string};
-use crate::records::new_records;
-use crate::repeats::Repeats;
-use crate::{ModelCall, Progress, Session, Tally, TimedMessage, Transcript, elements, time};
+use crate::{ModelCall, Session, elements};
 
 /// Elements that Qwen Code adds before and after the user's words.
 const CONTEXT: [&str; 3] = ["system-reminder", "qwen:user-prompt-submit-context", "qwen:session-start-context"];
@@ -15,107 +14,72 @@ const CONTEXT: [&str; 3] = ["system-reminder", "qwen:user-prompt-submit-context"
 const PERSON: &str = "real_user";
 
 /// Reads the records of one file.
-#[derive(Debug)]
-pub struct Reader {
-    sessions: Vec<Session>,
-    repeats: Repeats,
-    tally: Tally,
-}
+pub type Reader = FileReader<QwenCode>;
 
-impl Reader {
-    /// Creates a reader for a file. `name` is its name without the extension.
-    #[must_use]
-    pub fn new(name: &str) -> Self {
-        Self { sessions: vec![Session::new(name)], repeats: Repeats::default(), tally: Tally::default() }
+/// The form of Qwen Code's records.
+#[derive(Debug)]
+pub struct QwenCode;
+
+impl Form for QwenCode {
+    fn is_record(object: &Value) -> bool {
+        string(object, "type").is_some() && (object.get("sessionId").is_some() || object.get("uuid").is_some())
     }
 
-    fn record(&mut self, record: &Value) {
-        self.facts(record);
+    fn read(record: &Value, file: &mut SessionFile) {
+        facts(record, file.session());
         let is_of_person = string(record, "provenance").is_none_or(|from| from == PERSON);
         match string(record, "type") {
-            Some("user") if is_of_person => self.said(record, "user"),
-            Some("assistant") => self.said(record, "assistant"),
-            Some("tool_result") => self.said(record, "tool"),
-            Some("system") => self.note(record),
-            kind => self.tally.add(kind.unwrap_or("record without a type")),
+            Some("user") if is_of_person => said(record, "user", file),
+            Some("assistant") => said(record, "assistant", file),
+            Some("tool_result") => said(record, "tool", file),
+            Some("system") => note(record, file),
+            kind => file.tally.add(kind.unwrap_or("record without a type")),
         }
-    }
-
-    /// Reads what every record says about the session.
-    fn facts(&mut self, record: &Value) {
-        let Some(session) = self.sessions.first_mut() else { return };
-        if session.cwd.is_none() {
-            session.cwd = string(record, "cwd").map(str::to_owned);
-        }
-        if let Some(branch) = string(record, "gitBranch").filter(|branch| !branch.is_empty()) {
-            session.branch = Some(branch.to_owned());
-        }
-        if let Some(model) = string(record, "model") {
-            session.model = Some(model.to_owned());
-        }
-    }
-
-    /// Reads a record of the conversation.
-    fn said(&mut self, record: &Value, role: &str) {
-        let content = record.pointer("/message/parts").unwrap_or(&Value::Null);
-        let Content { text, calls, results } = Content::read(content, own_words, &mut self.tally);
-        let mut messages = results;
-        match role {
-            "assistant" => messages.extend(parts::assistant(&text, calls)),
-            "user" if !text.is_empty() => messages.push(parts::message("user", &text)),
-            _ => {}
-        }
-        let time = record.get("timestamp").and_then(time::read);
-        let Some(session) = self.sessions.first_mut() else { return };
-        messages.into_iter().for_each(|message| session.push(TimedMessage { time, message }));
-        if let (Some(usage), Some(id), Some(time)) = (record.get("usageMetadata"), string(record, "uuid"), time) {
-            let (id, model, usage) = (id.to_owned(), session.model.clone(), usage.to_string());
-            session.push_call(ModelCall { id, time, model, usage });
-        }
-    }
-
-    /// Reads a record that Qwen Code made for itself.
-    fn note(&mut self, record: &Value) {
-        let payload = |name: &str| record.pointer(&format!("/systemPayload/{name}")).and_then(Value::as_str);
-        let subtype = string(record, "subtype").unwrap_or("system");
-        if let Some(session) = self.sessions.first_mut() {
-            match subtype {
-                "custom_title" => session.title = payload("customTitle").map(str::to_owned).or(session.title.take()),
-                "parent_session" => session.parent = payload("parentSessionId").map(str::to_owned),
-                _ => {}
-            }
-        }
-        self.tally.add(if subtype == "chat_compression" { "summary" } else { "system" });
     }
 }
 
-impl Transcript for Reader {
-    fn line(&mut self, line: &str) {
-        let records = new_records(line, is_record, &mut self.repeats, &mut self.tally);
-        records.iter().for_each(|record| self.record(record));
+/// Reads what every record says about the session.
+fn facts(record: &Value, session: &mut Session) {
+    if session.cwd.is_none() {
+        session.cwd = string(record, "cwd").map(str::to_owned);
     }
-
-    fn sessions(&mut self) -> &mut Vec<Session> {
-        &mut self.sessions
+    if let Some(branch) = string(record, "gitBranch").filter(|branch| !branch.is_empty()) {
+        session.branch = Some(branch.to_owned());
     }
-
-    fn ignored(&mut self) -> Tally {
-        std::mem::take(&mut self.tally)
-    }
-
-    fn resume(&mut self, id: &str, progress: Progress) {
-        self.sessions = vec![Session::new(id)];
-        self.repeats = progress.repeats;
-    }
-
-    fn progress(self: Box<Self>) -> Progress {
-        Progress { repeats: self.repeats, ..Progress::default() }
+    if let Some(model) = string(record, "model") {
+        session.model = Some(model.to_owned());
     }
 }
 
-/// Returns whether an object is a whole record, not part of one.
-fn is_record(object: &Value) -> bool {
-    string(object, "type").is_some() && (object.get("sessionId").is_some() || object.get("uuid").is_some())
+/// Reads a record of the conversation.
+fn said(record: &Value, role: &str, file: &mut SessionFile) {
+    let content = record.pointer("/message/parts").unwrap_or(&Value::Null);
+    let Content { text, calls, results } = Content::read(content, own_words, &mut file.tally);
+    let time = time_of(record);
+    results.into_iter().for_each(|result| file.say(time, Some(result)));
+    match role {
+        "assistant" => file.say(time, parts::assistant(&text, calls)),
+        "user" => file.say_as_user(time, &text),
+        _ => {}
+    }
+    if let (Some(usage), Some(id), Some(time)) = (record.get("usageMetadata"), string(record, "uuid"), time) {
+        let session = file.session();
+        let (id, model, usage) = (id.to_owned(), session.model.clone(), usage.to_string());
+        session.push_call(ModelCall { id, time, model, usage });
+    }
+}
+
+/// Reads a record that Qwen Code made for itself.
+fn note(record: &Value, file: &mut SessionFile) {
+    let payload = |name: &str| record.pointer(&format!("/systemPayload/{name}")).and_then(Value::as_str);
+    let session = file.session();
+    match string(record, "subtype") {
+        Some("custom_title") => session.title = payload("customTitle").map(str::to_owned).or(session.title.take()),
+        Some("parent_session") => session.parent = payload("parentSessionId").map(str::to_owned),
+        Some("chat_compression") => return file.tally.add("summary"),
+        _ => {}
+    }
+    file.note();
 }
 
 /// Returns what the user said in a part; `None` if Qwen Code added all of it.

@@ -65,6 +65,11 @@ impl Repeats {
         self.messages.insert(key(&[&time, message.as_bytes()]), FIRST, NEWEST) || !self.begun
     }
 
+    /// Returns whether something with a key of its own is new, and remembers it.
+    pub(crate) fn is_new_key(&mut self, name: &str) -> bool {
+        self.records.insert(key(&[b"key", name.as_bytes()]), 0, RECORDS)
+    }
+
     /// Returns whether a record is new, and remembers it. The key is the record's id, or else its whole text if it has
     /// a time. A record with neither always counts as new.
     pub(crate) fn is_new_record(&mut self, record: &Value) -> bool {

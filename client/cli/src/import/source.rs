@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use herma_base::Failure;
-use herma_transcripts::{Transcript, claude_code, codex, qwen_code};
+use herma_transcripts::{Transcript, claude_code, codex, copilot, cursor, gemini_cli, pi, qwen_code};
 
 /// A program that keeps conversations.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub(super) enum Format {
 }
 
 /// All programs.
-static SOURCES: [Source; 5] = [
+static SOURCES: [Source; 11] = [
     Source {
         name: "claude-code",
         title: "Claude Code",
@@ -64,14 +64,69 @@ static SOURCES: [Source; 5] = [
     Source {
         name: "qwen-code",
         title: "Qwen Code",
-        roots: |_| {
-            let runtime = std::env::var_os("QWEN_RUNTIME_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
-            Ok(vec![runtime.map_or_else(|| folder("QWEN_HOME", ".qwen"), Ok)?.join("projects")])
-        },
+        roots: |_| Ok(vec![of("QWEN_RUNTIME_DIR").map_or_else(|| folder("QWEN_HOME", ".qwen"), Ok)?.join("projects")]),
         has_file: |name| name.ends_with(".jsonl"),
         has_documents: false,
         format: Format::Lines(|name| Box::new(qwen_code::Reader::new(name))),
         provider: Some(("qwen", "chat_completions")),
+    },
+    Source {
+        name: "gemini-cli",
+        title: "Gemini CLI",
+        roots: |_| Ok(vec![of("GEMINI_CLI_HOME").map_or_else(user_home, Ok)?.join(".gemini/tmp")]),
+        has_file: |name| name.starts_with("session") && name.ends_with(".jsonl"),
+        has_documents: false,
+        format: Format::Lines(|name| Box::new(gemini_cli::Reader::new(name))),
+        provider: Some(("google", "chat_completions")),
+    },
+    Source {
+        name: "pi",
+        title: "pi",
+        roots: |_| {
+            let sessions = || Ok::<_, Failure>(folder("PI_CODING_AGENT_DIR", ".pi/agent")?.join("sessions"));
+            Ok(vec![of("PI_CODING_AGENT_SESSION_DIR").map_or_else(sessions, Ok)?])
+        },
+        has_file: |name| name.ends_with(".jsonl"),
+        has_documents: false,
+        format: Format::Lines(|name| Box::new(pi::Reader::new(name))),
+        provider: Some(("pi", "anthropic_messages")),
+    },
+    Source {
+        name: "omp",
+        title: "Oh My Pi",
+        roots: |_| Ok(vec![user_home()?.join(".omp/agent/sessions")]),
+        has_file: |name| name.ends_with(".jsonl"),
+        has_documents: false,
+        format: Format::Lines(|name| Box::new(pi::Reader::new(name))),
+        provider: Some(("omp", "anthropic_messages")),
+    },
+    Source {
+        name: "openclaw",
+        title: "OpenClaw",
+        roots: |_| Ok(vec![user_home()?.join(".openclaw/agents")]),
+        // Copies for a way back have names like `ID.checkpoint.ID.jsonl`.
+        has_file: |name| name.strip_suffix(".jsonl").is_some_and(|id| !id.contains('.')),
+        has_documents: false,
+        format: Format::Lines(|name| Box::new(pi::Reader::new(name))),
+        provider: Some(("openclaw", "anthropic_messages")),
+    },
+    Source {
+        name: "copilot",
+        title: "GitHub's Copilot CLI",
+        roots: |_| Ok(vec![user_home()?.join(".copilot/session-state")]),
+        has_file: |name| name == "events.jsonl",
+        has_documents: false,
+        format: Format::Lines(|name| Box::new(copilot::Reader::new(name))),
+        provider: None,
+    },
+    Source {
+        name: "cursor",
+        title: "Cursor's command line",
+        roots: |_| Ok(vec![user_home()?.join(".cursor/projects")]),
+        has_file: |name| name.ends_with(".jsonl"),
+        has_documents: false,
+        format: Format::Lines(|name| Box::new(cursor::Reader::new(name))),
+        provider: None,
     },
     Source {
         name: "hermes",
@@ -111,8 +166,14 @@ impl Source {
 
 /// Returns the folder that a variable names, or the folder with this name in the user's home.
 fn folder(variable: &str, name: &str) -> Result<PathBuf, Failure> {
-    let of = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-    of(variable)
-        .or_else(|| of("HOME").map(|home| home.join(name)))
-        .ok_or_else(|| Failure::Usage("say which folder; there is no HOME".into()))
+    of(variable).map_or_else(|| Ok(user_home()?.join(name)), Ok)
+}
+
+fn user_home() -> Result<PathBuf, Failure> {
+    of("HOME").ok_or_else(|| Failure::Usage("say which folder; there is no HOME".into()))
+}
+
+/// Returns the folder that a variable names.
+fn of(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
 }

@@ -1,15 +1,7 @@
 use serde_json::json;
 
 use super::*;
-
-fn read(records: &[Value]) -> (Session, Vec<Value>, Tally) {
-    let mut reader = Reader::new("s");
-    records.iter().for_each(|record| reader.line(&record.to_string()));
-    let tally = reader.ignored();
-    let mut session = reader.sessions().remove(0);
-    let messages = session.take().1.into_iter().map(|said| serde_json::from_str(&said.message).unwrap()).collect();
-    (session, messages, tally)
-}
+use crate::file::testing::read;
 
 fn record(kind: &str, from: &str, parts: &Value) -> Value {
     json!({
@@ -33,7 +25,7 @@ fn words_calls_and_results_are_messages() {
     let mut answer = record("assistant", "assistant_output", &json!([{ "text": "no", "thought": true }, call]));
     answer["model"] = json!("qwen3");
     answer["usageMetadata"] = json!({ "promptTokenCount": 1000, "candidatesTokenCount": 20 });
-    let (mut session, messages, tally) = read(&[
+    let (mut session, messages, tally) = read::<QwenCode>(&[
         record("user", "real_user", &json!([{ "text": "mend it" }, { "text": context }])),
         system("attribution_snapshot", &json!({})),
         answer.clone(),
@@ -71,12 +63,12 @@ fn words_calls_and_results_are_messages() {
         ("thought", 1),
         ("user", 1),
     ];
-    assert_eq!(tally.iter().collect::<Vec<_>>(), counted);
+    assert_eq!(tally, counted.map(|(kind, count)| (kind.to_owned(), count)));
 }
 
 #[test]
 fn a_record_without_a_provenance_counts_and_odd_ones_fail_nothing() {
-    let (_, messages, tally) = read(&[
+    let (_, messages, tally) = read::<QwenCode>(&[
         json!({ "type": "user", "sessionId": "s", "message": { "role": "user", "parts": [{ "text": "look" }] } }),
         json!({ "type": "assistant", "sessionId": "s", "message": { "parts": "It is there." } }),
         json!({ "type": "assistant", "sessionId": "s" }),
@@ -86,5 +78,5 @@ fn a_record_without_a_provenance_counts_and_odd_ones_fail_nothing() {
     ]);
     let message = |role: &str, content: &str| json!({ "role": role, "content": content });
     assert_eq!(messages, [message("user", "look"), message("assistant", "It is there.")]);
-    assert_eq!(tally.iter().collect::<Vec<_>>(), [("news", 1), ("record without a type", 2)]);
+    assert_eq!(tally, [("news".to_owned(), 1), ("record without a type".to_owned(), 2)]);
 }
