@@ -23,6 +23,7 @@ from codex import AppServer, Codex, codex_environment
 from common import PAGES, RECALL, REPOSITORY, SECRET, daemon, kill_again_and_again, ledger, no_others, remember, running, windows, work
 from endpoint import Endpoint, Request, script, text
 from home import Home, Proxy
+from scenes_of_continue import SCENES as OF_CONTINUE
 from scenes_of_qwen import SCENES as OF_QWEN
 from sessions import HANDOFF, MEMORY, RULE, in_claude_code
 
@@ -634,6 +635,7 @@ SCENES = [
     codex_behind_the_proxy,
     pages_are_true,
     *OF_QWEN,
+    *OF_CONTINUE,
 ]
 
 

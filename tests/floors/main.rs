@@ -24,11 +24,20 @@ const KNOWN_BELOW: [&str; 4] = ["limits", "nearest", "rendezvous", "context::rep
 const DAEMON: &str = "daemon/src";
 
 /// Modules of the command line that start agents or the MCP server, or inspect agents.
-const STARTERS: [&str; 8] =
-    ["capture", "log", "memory::adopt", "program", "setup", "setup::carry_out", "setup::plan", "setup::undo"];
+const STARTERS: [&str; 9] = [
+    "capture",
+    "continuation",
+    "log",
+    "memory::adopt",
+    "program",
+    "setup",
+    "setup::carry_out",
+    "setup::plan",
+    "setup::undo",
+];
 
 /// Modules that may name an agent: its folder, the list of agents, and the proxy, which only Codex has.
-const NAMING_AGENTS: [&str; 4] = ["claude_code", "codex", "known", "proxy"];
+const NAMING_AGENTS: [&str; 5] = ["claude_code", "codex", "known", "proxy", "qwen_code"];
 
 #[test]
 fn the_floors_of_the_daemon_lead_downward_only() {
@@ -75,7 +84,7 @@ fn the_command_line_only_starts_the_other_front_ends() {
 
 #[test]
 fn only_the_folder_of_an_agent_knows_which_agent_it_is() {
-    let naming = naming("client/agents/src", &["ClaudeCode", "codex::Codex", "&Codex"]);
+    let naming = naming("client/agents/src", &["ClaudeCode", "codex::Codex", "&Codex", "QwenCode"]);
     let outside: Vec<&String> =
         naming.iter().filter(|module| !NAMING_AGENTS.iter().any(|known| module.starts_with(known))).collect();
     assert!(outside.is_empty(), "{outside:?}");

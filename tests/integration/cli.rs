@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 mod archive;
 mod completion;
 mod config;
+mod continuation;
 mod decide;
 mod doctor;
 mod edit;

@@ -47,6 +47,11 @@ pub trait Agent: Debug + Send + Sync {
     /// The user has no home directory.
     fn folder(&self) -> Result<PathBuf, Failure>;
 
+    /// Returns the arguments with which the agent begins with a prompt, and goes on with its user.
+    fn with_prompt(&self, prompt: String) -> Vec<String> {
+        vec![prompt]
+    }
+
     // Settings.
 
     /// Returns what herma adds to the settings, for people.

@@ -47,6 +47,7 @@ use crate::event::EventName;
 use crate::programs::installed;
 use crate::{answer, event, known};
 
+pub(crate) use context::standing;
 pub(crate) use definitions::note as note_definitions;
 pub use gap::BEHIND;
 pub(crate) use session::{of_id, of_process};
@@ -57,6 +58,9 @@ use process::{Kind, ProcessSession};
 
 /// How the ids of sessions begin that are only tests of the hooks. They don't count as events of the agent.
 pub(crate) const TEST_SESSION: &str = "herma-setup-";
+
+/// The variable with the session of another agent that an agent's session continues.
+pub const CONTINUES: &str = "HERMA_CONTINUES";
 
 /// The timeout for the daemon's first answer, and for every event except a compaction.
 const SHORT: Duration = Duration::from_millis(900);

@@ -17,7 +17,8 @@ pub fn by_mcp_name(name: &str) -> Option<&'static dyn Agent> {
 }
 
 /// Returns the parser of an agent's name on the command line.
-pub(crate) fn parser() -> impl TypedValueParser<Value = &'static dyn Agent> {
+#[must_use]
+pub fn parser() -> impl TypedValueParser<Value = &'static dyn Agent> {
     let values = AGENTS.map(|agent| PossibleValue::new(agent.name()).help(agent.title()));
     PossibleValuesParser::new(values)
         .try_map(|name| AGENTS.into_iter().find(|agent| agent.name() == name).ok_or("there is no such agent"))

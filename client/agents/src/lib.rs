@@ -6,6 +6,7 @@
 //! * [`proxy`] forwards requests from an agent to its model. [`hosts`] answers the MCP server's questions about the agent that
 //!   started it.
 //! * [`installation`] finds an agent on this machine, installs herma for it, and sends it a test event.
+//! * [`continuation`] writes the prompt with which another agent goes on with a session.
 //! * [`lasting`] copies the program out of a cache, so that settings may name it.
 //! * [`programs`] finds the programs that settings start. [`settings`] edits the settings files.
 //! * [`hermes`] installs the plugin for agents of the Hermes family.
@@ -14,6 +15,7 @@ pub mod agent;
 mod answer;
 pub mod claude_code;
 pub mod codex;
+pub mod continuation;
 pub mod event;
 pub mod hermes;
 pub mod hook;

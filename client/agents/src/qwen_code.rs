@@ -57,6 +57,10 @@ impl Agent for QwenCode {
         settings::folder()
     }
 
+    fn with_prompt(&self, prompt: String) -> Vec<String> {
+        vec!["--prompt-interactive".into(), prompt]
+    }
+
     fn additions(&self) -> &'static str {
         "hooks for seven events, an MCP server, permission to read large outputs"
     }

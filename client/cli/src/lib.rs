@@ -9,6 +9,7 @@ mod compress;
 mod config;
 mod constraint;
 mod context;
+mod continuation;
 mod daemon;
 mod doctor;
 mod files;

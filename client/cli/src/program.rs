@@ -16,8 +16,9 @@ use herma_client::protocol::daemon::PingParams;
 
 use crate::names::home::{self, Access};
 use crate::{
-    backup, completion, compress, config, constraint, context, daemon, doctor, files, guard, import, log, memory,
-    output, overview, profile, recall, scrub, service, session, setup, shared, top, trajectory, upgrade, usage, watch,
+    backup, completion, compress, config, constraint, context, continuation, daemon, doctor, files, guard, import, log,
+    memory, output, overview, profile, recall, scrub, service, session, setup, shared, top, trajectory, upgrade, usage,
+    watch,
 };
 
 /// Memory, tool outputs and shorter conversations for several agents at once.
@@ -57,6 +58,8 @@ pub(crate) enum Command {
     /// Read, list, open, lock and remove sessions; show and renew their frozen snapshots
     #[command(subcommand)]
     Session(session::Command),
+    /// Go on with the work of a session in another agent
+    Continue(continuation::Arguments),
     /// List and create profiles: named pairs of stores
     #[command(subcommand)]
     Profile(profile::Command),
@@ -251,6 +254,7 @@ fn run(arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
         Command::Memory(command) => memory::run(&context, command),
         Command::Files(command) => files::run(&context, command),
         Command::Session(command) => session::run(&context, command),
+        Command::Continue(arguments) => continuation::run(&context, arguments),
         Command::Profile(command) => profile::run(&context, command),
         Command::Shared(command) => shared::run(&context, command),
         Command::Top(arguments) => top::run(&context, arguments),

@@ -16,6 +16,10 @@ const RECALL: &str = "What was said in this session, and in others before it, is
 Look for it with the tool `recall_search` of the MCP server `herma` before you guess or ask again, and read on around a hit with `recall_expand`. \
 A tool's output that was too large is read with `output_read`, by the handle in its preview.";
 
+/// The headings of the rules and of the state.
+const RULES: &str = "The user's standing rules, in the user's words. They hold still:";
+const STATE: &str = "Where the work of this session stands, by exact names and their newest values:";
+
 /// The explanation of the memory if it has entries.
 const MEMORY: &str = " The memory above is as it was when this window began; add, replace or remove entries with the tool `memory`, and later sessions have them.";
 
@@ -38,17 +42,11 @@ pub(super) struct WindowContext<'a> {
 pub(super) fn for_window(known: &WindowContext<'_>) -> String {
     let memory = if known.blocks.is_empty() { NO_MEMORY } else { MEMORY };
     let mut text = Text::new(LIMIT - RECALL.chars().count() - memory.chars().count() - 2);
-    text.list(
-        "The user's standing rules, in the user's words. They hold still:",
-        known.rules.iter().map(|rule| line(rule)),
-    );
+    text.list(RULES, known.rules.iter().map(|rule| line(rule)));
     for block in &known.blocks {
         text.block(block);
     }
-    text.list(
-        "Where the work of this session stands, by exact names and their newest values:",
-        known.entities.iter().map(entity),
-    );
+    text.list(STATE, known.entities.iter().map(entity));
     let mut text = text.0;
     if !text.is_empty() {
         text.push_str("\n\n");
@@ -68,6 +66,14 @@ pub(super) fn for_summary(known: &WindowContext<'_>) -> String {
         "It must keep these names and values exactly, where the work still needs them:",
         known.entities.iter().map(entity),
     );
+    text.0
+}
+
+/// Returns the rules and the state of a session within a limit of chars. Empty if there are none.
+pub(crate) fn standing(rules: &[&str], entities: &[Entity], limit: usize) -> String {
+    let mut text = Text::new(limit);
+    text.list(RULES, rules.iter().map(|rule| line(rule)));
+    text.list(STATE, entities.iter().map(entity));
     text.0
 }
 

@@ -26,7 +26,7 @@ use super::ledger::Changes;
 use super::process::ProcessSession;
 use super::receipts::{self, Receipt};
 use super::state::{self, CLEAR, COMPACT, Notes};
-use super::{HookMessage, HookSender, LONG, definitions, earlier, outputs, short};
+use super::{CONTINUES, HookMessage, HookSender, LONG, definitions, earlier, outputs, short};
 use crate::agent::Agent;
 use crate::answer;
 use crate::event::{Event, EventName};
@@ -315,7 +315,7 @@ puts that right."
         let params = OpenParams {
             session: self.id.clone(),
             agent: Some(self.agent.name().to_owned()),
-            parent: parent.or(forked).as_deref().map(named),
+            parent: parent.or(forked).as_deref().map(named).or_else(|| continued(&self.id)),
             model: event.model.clone(),
             cwd: event.value.get("cwd").and_then(Value::as_str).and_then(|cwd| shown(cwd, limits::PATH)),
             captured: Some(true),
@@ -347,6 +347,12 @@ puts that right."
         let params = StateParams { session: self.id.clone(), limit: Some(ENTITIES), ..StateParams::default() };
         Ok(self.daemon.recall_state(params).map_err(words)?.entities)
     }
+}
+
+/// Returns the session that this one continues in another agent.
+fn continued(session: &str) -> Option<String> {
+    let continued = std::env::var(CONTINUES).ok()?;
+    shown(&continued, limits::NAME).filter(|continued| continued != session)
 }
 
 /// Waits until the agent has written something, at most [`WRITING`].
