@@ -65,6 +65,8 @@ fn what_fits_needs_no_pager_and_a_pager_is_a_choice() {
         ("PAGER=cat", "memory list user"),
         ("HERMA_PAGER=", "memory list user"),
         ("PAGER=no-such-pager", "memory list user"),
+        ("TERM=dumb", "memory list user"),
+        ("-u TERM", "memory list user"),
         ("", "memory list user --json"),
     ] {
         let Some(terminal) = start(&home, environment, line) else { return };

@@ -35,7 +35,9 @@ pub fn width() -> Option<usize> {
 /// # Errors
 /// Standard output can't be written.
 pub fn paged(long: &str) -> Result<(), Failure> {
-    let is_seen = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    // A terminal without a name, or a "dumb" one, can't move its cursor.
+    let is_able = std::env::var("TERM").is_ok_and(|name| !matches!(name.as_str(), "" | "dumb"));
+    let is_seen = is_able && std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     let rows = terminal_size().map_or(usize::MAX, |(_, Height(rows))| usize::from(rows));
     if !is_seen || long.lines().count() < rows || !through_pager(long) {
         return bytes(long.as_bytes());
