@@ -13,8 +13,8 @@ pub(crate) struct Content {
     pub(crate) text: String,
     /// The calls of tools, in herma's form.
     pub(crate) calls: Vec<Value>,
-    /// The results of tools, as messages.
-    pub(crate) results: Vec<String>,
+    /// The results of tools: the id of the call, and the message.
+    pub(crate) results: Vec<(String, String)>,
 }
 
 impl Content {
@@ -30,11 +30,8 @@ impl Content {
                 read.calls.push(parts::call(field("id"), field("name"), arguments));
             } else if let Some(result) = part.get("functionResponse") {
                 let text = output(result.get("response").unwrap_or(&Value::Null), tally);
-                read.results.push(parts::result(
-                    string(result, "id").unwrap_or_default(),
-                    string(result, "name"),
-                    &text,
-                ));
+                let id = string(result, "id").unwrap_or_default();
+                read.results.push((id.to_owned(), parts::result(id, string(result, "name"), &text)));
             } else if part.get("inlineData").or_else(|| part.get("fileData")).is_some() {
                 parts::push(&mut read.text, "[file]");
                 tally.add("file");
@@ -50,13 +47,13 @@ impl Content {
     }
 }
 
-/// Returns the text of a tool's response: its output or its error, else the whole response as JSON.
+/// Returns the text of a tool's response: its output, or else its error, or else all of it.
 fn output(response: &Value, tally: &mut Tally) -> String {
-    match response.get("output").or_else(|| response.get("error")) {
-        Some(text) => parts::text(text, tally),
-        None if response.is_object() => response.to_string(),
-        None => parts::text(response, tally),
-    }
+    let field = |name: &str| response.get(name).filter(|value| !value.is_null() && **value != "");
+    let said = field("output").or_else(|| field("error")).unwrap_or(response);
+    let text = parts::text(said, tally);
+    // What has no text is shown as it is.
+    if text.is_empty() && !matches!(said, Value::Null | Value::String(_)) { said.to_string() } else { text }
 }
 
 #[cfg(test)]
@@ -76,15 +73,21 @@ mod tests {
             { "functionResponse": { "id": "c", "name": "ls", "response": { "output": "a\nb" } } },
             { "functionResponse": { "id": "d", "name": "ls", "response": { "error": "no" } } },
             { "functionResponse": { "id": "e", "name": "ls", "response": { "rows": 2 } } },
+            { "functionResponse": { "id": "f", "name": "ls", "response": { "output": { "rows": 2 } } } },
+            { "functionResponse": { "id": "g", "name": "ls", "response": { "output": null, "error": "gone" } } },
+            { "functionResponse": { "id": "h", "name": "ls", "response": { "output": "", "error": "late" } } },
+            { "functionResponse": { "id": "i", "name": "ls", "response": { "output": 42 } } },
             { "inlineData": { "data": "…", "mimeType": "image/png" } },
         ]);
         let read = Content::read(&all, |text| (!text.starts_with('<')).then_some(text), &mut tally);
         assert_eq!(read.text, "one\n[file]");
         assert_eq!(read.calls, [parts::call("c", "ls", &json!({ "path": "/" }))]);
-        let expected = [("c", "a\nb"), ("d", "no"), ("e", "{\"rows\":2}")];
-        assert_eq!(read.results, expected.map(|(id, text)| parts::result(id, Some("ls"), text)));
-        let counted = [("context of the client", 1), ("file", 1), ("thought", 1)];
-        assert_eq!(tally.iter().collect::<Vec<_>>(), counted);
+        let rows = "{\"rows\":2}";
+        let expected =
+            [("c", "a\nb"), ("d", "no"), ("e", rows), ("f", rows), ("g", "gone"), ("h", "late"), ("i", "42")];
+        assert_eq!(read.results, expected.map(|(id, text)| (id.to_owned(), parts::result(id, Some("ls"), text))));
+        let counted = |kind: &str| tally.iter().find(|(name, _)| *name == kind).map(|(_, count)| count);
+        assert_eq!(["context of the client", "file", "thought"].map(counted), [Some(1); 3]);
         assert_eq!(Content::read(&json!("plain"), |text| Some(text), &mut tally).text, "plain");
     }
 }

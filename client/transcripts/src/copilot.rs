@@ -75,7 +75,7 @@ fn start(data: &Value, file: &mut SessionFile) {
 /// Returns a call that was not read before: an answer names it, and then the event of its beginning.
 fn made(call: &Value, name: &str, file: &mut SessionFile) -> Option<Value> {
     let id = string(call, "toolCallId").unwrap_or_default();
-    let is_new = file.is_new(&format!("call {id}"));
+    let is_new = file.is_new("call", id);
     let arguments = call.get("arguments").unwrap_or(&Value::Null);
     is_new.then(|| parts::call(id, string(call, name).unwrap_or_default(), arguments))
 }

@@ -3,7 +3,6 @@
 
 use serde_json::Value;
 
-use crate::elements;
 use crate::file::{FileReader, Form, SessionFile};
 use crate::parts::{self, string};
 
@@ -14,8 +13,9 @@ pub type Reader = FileReader<Cursor>;
 #[derive(Debug)]
 pub struct Cursor;
 
-/// The element with the user's words.
-const QUERY: &str = "user_query";
+/// The tags of the element with the user's words.
+const BEGIN: &str = "<user_query>";
+const END: &str = "</user_query>";
 
 impl Form for Cursor {
     fn is_record(object: &Value) -> bool {
@@ -26,8 +26,9 @@ impl Form for Cursor {
         let content = record.pointer("/message/content").or_else(|| record.get("content")).unwrap_or(&Value::Null);
         match string(record, "role") {
             Some("user") => {
-                let text = parts::text(content, &mut file.tally);
-                file.say_as_user(None, words(&text));
+                let texts: Vec<String> =
+                    parts::each(content).iter().map(|part| parts::text(part, &mut file.tally)).collect();
+                file.say_as_user(None, &words(&texts));
             }
             Some("assistant") => {
                 let (mut text, mut calls) = (String::new(), Vec::new());
@@ -48,10 +49,27 @@ impl Form for Cursor {
     }
 }
 
-/// Returns what the user said: the content of the element for it, if there is one.
-fn words(text: &str) -> &str {
-    let begin = text.find(&format!("<{QUERY}>"));
-    begin.and_then(|at| elements::first(&text[at..], &[QUERY])).map_or(text, |query| query.inner)
+/// Returns what the user said: the content of the elements for it, or everything if there are none. Pictures and files
+/// next to them stay.
+fn words(texts: &[String]) -> String {
+    let has_query = texts.iter().any(|text| query(text).is_some());
+    let mut said = String::new();
+    for text in texts {
+        match query(text) {
+            Some(query) => parts::push(&mut said, &query),
+            None if has_query && !text.starts_with('[') => {}
+            None => parts::push(&mut said, text),
+        }
+    }
+    said
+}
+
+/// Returns what is between the first beginning and the last end of such elements, without their tags.
+fn query(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once(BEGIN)?;
+    let inner = rest.rsplit_once(END).map_or(rest, |(inner, _)| inner);
+    let parts = inner.split(BEGIN).flat_map(|part| part.split(END)).map(str::trim).filter(|part| !part.is_empty());
+    Some(parts.collect::<Vec<_>>().join("\n"))
 }
 
 #[cfg(test)]
@@ -77,6 +95,14 @@ mod tests {
             ),
             json!({ "type": "turn_ended", "status": "success" }),
             said("user", json!("thanks")),
+            said(
+                "user",
+                json!([
+                    { "type": "text", "text": "<user_query>one</user_query>\n<user_query>two</user_query>" },
+                    { "type": "text", "text": "rules of the project" }, { "type": "image" },
+                ]),
+            ),
+            said("user", json!("<user_query>what does </user_query> mean?</user_query>")),
         ]);
         assert_eq!(
             messages,
@@ -85,8 +111,10 @@ mod tests {
                 json!({ "role": "assistant", "content": "I look.",
                         "tool_calls": [parts::call("", "Read", &json!({ "path": "/a" }))] }),
                 json!({ "role": "user", "content": "thanks" }),
+                json!({ "role": "user", "content": "one\ntwo\n[image]" }),
+                json!({ "role": "user", "content": "what does\nmean?" }),
             ]
         );
-        assert_eq!(left_out, [("system".to_owned(), 1)]);
+        assert_eq!(left_out, [("image".to_owned(), 1), ("system".to_owned(), 1)]);
     }
 }

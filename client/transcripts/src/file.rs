@@ -57,9 +57,9 @@ impl SessionFile {
         self.tally.add(NOTE);
     }
 
-    /// Returns whether something with this key is read for the first time.
-    pub(crate) fn is_new(&mut self, key: &str) -> bool {
-        self.repeats.is_new_key(key)
+    /// Returns whether something of a kind is read for the first time. What has no id is always new.
+    pub(crate) fn is_new(&mut self, kind: &str, id: &str) -> bool {
+        id.is_empty() || self.repeats.is_new_key(&format!("{kind} {id}"))
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::content::Content;
 use crate::file::{FileReader, Form, SessionFile, time_of};
 use crate::parts::{self, string};
-use crate::{ModelCall, elements};
+use crate::{ModelCall, Tally, elements};
 
 /// Reads the records of one file.
 pub type Reader = FileReader<GeminiCli>;
@@ -21,8 +21,8 @@ const CONTEXT: [&str; 2] = ["hook_context", "session_context"];
 /// What the folder stands after in the context of a session.
 const FOLDER: &str = "- **Workspace Directories:**\n";
 
-/// The beginning of the message that a compression puts in the place of the others.
-const SUMMARY: &str = "<state_snapshot>";
+/// The element that a compression puts in the place of the other messages.
+const SUMMARY: &str = "state_snapshot";
 
 impl Form for GeminiCli {
     fn is_record(object: &Value) -> bool {
@@ -52,13 +52,12 @@ fn has_message(object: &Value) -> bool {
 }
 
 fn message(record: &Value, file: &mut SessionFile) {
-    let id = string(record, "id").unwrap_or_default().to_owned();
+    let id = string(record, "id").unwrap_or_default();
     let time = time_of(record);
-    let is_new = file.is_new(&format!("message {id}"));
-    let content = record.get("content").unwrap_or(&Value::Null);
     match string(record, "type") {
-        Some("user") if is_new => user(content, time, file),
-        Some("gemini") => gemini(record, (&id, is_new), file),
+        Some("user") if file.is_new("message", id) => user(record.get("content").unwrap_or(&Value::Null), time, file),
+        // The id of an answer is known from its words, and a list that is repeated gives it to its results, too.
+        Some("gemini") => gemini(record, id, file),
         Some("user") => file.tally.add("duplicate record"),
         Some("info" | "warning" | "error") => file.note(),
         kind => file.tally.add(kind.unwrap_or("record without a type")),
@@ -68,56 +67,70 @@ fn message(record: &Value, file: &mut SessionFile) {
 fn user(content: &Value, time: Option<f64>, file: &mut SessionFile) {
     note_folder(content, file);
     let read = Content::read(content, own_words, &mut file.tally);
-    if read.text.starts_with(SUMMARY) {
-        return file.tally.add("summary");
+    if is_summary(&read.text) {
+        file.tally.add("summary");
+    } else {
+        file.say_as_user(time, &read.text);
     }
-    file.say_as_user(time, &read.text);
     // The results were in the record of the calls already, unless that came from an older version.
-    for (result, part) in read.results.into_iter().zip(parts::each(content).iter().filter_map(response)) {
-        if file.is_new(&format!("result {}", string(part, "id").unwrap_or_default())) {
+    for (id, result) in read.results {
+        if file.is_new("result", &id) {
             file.say(time, Some(result));
         }
     }
 }
 
-/// Reads an answer: its words when it comes first, and its calls with their results when it has them.
-fn gemini(record: &Value, (id, is_new): (&str, bool), file: &mut SessionFile) {
+/// Returns whether a text is the summary that a compression puts in the place of the other messages, and nothing else.
+fn is_summary(text: &str) -> bool {
+    elements::first(text, &[SUMMARY]).is_some_and(|summary| summary.rest.trim().is_empty())
+}
+
+/// Reads an answer: its words, its calls and their results, each when it comes first.
+fn gemini(record: &Value, id: &str, file: &mut SessionFile) {
     let time = time_of(record);
-    let words = if is_new {
-        Content::read(record.get("content").unwrap_or(&Value::Null), |text| Some(text), &mut file.tally).text
-    } else {
-        String::new()
-    };
+    // A list that is repeated has the ids of answers that were read.
+    file.is_new("message", id);
+    let said = Content::read(record.get("content").unwrap_or(&Value::Null), |text| Some(text), &mut file.tally);
+    let is_said = !said.text.is_empty() && file.is_new("words", id);
+    let words = if is_said { said.text.as_str() } else { "" };
     let calls = record.get("toolCalls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let new: Vec<&Value> = calls.iter().filter(|call| file.is_new(&format!("call {}", call_id(call)))).collect();
-    let made = |call: &&Value| {
+    let made = |call: &Value| {
         let name = string(call, "name").unwrap_or_default();
         parts::call(call_id(call), name, call.get("args").unwrap_or(&Value::Null))
     };
-    file.say(time, parts::assistant(&words, new.iter().map(made).collect()));
-    for call in calls {
-        let Some(result) = call.get("result").filter(|result| !result.is_null()) else { continue };
-        if file.is_new(&format!("result {}", call_id(call))) {
-            let read = Content::read(result, |text| Some(text), &mut file.tally);
-            read.results.into_iter().for_each(|result| file.say(time, Some(result)));
+    let all = said.calls.into_iter().chain(calls.iter().map(made));
+    let new: Vec<Value> = all.filter(|call| file.is_new("call", call_id(call))).collect();
+    file.say(time, parts::assistant(words, new));
+    let of_calls = calls.iter().flat_map(|call| results(call, &mut file.tally)).collect::<Vec<_>>();
+    for (id, result) in said.results.into_iter().chain(of_calls) {
+        if file.is_new("result", &id) {
+            file.say(time, Some(result));
         }
     }
     let model = string(record, "model").map(str::to_owned);
     if model.is_some() {
         file.session().model.clone_from(&model);
     }
-    if let (Some(tokens), Some(time), true) = (record.get("tokens"), time, is_new) {
+    if let (Some(tokens), Some(time)) = (record.get("tokens").filter(|tokens| tokens.is_object()), time)
+        && file.is_new("tokens", id)
+    {
         let usage = usage_of(tokens).to_string();
         file.session().push_call(ModelCall { id: id.to_owned(), time, model, usage });
     }
 }
 
-fn call_id(call: &Value) -> &str {
-    string(call, "id").unwrap_or_default()
+/// Returns the results of a call, with its id.
+fn results(call: &Value, tally: &mut Tally) -> Vec<(String, String)> {
+    let Some(result) = call.get("result").filter(|result| !result.is_null()) else { return Vec::new() };
+    let read = Content::read(result, |text| Some(text), tally);
+    // Text next to a result has a key of its own.
+    let key = if read.results.is_empty() { call_id(call).to_owned() } else { format!("{} text", call_id(call)) };
+    let text = (!read.text.is_empty()).then(|| (key, parts::result(call_id(call), string(call, "name"), &read.text)));
+    read.results.into_iter().chain(text).collect()
 }
 
-fn response(part: &Value) -> Option<&Value> {
-    part.get("functionResponse")
+fn call_id(call: &Value) -> &str {
+    string(call, "id").unwrap_or_default()
 }
 
 /// Notes the folder that the context of the session names.
@@ -211,5 +224,29 @@ mod tests {
             json!({ "id": "2", "timestamp": "2026-02-03T04:05:07Z", "type": "gemini", "content": "It is there." });
         let (session, messages, _) = read::<GeminiCli>(&[json!({ "sessionId": "g2", "messages": [one, other] })]);
         assert_eq!((session.id.as_str(), messages.len()), ("g2", 2));
+    }
+
+    #[test]
+    fn nothing_is_lost_for_want_of_an_id_or_in_an_odd_place() {
+        let time = "2026-02-03T04:05:06Z";
+        let one = |id: &str, kind: &str, content: Value| json!({ "id": id, "timestamp": time, "type": kind, "content": content });
+        let call = |name: &str| json!({ "name": name, "args": {}, "result": "plain" });
+        let mut answer = one("2", "gemini", json!([{ "functionCall": { "id": "c", "name": "ls" } }]));
+        answer["toolCalls"] = json!([call("a"), call("b")]);
+        let mut later = one("2", "gemini", json!("Now with words."));
+        later["tokens"] = json!({ "input": 5, "output": 7 });
+        let (mut session, messages, _) = read::<GeminiCli>(&[
+            json!({ "sessionId": "g", "messages": [{ "type": "user", "content": "a" }, { "type": "user", "content": "b" }] }),
+            one("1", "user", json!("<state_snapshot>quoted</state_snapshot>\nnow fix the port")),
+            answer,
+            later,
+        ]);
+        let texts: Vec<String> = messages.iter().map(ToString::to_string).collect();
+        let all = texts.join("\n");
+        assert_eq!(messages.len(), 7, "{all}");
+        for part in ["\"a\"", "\"b\"", "now fix the port", "\"id\":\"c\"", "plain", "Now with words."] {
+            assert!(all.contains(part), "{part} in {all}");
+        }
+        assert_eq!(session.take_calls().len(), 1);
     }
 }

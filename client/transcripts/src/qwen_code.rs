@@ -54,13 +54,14 @@ fn facts(record: &Value, session: &mut Session) {
 /// Reads a record of the conversation.
 fn said(record: &Value, role: &str, file: &mut SessionFile) {
     let content = record.pointer("/message/parts").unwrap_or(&Value::Null);
-    let Content { text, calls, results } = Content::read(content, own_words, &mut file.tally);
+    let words: fn(&str) -> Option<&str> = if role == "user" { own_words } else { |text| Some(text) };
+    let Content { text, calls, results } = Content::read(content, words, &mut file.tally);
     let time = time_of(record);
-    results.into_iter().for_each(|result| file.say(time, Some(result)));
+    results.into_iter().for_each(|(_, result)| file.say(time, Some(result)));
     match role {
         "assistant" => file.say(time, parts::assistant(&text, calls)),
         "user" => file.say_as_user(time, &text),
-        _ => {}
+        _ => file.say(time, (!text.is_empty()).then(|| parts::result("", None, &text))),
     }
     if let (Some(usage), Some(id), Some(time)) = (record.get("usageMetadata"), string(record, "uuid"), time) {
         let session = file.session();
