@@ -1,6 +1,7 @@
 //! `herma import`: conversations of other programs are imported, and no message is imported twice.
 
 mod content;
+mod opencode;
 mod samples;
 
 use std::fs;

@@ -87,10 +87,19 @@ impl Follower {
     }
 }
 
+/// The name that Copilot CLI gives the file of every session. The folder has the session's id.
+const SAME: &str = "events";
+
+/// Returns the name of a session's file, or of its folder.
+fn name_of(path: &Path) -> Option<&OsStr> {
+    let name = path.file_stem()?;
+    if name == SAME { path.parent()?.file_name() } else { Some(name) }
+}
+
 impl FilePosition {
     /// Creates a reader of a file from its beginning.
     fn new(path: &Path, reader: fn(&str) -> Box<dyn Transcript>) -> Self {
-        let name = path.file_stem().and_then(OsStr::to_str).unwrap_or("unnamed");
+        let name = name_of(path).and_then(OsStr::to_str).unwrap_or("unnamed");
         Self { inode: 0, end: 0, tail: Vec::new(), reader: reader(name) }
     }
 

@@ -33,13 +33,15 @@ pub(super) enum Format {
     /// extension.
     Lines(fn(&str) -> Box<dyn Transcript>),
     /// The SQLite database of an agent of the Hermes family.
-    Database,
+    Hermes,
+    /// The SQLite database of OpenCode.
+    OpenCode,
     /// A JSON list of ChatGPT conversations. It may be read from standard input.
     Export,
 }
 
 /// All programs.
-static SOURCES: [Source; 11] = [
+static SOURCES: [Source; 12] = [
     Source {
         name: "claude-code",
         title: "Claude Code",
@@ -129,12 +131,24 @@ static SOURCES: [Source; 11] = [
         provider: None,
     },
     Source {
+        name: "opencode",
+        title: "OpenCode",
+        roots: |_| {
+            let data = of("XDG_DATA_HOME").map_or_else(|| Ok::<_, Failure>(user_home()?.join(".local/share")), Ok)?;
+            Ok(vec![data.join("opencode/opencode.db")])
+        },
+        has_file: |name| name == "opencode.db",
+        has_documents: false,
+        format: Format::OpenCode,
+        provider: Some(("opencode", "anthropic_messages")),
+    },
+    Source {
         name: "hermes",
         title: "An agent of the Hermes family",
         roots: |home| Ok(vec![home.join("state.db")]),
         has_file: |name| name == "state.db",
         has_documents: false,
-        format: Format::Database,
+        format: Format::Hermes,
         provider: None,
     },
     Source {

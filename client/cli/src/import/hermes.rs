@@ -3,24 +3,16 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::path::Path;
-use std::time::Duration;
 
 use herma_base::Failure;
 use herma_transcripts::{Session, Tally, TimedMessage, hermes};
-use rusqlite::limits::Limit;
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use rusqlite::{Connection, params};
 
 use super::sink::{ImportOutcome, Sink};
-
-/// How long the agent may lock the database.
-const BUSY: Duration = Duration::from_secs(10);
+use super::sqlite::{self, text};
 
 /// The most seconds between two rows that one compaction wrote. The agent adds a millionth to each.
 const AT_ONCE: f64 = 0.001;
-
-/// The largest value in bytes that is read.
-const VALUE: i32 = 256 << 20;
 
 /// How often a session is read again because its imported messages have changed.
 const TRIES: usize = 4;
@@ -91,23 +83,9 @@ struct StoredSession {
 
 impl Database {
     fn open(path: &Path) -> rusqlite::Result<Self> {
-        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        connection.busy_timeout(BUSY)?;
-        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE)?;
-        // A view can compute forever and call any function.
-        connection.pragma_update(None, "trusted_schema", false)?;
-        for name in ["sessions", "messages"] {
-            let kind = "SELECT type FROM sqlite_schema WHERE name = ?1";
-            let kind: Option<String> = connection.query_row(kind, [name], |row| row.get(0)).optional()?;
-            if let Some(kind) = kind.filter(|kind| kind != "table") {
-                return Err(rusqlite::Error::InvalidParameterName(format!("`{name}` is a {kind} and no table")));
-            }
-        }
-        let columns = |table: &str| -> rusqlite::Result<HashSet<String>> {
-            let mut query = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
-            query.query_map([table], |row| row.get(0))?.collect()
-        };
-        let (sessions, messages) = (columns("sessions")?, columns("messages")?);
+        let connection = sqlite::open(path, &["sessions", "messages"])?;
+        let (sessions, messages) =
+            (sqlite::columns(&connection, "sessions")?, sqlite::columns(&connection, "messages")?);
         Ok(Self { connection, sessions, messages })
     }
 
@@ -188,14 +166,4 @@ impl Database {
         }
         Ok(())
     }
-}
-
-/// Returns a column as text. It may be missing or have another type.
-fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
-    Ok(match row.get_ref(at)? {
-        ValueRef::Null => None,
-        ValueRef::Integer(number) => Some(number.to_string()),
-        ValueRef::Real(number) => Some(number.to_string()),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
-    })
 }
