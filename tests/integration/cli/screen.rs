@@ -49,11 +49,29 @@ fn a_pager_shows_what_is_longer_than_the_screen() {
         terminal.text(&format!("/{found}"));
         terminal.key("Enter");
         terminal.shows(found);
+        // The pager stays, and so does what waits for it.
+        terminal.key("C-c");
         terminal.key("G");
         terminal.shows(last);
         terminal.key("q");
         assert_eq!(terminal.end(), Some(0), "{line}");
     }
+}
+
+#[test]
+fn lines_that_are_wrapped_count_as_many() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let long = format!("begin {} end-of-it", "word ".repeat(250));
+    daemon.raw().result("memory.add", &json!({ "target": "user", "content": long }));
+    daemon.raw().result("memory.add", &json!({ "target": "memory", "content": long }));
+    let Some(terminal) = start(&home, "", "memory list") else { return };
+    let screen = terminal.shows("USER.md");
+    assert_eq!(screen.matches("end-of-it").count(), 1, "the rest is behind the screen:\n{screen}");
+    terminal.key("G");
+    terminal.shows("(END)");
+    terminal.key("q");
+    assert_eq!(terminal.end(), Some(0));
 }
 
 #[test]

@@ -2,8 +2,12 @@
 
 use std::io::{IsTerminal, Write};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
+use signal_hook::consts::SIGINT;
+use signal_hook::{flag, low_level};
 use terminal_size::{Height, Width, terminal_size};
+use unicode_width::UnicodeWidthStr;
 
 use super::{bytes, local_time};
 use crate::Failure;
@@ -13,6 +17,9 @@ const PAGER: &str = "less -FRX";
 
 /// The variables that name a pager, the first one counts. An empty one, or `cat`, means none.
 const VARIABLES: [&str; 2] = ["HERMA_PAGER", "PAGER"];
+
+/// The variable with the options of less: end if all fits, show colours, leave the screen as it is.
+const LESS: &str = "LESS";
 
 /// Seconds of a minute, an hour and a day.
 const MINUTE: f64 = 60.0;
@@ -39,10 +46,15 @@ pub fn paged(long: &str) -> Result<(), Failure> {
     let is_able = std::env::var("TERM").is_ok_and(|name| !matches!(name.as_str(), "" | "dumb"));
     let is_seen = is_able && std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     let rows = terminal_size().map_or(usize::MAX, |(_, Height(rows))| usize::from(rows));
-    if !is_seen || long.lines().count() < rows || !through_pager(long) {
+    if !is_seen || shown_rows(long, width().unwrap_or(usize::MAX)) < rows || !through_pager(long) {
         return bytes(long.as_bytes());
     }
     Ok(())
+}
+
+/// Returns how many rows of a terminal a text takes.
+fn shown_rows(text: &str, columns: usize) -> usize {
+    text.lines().map(|line| line.width().div_ceil(columns.max(1)).max(1)).sum()
 }
 
 /// Pipes a text into the pager. Returns false if there is none.
@@ -52,12 +64,21 @@ fn through_pager(long: &str) -> bool {
     if matches!(command.trim(), "" | "cat") {
         return false;
     }
-    let pager = Command::new("sh").args(["-c", &format!("exec {command}")]).stdin(Stdio::piped()).spawn();
+    let mut pager = Command::new("sh");
+    pager.args(["-c", &format!("exec {command}")]).stdin(Stdio::piped());
+    if std::env::var_os(LESS).is_none() {
+        pager.env(LESS, "FRX");
+    }
+    // Ctrl-C is for the pager, which stays.
+    let ignored = flag::register(SIGINT, Arc::default());
+    let pager = pager.spawn();
     let Ok(mut pager) = pager else { return false };
     // A pager that is left early reads no further.
     drop(pager.stdin.take().map(|mut input| input.write_all(long.as_bytes())));
+    let ended = pager.wait();
+    ignored.ok().map(low_level::unregister);
     // A shell that finds no such program ends with this code.
-    pager.wait().is_ok_and(|status| !matches!(status.code(), Some(126 | 127)))
+    ended.is_ok_and(|status| !matches!(status.code(), Some(126 | 127)))
 }
 
 /// Returns a time for people: in relation to now on a terminal, else as date and time.
