@@ -50,7 +50,9 @@ Every word of it is kept: look for more with the tool `recall_search` of the MCP
     if !last.is_empty() {
         text.push_str(&format!("\n\nWhat came last, as it was said:\n\n{last}"));
     }
-    format!("{text}\n\n{END}")
+    // No argument of a program has a zero byte, and no terminal should be driven by an old text.
+    let harmless = |char: char| if char.is_control() && !matches!(char, '\n' | '\t') { ' ' } else { char };
+    format!("{text}\n\n{END}").chars().map(harmless).collect()
 }
 
 /// Returns the newest messages that fit, oldest first.
@@ -95,7 +97,7 @@ mod tests {
             title: Some("Mend it"),
             rules: vec!["never push to main"],
             entities: &entities,
-            last: vec![("user", "mend it"), ("assistant", " "), ("assistant", "It is mended.\n")],
+            last: vec![("user", "mend it"), ("assistant", " "), ("assistant", "It is\u{0}mended.\n")],
         };
         let text = prompt(&continued);
         for part in [

@@ -59,8 +59,15 @@ use process::{Kind, ProcessSession};
 /// How the ids of sessions begin that are only tests of the hooks. They don't count as events of the agent.
 pub(crate) const TEST_SESSION: &str = "herma-setup-";
 
-/// The variable with the session of another agent that an agent's session continues.
+/// The variable with an agent and the session of another one that its session continues. Agents that this one starts
+/// inherit it, but only the named agent is meant.
 pub const CONTINUES: &str = "HERMA_CONTINUES";
+
+/// Returns the value of [`CONTINUES`].
+#[must_use]
+pub fn continued_in(agent: &dyn Agent, session: &str) -> String {
+    format!("{}={session}", agent.name())
+}
 
 /// The timeout for the daemon's first answer, and for every event except a compaction.
 const SHORT: Duration = Duration::from_millis(900);

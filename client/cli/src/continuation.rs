@@ -6,7 +6,7 @@ use std::process::Command;
 
 use herma_agents::agent::Agent;
 use herma_agents::continuation::{Continued, prompt};
-use herma_agents::hook::CONTINUES;
+use herma_agents::hook::{CONTINUES, continued_in};
 use herma_agents::{known, programs};
 use herma_base::{CliContext, Failure, out, search_path};
 use herma_client::Client;
@@ -14,7 +14,7 @@ use herma_client::protocol::constraint::{self, Scope};
 use herma_client::protocol::recall::StateParams;
 use herma_client::protocol::session::chain::ShowParams;
 use herma_client::protocol::session::messages::MessagesParams;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::names;
 
@@ -26,7 +26,7 @@ const ENTITIES: u64 = 60;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The other agent begins in the session's folder, with a prompt that has the user's rules, the state of the work by exact names, what was said last, and how to recall the rest. The session stays as it is, and becomes the parent of the new one. The other agent needs herma's hooks: herma setup\n\nWhat follows -- goes to the agent. With --print nothing is started; set HERMA_CONTINUES to the session's id when you start the agent yourself, so that the new session gets its parent.\n\nExamples:\n  herma continue --in codex                       # the newest session\n  herma continue 5f2a --in claude-code\n  herma continue @2 --in qwen-code -- --model qwen3\n  herma continue @1 --in codex --print | wl-copy"
+    after_help = "The other agent begins in the session's folder, with a prompt that has the user's rules, the state of the work by exact names, what was said last, and how to recall the rest. The session stays as it is, and becomes the parent of the new one. The other agent needs herma's hooks: herma setup\n\nWhat follows -- goes to the agent. With --print nothing is started; set HERMA_CONTINUES to AGENT=SESSION when you start the agent yourself, so that the new session gets its parent. The prompt is an argument of the agent, which other users of the machine may see in the list of processes; secrets in it are masked.\n\nExamples:\n  herma continue --in codex                       # the newest session\n  herma continue 5f2a --in claude-code\n  herma continue @2 --in qwen-code -- --model qwen3\n  herma continue @1 --in codex --print | wl-copy"
 )]
 pub(super) struct Arguments {
     /// The session: its id, the beginning of it, or @1 for the newest
@@ -51,7 +51,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     if arguments.print || context.common.json {
         let shown = json!({
             "session": session, "agent": agent.name(), "folder": row.cwd, "prompt": text,
-            "environment": { CONTINUES: session },
+            "environment": { CONTINUES: continued_in(agent, &session) },
         });
         return out::show(context.common, &shown, |_| text);
     }
@@ -65,7 +65,7 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
         );
     }
     let mut command = Command::new(program);
-    command.args(agent.with_prompt(text)).args(&arguments.arguments).env(CONTINUES, &session);
+    command.args(agent.with_prompt(text)).args(&arguments.arguments).env(CONTINUES, continued_in(agent, &session));
     if let Some(folder) = row.cwd.as_deref().filter(|folder| Path::new(folder).is_dir()) {
         command.current_dir(folder);
     }
@@ -90,10 +90,9 @@ fn text(client: &mut Client, session: &str, about: (Option<&str>, Option<&str>))
         .messages
         .into_iter()
         .map(|message| {
-            let whole = message.message.and_then(|whole| serde_json::from_str::<serde_json::Value>(whole.get()).ok());
-            let words =
-                whole.and_then(|whole| whole.get("content").and_then(|content| content.as_str().map(str::to_owned)));
-            (message.role.unwrap_or_default(), words.unwrap_or_default())
+            let whole = message.message.and_then(|whole| serde_json::from_str::<Value>(whole.get()).ok());
+            let words = whole.and_then(|whole| whole.get("content").map(words)).unwrap_or_default();
+            (message.role.unwrap_or_default(), words)
         })
         .collect();
     let standing = rules.iter().filter(|rule| rule.scope == Scope::Standing);
@@ -105,4 +104,16 @@ fn text(client: &mut Client, session: &str, about: (Option<&str>, Option<&str>))
         entities: &entities,
         last: last.iter().map(|(role, words)| (role.as_str(), words.as_str())).collect(),
     }))
+}
+
+/// Returns the words of a message: its text, or the texts of its parts.
+fn words(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let text = |part: &Value| part.get("text").and_then(Value::as_str).map(str::to_owned);
+            parts.iter().filter_map(text).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
 }

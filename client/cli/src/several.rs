@@ -85,7 +85,7 @@ impl<T: Serialize> BatchResults<T> {
 /// Says which name was refused, and why.
 fn refusal(name: &str, error: &RpcError) -> String {
     let words = Failure::Client(error.clone().into()).words().unwrap_or_default();
-    if words.contains(name) { words } else { format!("{name}: {words}") }
+    if words.contains(&format!("{name:?}")) { words } else { format!("{name}: {words}") }
 }
 
 #[cfg(test)]

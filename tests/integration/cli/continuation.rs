@@ -53,14 +53,17 @@ fn the_other_agent_begins_in_the_folder_with_the_prompt_and_the_parent() {
     }
     assert!(!printed.contains("ls ice.md") && !said.exists(), "only words, and nothing is started: {printed}");
     let asked = cli.run(&["continue", "--in", "codex", "--json"]).json();
-    assert_eq!((&asked["environment"]["HERMA_CONTINUES"], &asked["folder"]), (&json!(session), &json!(work)));
+    assert_eq!(
+        (&asked["environment"]["HERMA_CONTINUES"], &asked["folder"]),
+        (&json!(format!("codex={session}")), &json!(work))
+    );
     for (agent, before, after) in
         [("codex", "", "--full-auto\n"), ("qwen-code", "--prompt-interactive\n", "--full-auto\n")]
     {
         let started = cli.run(&["continue", "@1", "--in", agent, "--", "--full-auto"]);
         assert_eq!(started.code, 7, "the agent's own exit code: {started:?}");
         assert!(started.err.contains(&format!("hooks install {agent}")), "{started:?}");
-        let expected = format!("{}\n{session}\n{before}{printed}{after}", work.display());
+        let expected = format!("{}\n{agent}={session}\n{before}{printed}{after}", work.display());
         let given = fs::read_to_string(&said).unwrap();
         assert!(given.starts_with(&expected), "{given}");
     }
@@ -72,7 +75,11 @@ fn the_other_agent_begins_in_the_folder_with_the_prompt_and_the_parent() {
     assert_eq!(cli.run(&["continue", "@1"]).code, 2);
     // A hook of the new session says which session it continues.
     let start = r#"{"session_id":"b-1","source":"startup"}"#;
-    let hooked = Cli::new(&home).with("HERMA_CONTINUES", session).with("HERMA_HOOK_TIMEOUT_MS", "30000");
+    let continues = format!("codex={session}");
+    let hooked = Cli::new(&home).with("HERMA_CONTINUES", &continues).with("HERMA_HOOK_TIMEOUT_MS", "30000");
     drop(hooked.run_with(&["hook", "codex", "session-start"], start).done());
     assert_eq!(cli.run(&["session", "show", "codex:b-1", "--json"]).json()["parent"], json!(session));
+    // An agent that this one starts for something else is not meant.
+    drop(hooked.run_with(&["hook", "qwen-code", "session-start"], start).done());
+    assert!(cli.run(&["session", "show", "qwen-code:b-1", "--json"]).json()["parent"].is_null());
 }

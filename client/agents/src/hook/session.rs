@@ -315,7 +315,7 @@ puts that right."
         let params = OpenParams {
             session: self.id.clone(),
             agent: Some(self.agent.name().to_owned()),
-            parent: parent.or(forked).as_deref().map(named).or_else(|| continued(&self.id)),
+            parent: parent.or(forked).as_deref().map(named).or_else(|| continued(self.agent, &self.id)),
             model: event.model.clone(),
             cwd: event.value.get("cwd").and_then(Value::as_str).and_then(|cwd| shown(cwd, limits::PATH)),
             captured: Some(true),
@@ -350,9 +350,10 @@ puts that right."
 }
 
 /// Returns the session that this one continues in another agent.
-fn continued(session: &str) -> Option<String> {
-    let continued = std::env::var(CONTINUES).ok()?;
-    shown(&continued, limits::NAME).filter(|continued| continued != session)
+fn continued(agent: &dyn Agent, session: &str) -> Option<String> {
+    let value = std::env::var(CONTINUES).ok()?;
+    let continued = value.strip_prefix(agent.name())?.strip_prefix('=')?;
+    shown(continued, limits::NAME).filter(|continued| continued != session)
 }
 
 /// Waits until the agent has written something, at most [`WRITING`].
