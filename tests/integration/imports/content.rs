@@ -68,7 +68,7 @@ fn memory_files_of_an_agent_are_documents_of_which_the_newest_is_found() {
     fs::write(&file, "# Port\nThe heron listens on 9443 now.\n").unwrap();
     assert_eq!(import(&home, "claude-code", &projects, &[]).code, 0);
     let found = daemon.raw().result("recall.search", &json!({ "query": "heron listens" })).to_string();
-    assert!(found.contains("9443") && !found.contains("8443"), "{found}");
+    assert!(found.contains("listens on 9443") && !found.contains("listens on 8443"), "{found}");
     // What the user removed does not return.
     assert_eq!(Cli::new(&home).run(&["session", "rm", session, "--yes"]).code, 0);
     fs::write(&file, "# Port\nThe heron listens on 7443 now.\n").unwrap();
