@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a panic is a finding")]
 
 use herma_transcripts::{
-    Session, Tally, TimedMessage, Transcript, chatgpt, claude_code, codex, copilot, cursor, gemini_cli, hermes, pi,
-    qwen_code,
+    Session, Tally, TimedMessage, Transcript, antigravity, chatgpt, claude_code, cline, codex, copilot, cursor,
+    gemini_cli, goose, grok, hermes, kimi, pi, qwen_code,
 };
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 type MakeReader = fn(&str) -> Box<dyn Transcript>;
 
 /// The readers of all programs.
-const READERS: [MakeReader; 7] = [
+const READERS: [MakeReader; 11] = [
     |name| Box::new(claude_code::Reader::new(name)),
     |name| Box::new(codex::Reader::new(name)),
     |name| Box::new(qwen_code::Reader::new(name)),
@@ -20,6 +20,10 @@ const READERS: [MakeReader; 7] = [
     |name| Box::new(pi::Reader::new(name)),
     |name| Box::new(copilot::Reader::new(name)),
     |name| Box::new(cursor::Reader::new(name)),
+    |name| Box::new(antigravity::Reader::new(name)),
+    |name| Box::new(goose::Reader::new(name)),
+    |name| Box::new(grok::Reader::new(name)),
+    |name| Box::new(kimi::Reader::new(name)),
 ];
 
 /// Checks one input.
@@ -37,6 +41,11 @@ pub fn run(data: &[u8]) {
         && let Some(mut transcript) = chatgpt::read(&conversation, &mut Tally::default())
     {
         transcript.take().1.iter().for_each(is_message);
+    }
+    if let Ok(conversation) = serde_json::from_str::<Value>(&text)
+        && let Some(mut session) = cline::read("s", &conversation, &mut Tally::default())
+    {
+        session.take().1.iter().for_each(is_message);
     }
     let row = |role: &str| hermes::Row {
         role: role.to_owned(),

@@ -29,6 +29,18 @@ pub struct SessionFile {
     sessions: Vec<Session>,
     repeats: Repeats,
     pub(crate) tally: Tally,
+    /// The answer or the words whose pieces are being read.
+    pending: Option<Pending>,
+}
+
+/// A message that a program records in pieces.
+#[derive(Debug)]
+struct Pending {
+    time: Option<f64>,
+    role: &'static str,
+    /// What tells it from the message before it.
+    of: String,
+    text: String,
 }
 
 impl SessionFile {
@@ -50,6 +62,26 @@ impl SessionFile {
     /// Adds a message of the user, unless it is empty.
     pub(crate) fn say_as_user(&mut self, time: Option<f64>, text: &str) {
         self.say(time, (!text.is_empty()).then(|| parts::message("user", text)));
+    }
+
+    /// Adds a piece to the message of a role. A piece of another one ends the message before it.
+    pub(crate) fn piece(&mut self, time: Option<f64>, role: &'static str, of: &str, text: &str) {
+        if self.pending.as_ref().is_some_and(|pending| (pending.role, pending.of.as_str()) != (role, of)) {
+            self.flush();
+        }
+        let begin = || Pending { time, role, of: of.to_owned(), text: String::new() };
+        self.pending.get_or_insert_with(begin).text.push_str(text);
+    }
+
+    /// Ends the message whose pieces were read.
+    pub(crate) fn flush(&mut self) {
+        let Some(Pending { time, role, text, .. }) = self.pending.take() else { return };
+        let message = if role == "user" {
+            parts::message(role, &text)
+        } else {
+            parts::assistant(&text, vec![]).unwrap_or_default()
+        };
+        self.say(time, (!text.trim().is_empty()).then_some(message));
     }
 
     /// Counts a record that nobody said.
@@ -75,8 +107,8 @@ impl<F: Form> FileReader<F> {
     /// has another.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        let file =
-            SessionFile { sessions: vec![Session::new(name)], repeats: Repeats::default(), tally: Tally::default() };
+        let sessions = vec![Session::new(name)];
+        let file = SessionFile { sessions, repeats: Repeats::default(), tally: Tally::default(), pending: None };
         Self { file, form: PhantomData }
     }
 }
@@ -94,6 +126,13 @@ impl<F: Form> Transcript for FileReader<F> {
 
     fn ignored(&mut self) -> Tally {
         std::mem::take(&mut self.file.tally)
+    }
+
+    fn end(&mut self, is_over: bool) -> bool {
+        if is_over {
+            self.file.flush();
+        }
+        self.file.pending.is_none()
     }
 
     fn resume(&mut self, id: &str, progress: Progress) {

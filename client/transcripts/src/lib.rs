@@ -6,8 +6,11 @@
 //! of a message identifies it. Records that are not part of the conversation are left out, and a [`Tally`] counts them
 //! by kind. No content of a file makes a reader fail.
 
+mod anthropic;
+pub mod antigravity;
 pub mod chatgpt;
 pub mod claude_code;
+pub mod cline;
 pub mod codex;
 mod content;
 pub mod copilot;
@@ -15,7 +18,10 @@ pub mod cursor;
 mod elements;
 mod file;
 pub mod gemini_cli;
+pub mod goose;
+pub mod grok;
 pub mod hermes;
+pub mod kimi;
 pub mod opencode;
 mod parts;
 pub mod pi;
@@ -43,6 +49,12 @@ pub trait Transcript: Debug {
 
     /// Returns what was ignored since the last call.
     fn ignored(&mut self) -> Tally;
+
+    /// Handles the end of a file: a message whose pieces may go on is said if the file `is_over`. Returns whether nothing
+    /// waits.
+    fn end(&mut self, _is_over: bool) -> bool {
+        true
+    }
 
     /// Continues where another reader of the same file ended. `id` is the id of the file's session.
     fn resume(&mut self, id: &str, progress: Progress);

@@ -1,4 +1,4 @@
-//! The database of OpenCode, also while OpenCode writes it.
+//! The databases of OpenCode and Goose, also while their programs write them.
 
 use super::*;
 
@@ -51,6 +51,27 @@ fn a_database_is_read_up_to_what_is_still_being_written() {
     assert_eq!(messages(&daemon, "opencode:registry-opencode~2"), None, "nothing was rewritten");
     let found = Cli::new(&home).run(&["recall", "--json", "reeds"]).json();
     assert_eq!(found["hits"][0]["agent"], "opencode");
+}
+
+#[test]
+fn a_database_of_goose_is_read_and_grows() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let path = home.path().join("sessions.db");
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/sessions/goose/sessions/goose.sql");
+    run(&path, &fs::read_to_string(sample).unwrap());
+    assert_eq!(added(&import(&home, "goose", home.path(), &[])), (2, 1, 0));
+    let row = daemon.client().session_show(ShowParams { session: "goose:20250724_2".into() }).unwrap();
+    assert_eq!(
+        (row.messages, row.cwd.as_deref(), row.title.as_deref()),
+        (2, Some("/workspace/demo"), Some("sqlite fixture"))
+    );
+    run(
+        &path,
+        r#"insert into messages values (3, 'u2', '20250724_2', 'user', '[{"type":"text","text":"thanks"}]', 1784282403, '');"#,
+    );
+    assert_eq!(added(&import(&home, "goose", &path, &[])), (1, 0, 1));
+    assert_eq!(added(&import(&home, "goose", &path, &[])), (0, 0, 0));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A program, the folder of its files, the session that is expected, its folder, and a part of its last message.
-const SAMPLES: [(&str, &str, &str, Option<&str>, &str); 9] = [
+const SAMPLES: [(&str, &str, &str, Option<&str>, &str); 16] = [
     ("claude-code", "claude-code", "session", None, ""),
     ("codex", "codex", "registry-codex", None, ""),
     ("qwen-code", "qwen", "registry-qwen", None, "I found the parser fixture."),
@@ -25,6 +25,19 @@ const SAMPLES: [(&str, &str, &str, Option<&str>, &str); 9] = [
         "the metrics poller leaks rows; add rows.Close in the scan loop",
     ),
     ("cursor", "cursor", "registry-cursor", None, "the transcript is readable"),
+    ("goose", "goose", "20250724_1", Some("/workspace/demo"), "Hello from Goose!"),
+    ("cline", "cline/modern", "session_synthetic_01", None, "Hello!"),
+    ("cline", "cline/legacy/tasks", "1767225600000", None, "Hello!"),
+    ("roo", "roo", "1767225700000", None, "The retry loop reused a stale timeout; pinned it per attempt."),
+    (
+        "antigravity",
+        "antigravity",
+        "registry-antigravity",
+        Some("/workspace/registry-demo"),
+        "the transcript is readable",
+    ),
+    ("kimi", "kimi", "session_fixture01", None, "torn-tail mid-stream answer survives"),
+    ("grok", "grok", "registry-grok", None, "the stream is readable"),
 ];
 
 #[test]

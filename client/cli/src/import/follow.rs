@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use herma_base::Failure;
 use herma_transcripts::{Transcript, UNFINISHED, is_blank, is_complete};
@@ -15,6 +16,13 @@ use crate::lines;
 
 /// The longest line in bytes. A longer one is skipped.
 const LINE: u64 = 64 << 20;
+
+/// How long nothing was added to a file whose last message is whole.
+const OVER: Duration = Duration::from_secs(10);
+
+/// How long a file that was just written is watched, if its last message may go on: an answer grows several times a
+/// second.
+const QUIET: Duration = Duration::from_millis(1_500);
 
 /// The bytes before the read position that are compared.
 const TAIL: usize = 64;
@@ -43,6 +51,8 @@ struct FilePosition {
     /// The last bytes before `end`. They differ if another file replaced this one.
     tail: Vec<u8>,
     reader: Box<dyn Transcript>,
+    /// Whether nothing of what was read waits for its end.
+    is_whole: bool,
 }
 
 impl Follower {
@@ -61,10 +71,11 @@ impl Follower {
             let mut followed = known.unwrap_or_else(|| FilePosition::new(path, reader));
             match followed.read_on(path, sink, seen)? {
                 ImportOutcome::Done => {
+                    let is_whole = followed.is_whole;
                     if sink.is_watching() {
                         self.keep(path, followed, has_grown);
                     }
-                    return Ok(true);
+                    return Ok(is_whole);
                 }
                 ImportOutcome::Restart => {}
             }
@@ -87,20 +98,37 @@ impl Follower {
     }
 }
 
-/// The name that Copilot CLI gives the file of every session. The folder has the session's id.
-const SAME: &str = "events";
+/// Names that programs give the files of all sessions, and how many folders up the session's id is: Copilot CLI, Grok
+/// Build, Kimi Code (`ID/agents/main/wire.jsonl`), Antigravity (`ID/.system_generated/logs/transcript.jsonl`), Cline.
+const SAME: [(&str, usize); 5] =
+    [("events", 1), ("updates", 1), ("wire", 3), ("transcript", 3), ("api_conversation_history", 1)];
 
-/// Returns the name of a session's file, or of its folder.
-fn name_of(path: &Path) -> Option<&OsStr> {
-    let name = path.file_stem()?;
-    if name == SAME { path.parent()?.file_name() } else { Some(name) }
+/// The folder of a session's own agent in Kimi Code. The others have been started by it.
+const MAIN: &str = "main";
+
+/// Returns the name of a session's file, or of the folder that has the session's id. The session of an agent that a session
+/// started has the names of both.
+pub(super) fn name_of(path: &Path) -> String {
+    let folder = |up: usize| path.ancestors().nth(up).and_then(Path::file_name).and_then(OsStr::to_str);
+    let name = path.file_stem().and_then(OsStr::to_str).unwrap_or("unnamed");
+    let up = SAME.iter().find(|(same, _)| name == *same).map(|(_, up)| *up);
+    let id = up.and_then(folder).unwrap_or(name);
+    match folder(1).filter(|agent| name == "wire" && *agent != MAIN) {
+        Some(agent) => format!("{id}/{agent}"),
+        None => id.to_owned(),
+    }
+}
+
+/// Returns whether nothing is added to a file for a moment.
+fn is_quiet(path: &Path, length: u64) -> bool {
+    std::thread::sleep(QUIET);
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.len() == length)
 }
 
 impl FilePosition {
     /// Creates a reader of a file from its beginning.
     fn new(path: &Path, reader: fn(&str) -> Box<dyn Transcript>) -> Self {
-        let name = name_of(path).and_then(OsStr::to_str).unwrap_or("unnamed");
-        Self { inode: 0, end: 0, tail: Vec::new(), reader: reader(name) }
+        Self { inode: 0, end: 0, tail: Vec::new(), reader: reader(&name_of(path)), is_whole: true }
     }
 
     fn read_on(
@@ -137,6 +165,11 @@ impl FilePosition {
         if !sink.is_watching() && !is_blank(&String::from_utf8_lossy(&line)) {
             left_out.add(UNFINISHED);
         }
+        if !self.reader.end(false) {
+            let age = metadata.modified().ok().and_then(|modified| modified.elapsed().ok());
+            let is_old = age.is_some_and(|age| age > OVER);
+            self.is_whole = self.reader.end(is_old || (!sink.is_watching() && is_quiet(path, metadata.len())));
+        }
         for session in self.reader.sessions() {
             if sink.take(path, session, true)? == ImportOutcome::Restart {
                 return Ok(ImportOutcome::Restart);
@@ -168,5 +201,27 @@ impl FilePosition {
             self.reader.line(text);
         }
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_one_name_are_known_by_their_folders() {
+        for (path, expected) in [
+            ("/p/chats/s1.jsonl", "s1"),
+            ("/c/session-state/k1/events.jsonl", "k1"),
+            ("/g/sessions/w/g1/updates.jsonl", "g1"),
+            ("/k/sessions/wd/s1/agents/main/wire.jsonl", "s1"),
+            ("/k/sessions/wd/s1/agents/look-2/wire.jsonl", "s1/look-2"),
+            ("/a/brain/b1/.system_generated/logs/transcript.jsonl", "b1"),
+            ("/t/tasks/17/api_conversation_history.json", "17"),
+            ("events.jsonl", "events"),
+            ("/", "unnamed"),
+        ] {
+            assert_eq!(name_of(Path::new(path)), expected, "{path}");
+        }
     }
 }

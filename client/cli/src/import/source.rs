@@ -4,7 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use herma_base::Failure;
-use herma_transcripts::{Transcript, claude_code, codex, copilot, cursor, gemini_cli, pi, qwen_code};
+use herma_transcripts::{
+    Session, Tally, Transcript, antigravity, claude_code, cline, codex, copilot, cursor, gemini_cli, goose, grok, kimi,
+    pi, qwen_code,
+};
+use serde_json::Value;
 
 /// A program that keeps conversations.
 #[derive(Debug)]
@@ -26,6 +30,9 @@ pub(super) struct Source {
     pub(super) provider: Option<(&'static str, &'static str)>,
 }
 
+/// Reads the content of a file into a session, given the name of the file. Counts what it leaves out.
+pub(super) type ReadConversation = fn(&str, &Value, &mut Tally) -> Option<Session>;
+
 /// The format of a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Format {
@@ -36,12 +43,16 @@ pub(super) enum Format {
     Hermes,
     /// The SQLite database of OpenCode.
     OpenCode,
+    /// The SQLite database of Goose, and the lines of its older files.
+    Goose(fn(&str) -> Box<dyn Transcript>),
+    /// A JSON file with one conversation.
+    Conversation(ReadConversation),
     /// A JSON list of ChatGPT conversations. It may be read from standard input.
     Export,
 }
 
 /// All programs.
-static SOURCES: [Source; 12] = [
+static SOURCES: [Source; 18] = [
     Source {
         name: "claude-code",
         title: "Claude Code",
@@ -141,6 +152,70 @@ static SOURCES: [Source; 12] = [
         has_documents: false,
         format: Format::OpenCode,
         provider: Some(("opencode", "anthropic_messages")),
+    },
+    Source {
+        name: "goose",
+        title: "Goose",
+        roots: |_| {
+            let data = of("XDG_DATA_HOME").map_or_else(|| Ok::<_, Failure>(user_home()?.join(".local/share")), Ok)?;
+            Ok(vec![data.join("goose/sessions")])
+        },
+        has_file: |name| name.ends_with(".jsonl") || name == "sessions.db",
+        has_documents: false,
+        format: Format::Goose(|name| Box::new(goose::Reader::new(name))),
+        provider: None,
+    },
+    Source {
+        name: "cline",
+        title: "Cline",
+        roots: |_| Ok(vec![user_home()?.join(".cline/data/sessions")]),
+        has_file: |name| name.ends_with(".messages.json") || name == "api_conversation_history.json",
+        has_documents: false,
+        format: Format::Conversation(cline::read),
+        provider: None,
+    },
+    Source {
+        name: "roo",
+        title: "Roo Code",
+        roots: |_| {
+            let words =
+                "say where its tasks are: the folder globalStorage/rooveterinaryinc.roo-cline/tasks of the editor";
+            Err(Failure::Usage(words.into()))
+        },
+        has_file: |name| name == "api_conversation_history.json",
+        has_documents: false,
+        format: Format::Conversation(cline::read),
+        provider: None,
+    },
+    Source {
+        name: "antigravity",
+        title: "Antigravity",
+        roots: |_| {
+            let folder = user_home()?.join(".gemini");
+            Ok(vec![folder.join("antigravity"), folder.join("antigravity-cli")])
+        },
+        has_file: |name| name == "transcript.jsonl",
+        has_documents: false,
+        format: Format::Lines(|name| Box::new(antigravity::Reader::new(name))),
+        provider: None,
+    },
+    Source {
+        name: "kimi",
+        title: "Kimi Code",
+        roots: |_| Ok(vec![user_home()?.join(".kimi-code/sessions")]),
+        has_file: |name| name == "wire.jsonl",
+        has_documents: false,
+        format: Format::Lines(|name| Box::new(kimi::Reader::new(name))),
+        provider: None,
+    },
+    Source {
+        name: "grok",
+        title: "Grok Build",
+        roots: |_| Ok(vec![user_home()?.join(".grok/sessions")]),
+        has_file: |name| name == "updates.jsonl",
+        has_documents: false,
+        format: Format::Lines(|name| Box::new(grok::Reader::new(name))),
+        provider: None,
     },
     Source {
         name: "hermes",
