@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 from typing import Any, Callable
 
@@ -56,6 +57,30 @@ def work(number: int, call: Callable[[str], dict[str, Any]], *more: dict[str, An
     words = f"Step {number}: look at the host db-{number}, port {8_000 + number}."
     calls = [call(f"echo host db-{number} answers; seq 1 {200 + number}"), *more]
     return script(f"db-{number} is well", *calls, tokens=tokens, words=words)
+
+
+# The turns of `through_kills`.
+TURNS = 13
+
+
+def through_kills(home: Home, client: Any, call: Callable[[str], dict[str, Any]], limit: float) -> None:
+    """Some turns while the daemon is killed again and again, and one while it is frozen, within so many seconds."""
+    client.say(work(1, call))
+    stop = threading.Event()
+    killer = threading.Thread(target=kill_again_and_again, args=(home, stop))
+    killer.start()
+    for number in range(2, TURNS - 1):
+        client.say(work(number, call))
+    stop.set()
+    killer.join()
+    pid = running(home)
+    os.kill(pid, signal.SIGSTOP)
+    began = time.monotonic()
+    client.say(work(TURNS - 1, call))
+    frozen = time.monotonic() - began
+    os.kill(pid, signal.SIGCONT)
+    assert frozen < limit, f"a turn took {frozen:.1f} s"
+    client.say(work(TURNS, call))
 
 
 def running(home: Home) -> int:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
-import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -20,7 +18,7 @@ from typing import Any
 
 from claude import Claude, claude_environment
 from codex import AppServer, Codex, codex_environment
-from common import PAGES, RECALL, REPOSITORY, SECRET, daemon, kill_again_and_again, ledger, no_others, remember, running, windows, work
+from common import PAGES, RECALL, REPOSITORY, SECRET, TURNS, daemon, ledger, no_others, remember, through_kills, windows, work
 from endpoint import Endpoint, Request, script, text
 from home import Home, Proxy
 from scenes_of_continue import SCENES as OF_CONTINUE
@@ -284,7 +282,7 @@ def claude_code_without_a_daemon(folder: Path) -> None:
                 for number in range(1, 6):
                     client.say(work(number, shell, tokens=95_000 if number == 4 else 1_000))
             seen.append([_ordinary(request) for request in endpoint.requests])
-            assert name == "plain" or home.complaints(), "nobody was told"
+            assert name == "plain" or home.complaints(), "no complaint was reported"
     assert seen[0] == seen[1]
 
 
@@ -306,7 +304,7 @@ def codex_without_a_daemon(folder: Path) -> None:
             for number in range(1, 6):
                 client.say(work(number, execute, tokens=95_000 if number == 4 else 1_000))
             seen.append([request.text.replace(str(home.client), "HOME") for request in endpoint.requests])
-            assert name == "plain" or home.complaints(), "nobody was told"
+            assert name == "plain" or home.complaints(), "no complaint was reported"
     assert len(seen[0]) == len(seen[1]) and seen[0], (len(seen[0]), len(seen[1]))
     for plain, hooked in zip(*seen):
         assert _without_times(plain) == _without_times(hooked)
@@ -330,26 +328,11 @@ def claude_code_and_a_daemon_that_dies(folder: Path) -> None:
     with Home(folder) as home, Endpoint() as endpoint:
         home.install("claude-code")
         with claude(home, endpoint, patience="900") as client:
-            client.say(work(1, shell))
-            stop = threading.Event()
-            killer = threading.Thread(target=kill_again_and_again, args=(home, stop))
-            killer.start()
-            for number in range(2, 12):
-                client.say(work(number, shell))
-            stop.set()
-            killer.join()
-            pid = running(home)
-            os.kill(pid, signal.SIGSTOP)
-            began = time.monotonic()
-            client.say(work(12, shell))
-            frozen = time.monotonic() - began
-            os.kill(pid, signal.SIGCONT)
             # Four hooks of a turn, a second each.
-            assert frozen < 8, f"a turn took {frozen:.1f} s"
-            client.say(work(13, shell))
+            through_kills(home, client, shell, limit=8)
             session = client.session
         row = home.ask("session", "show", f"claude-code:{session}")
-        assert row["messages"] == 4 * 13, row
+        assert row["messages"] == 4 * TURNS, row
 
 
 def two_clients_on_one_home(folder: Path) -> None:

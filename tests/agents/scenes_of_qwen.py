@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
-from common import PAGES, RECALL, daemon, kill_again_and_again, no_others, remember, running, windows, work
+from common import PAGES, RECALL, TURNS, daemon, no_others, remember, through_kills, windows, work
 from endpoint import Endpoint, Request, script, text
 from home import Home
 from qwen import Qwen
@@ -121,7 +118,7 @@ def qwen_code_without_a_daemon(folder: Path) -> None:
                 for number in range(1, 6):
                     client.say(work(number, shell))
             seen.append([_ordinary(request) for request in endpoint.requests])
-            assert name == "plain" or home.complaints(), "nobody was told"
+            assert name == "plain" or home.complaints(), "no complaint was reported"
     for plain, hooked in zip(*seen, strict=True):
         at = next((at for at, (one, other) in enumerate(zip(plain, hooked)) if one != other), None)
         assert plain == hooked, (at, plain[at - 200 : at + 300], hooked[at - 200 : at + 300])
@@ -142,29 +139,14 @@ def qwen_code_and_a_daemon_that_dies(folder: Path) -> None:
             client.end()
         home.install("qwen-code")
         with qwen(home, endpoint, patience="900") as client:
-            client.say(work(1, shell))
-            stop = threading.Event()
-            killer = threading.Thread(target=kill_again_and_again, args=(home, stop))
-            killer.start()
-            for number in range(2, 12):
-                client.say(work(number, shell))
-            stop.set()
-            killer.join()
-            pid = running(home)
-            os.kill(pid, signal.SIGSTOP)
-            began = time.monotonic()
-            client.say(work(12, shell))
-            frozen = time.monotonic() - began
-            os.kill(pid, signal.SIGCONT)
             # Five hooks of a turn, a second each.
-            assert frozen < 9, f"a turn took {frozen:.1f} s"
-            client.say(work(13, shell))
+            through_kills(home, client, shell, limit=9)
             session = client.session
         # It has no event at the end of a session without a terminal. The next session reads the rest.
         with qwen(home, endpoint) as client:
             client.say(script("yes"))
         row = home.ask("session", "show", f"qwen-code:{session}")
-        assert row["messages"] == 4 * 13, row
+        assert row["messages"] == 4 * TURNS, row
 
 
 def two_of_qwen_code_on_one_home(folder: Path) -> None:
