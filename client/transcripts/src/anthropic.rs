@@ -49,11 +49,12 @@ fn user(content: &Value, words: fn(&str) -> Option<&str>, tools: &Tools, tally: 
     messages
 }
 
-fn assistant(content: &Value, tools: &mut Tools, tally: &mut Tally) -> Option<String> {
+/// Returns the message of the assistant for its parts. `tools` gets the names of the calls.
+pub(crate) fn assistant(content: &Value, tools: &mut Tools, tally: &mut Tally) -> Option<String> {
     let (mut text, mut calls) = (String::new(), Vec::new());
     for part in parts::each(content) {
         match string(part, "type") {
-            Some("tool_use") => {
+            Some("tool_use" | "server_tool_use") => {
                 let (id, name) = (string(part, "id").unwrap_or_default(), string(part, "name").unwrap_or_default());
                 calls.push(parts::call(id, name, part.get("input").unwrap_or(&Value::Null)));
                 tools.insert(id.to_owned(), name.to_owned());

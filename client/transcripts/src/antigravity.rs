@@ -60,12 +60,12 @@ mod tests {
         let record = |source: &str, content: &str| json!({ "source": source, "created_at": "2026-02-03T04:05:06Z", "content": content });
         let added = "<ADDITIONAL_METADATA>{\"cwd\":\"/w\"}</ADDITIONAL_METADATA>";
         let (session, messages, left_out) = read::<Antigravity>(&[
-            record("USER_EXPLICIT", &format!("<USER_REQUEST>mend it{added}</USER_REQUEST>")),
+            record("USER_EXPLICIT", &format!("<USER_REQUEST>fix it{added}</USER_REQUEST>")),
             record("MODEL", "Done."),
             record("SYSTEM", "x"),
         ]);
         let message = |role: &str, content: &str| json!({ "role": role, "content": content });
-        assert_eq!(messages, [message("user", "mend it"), message("assistant", "Done.")]);
+        assert_eq!(messages, [message("user", "fix it"), message("assistant", "Done.")]);
         assert_eq!((session.cwd.as_deref(), left_out), (Some("/w"), vec![("SYSTEM".to_owned(), 1)]));
     }
 }

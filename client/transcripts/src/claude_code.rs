@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::anthropic;
 use crate::parts::{self, string};
 use crate::records::new_records;
 use crate::repeats::Repeats;
@@ -146,19 +147,9 @@ impl Reader {
         if string(message, "model") == Some(SYNTHETIC) {
             return self.tally.add("API error");
         }
-        let (mut text, mut calls) = (String::new(), Vec::new());
-        for part in parts::each(message.get("content").unwrap_or(&Value::Null)) {
-            match string(part, "type") {
-                Some("tool_use" | "server_tool_use") => {
-                    let (id, name) = (string(part, "id").unwrap_or_default(), string(part, "name").unwrap_or_default());
-                    calls.push(parts::call(id, name, part.get("input").unwrap_or(&Value::Null)));
-                    self.tools.insert(id.to_owned(), name.to_owned());
-                }
-                Some(thought @ ("thinking" | "redacted_thinking")) => self.tally.add(thought),
-                _ => parts::push(&mut text, &parts::text(part, &mut self.tally)),
-            }
-        }
-        self.push(record, parts::assistant(&text, calls).into_iter().collect());
+        let content = message.get("content").unwrap_or(&Value::Null);
+        let said = anthropic::assistant(content, &mut self.tools, &mut self.tally);
+        self.push(record, said.into_iter().collect());
         if let Some(model) = string(message, "model") {
             self.session(record).model = Some(model.to_owned());
         }

@@ -1,5 +1,5 @@
-//! Conversations of Cline and of Roo Code, which came out of it: a file with the whole conversation, which is written
-//! anew each time.
+//! Conversations of Cline and of Roo Code, which came out of it: a file with the whole conversation, which the program
+//! rewrites each time.
 
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ mod tests {
         let text = |text: &str| json!([{ "type": "text", "text": text }]);
         let messages = json!([
             { "role": "user", "ts": 1_767_225_600_000_u64, "content": [
-                { "type": "text", "text": "<task>\nmend it\n</task>" },
+                { "type": "text", "text": "<task>\nfix it\n</task>" },
                 { "type": "text", "text": "<environment_details>\nx\n</environment_details>" },
             ] },
             { "role": "assistant", "content": [
@@ -70,7 +70,7 @@ mod tests {
             assert_eq!(said[0].time, Some(1_767_225_600.0));
             let said: Vec<Value> = said.iter().map(|said| serde_json::from_str(&said.message).unwrap()).collect();
             assert_eq!(said.len(), 4, "{said:?}");
-            assert_eq!(said[0], json!({ "role": "user", "content": "mend it" }));
+            assert_eq!(said[0], json!({ "role": "user", "content": "fix it" }));
             assert_eq!((&said[1]["content"], &said[1]["tool_calls"][0]["id"]), (&json!("I look."), &json!("c")));
             assert_eq!(said[2], json!({ "role": "tool", "tool_call_id": "c", "name": "read_file", "content": "a" }));
             assert_eq!(said[3]["content"], "<task>one</task> and <task>two</task>");

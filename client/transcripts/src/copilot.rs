@@ -95,7 +95,7 @@ mod tests {
             event("session.start", json!({ "sessionId": "k1", "context": { "cwd": "/w", "branch": "main" } })),
             event("session.model_change", json!({ "newModel": "gpt-5" })),
             event("system.message", json!({ "role": "system", "content": "You are" })),
-            event("user.message", json!({ "content": "mend it" })),
+            event("user.message", json!({ "content": "fix it" })),
             event("assistant.message", json!({ "content": "I look.", "toolRequests": request })),
             event(
                 "tool.execution_start",
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(
             messages,
             [
-                json!({ "role": "user", "content": "mend it" }),
+                json!({ "role": "user", "content": "fix it" }),
                 json!({ "role": "assistant", "content": "I look.",
                         "tool_calls": [parts::call("c", "bash", &json!({ "command": "ls" }))] }),
                 result("c", "a"),

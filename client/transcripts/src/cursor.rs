@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::anthropic::{self, Tools};
 use crate::file::{FileReader, Form, SessionFile};
 use crate::parts::{self, string};
 
@@ -31,16 +32,8 @@ impl Form for Cursor {
                 file.say_as_user(None, &words(&texts));
             }
             Some("assistant") => {
-                let (mut text, mut calls) = (String::new(), Vec::new());
-                for part in parts::each(content) {
-                    if string(part, "type") == Some("tool_use") {
-                        let field = |name| string(part, name).unwrap_or_default();
-                        calls.push(parts::call(field("id"), field("name"), part.get("input").unwrap_or(&Value::Null)));
-                    } else {
-                        parts::push(&mut text, &parts::text(part, &mut file.tally));
-                    }
-                }
-                file.say(None, parts::assistant(&text, calls));
+                let said = anthropic::assistant(content, &mut Tools::new(), &mut file.tally);
+                file.say(None, said);
             }
             Some(role) => file.tally.add(&format!("{role} message")),
             None if string(record, "type") == Some("turn_ended") => file.note(),
@@ -85,7 +78,7 @@ mod tests {
         let (_, messages, left_out) = read::<Cursor>(&[
             said(
                 "user",
-                json!([{ "type": "text", "text": "<attached_files>x</attached_files>\n<user_query>\nmend it\n</user_query>" }]),
+                json!([{ "type": "text", "text": "<attached_files>x</attached_files>\n<user_query>\nfix it\n</user_query>" }]),
             ),
             said(
                 "assistant",
@@ -107,7 +100,7 @@ mod tests {
         assert_eq!(
             messages,
             [
-                json!({ "role": "user", "content": "mend it" }),
+                json!({ "role": "user", "content": "fix it" }),
                 json!({ "role": "assistant", "content": "I look.",
                         "tool_calls": [parts::call("", "Read", &json!({ "path": "/a" }))] }),
                 json!({ "role": "user", "content": "thanks" }),

@@ -185,7 +185,7 @@ mod tests {
             said(
                 "1",
                 "user",
-                json!([{ "text": "<hook_context>old</hook_context>\n\nmend it" }, { "text": "<hook_context>x</hook_context>" }]),
+                json!([{ "text": "<hook_context>old</hook_context>\n\nfix it" }, { "text": "<hook_context>x</hook_context>" }]),
             ),
             json!({ "$set": { "lastUpdated": time } }),
             answer.clone(),
@@ -193,7 +193,7 @@ mod tests {
             said("3", "user", response),
             said("4", "gemini", json!([{ "text": "Done." }])),
             // A resumed session, and a compression.
-            json!({ "$set": { "messages": [start, answer, said("2", "user", json!([{ "text": "mend it" }]))] } }),
+            json!({ "$set": { "messages": [start, answer, said("2", "user", json!([{ "text": "fix it" }]))] } }),
             json!({ "$set": { "messages": [said("9", "user", json!([{ "text": "<state_snapshot>sum</state_snapshot>" }]))] } }),
             said("5", "info", json!("Compressed.")),
             json!({ "$rewindTo": "4" }),
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(
             messages,
             [
-                json!({ "role": "user", "content": "mend it" }),
+                json!({ "role": "user", "content": "fix it" }),
                 json!({ "role": "assistant", "content": "I look." }),
                 json!({ "role": "assistant", "content": null, "tool_calls": [parts::call("c", "ls", &json!({ "path": "/" }))] }),
                 json!({ "role": "tool", "tool_call_id": "c", "name": "ls", "content": "a" }),

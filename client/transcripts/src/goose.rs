@@ -74,8 +74,8 @@ mod tests {
     fn words_calls_and_results_are_messages() {
         let said = |id: &str, role: &str, content: Value| json!({ "id": id, "role": role, "created": 1_784_278_801, "content": content });
         let (session, messages, _) = read::<Goose>(&[
-            json!({ "description": "Mend it", "id": "g", "working_dir": "/w" }),
-            said("1", "user", json!([{ "type": "text", "text": "mend it" }])),
+            json!({ "description": "Fix it", "id": "g", "working_dir": "/w" }),
+            said("1", "user", json!([{ "type": "text", "text": "fix it" }])),
             said(
                 "2",
                 "assistant",
@@ -95,12 +95,12 @@ mod tests {
         assert_eq!(
             messages,
             [
-                json!({ "role": "user", "content": "mend it" }),
+                json!({ "role": "user", "content": "fix it" }),
                 json!({ "role": "assistant", "content": "I look.",
                         "tool_calls": [parts::call("c", "shell", &json!({ "command": "ls" }))] }),
                 json!({ "role": "tool", "tool_call_id": "c", "content": "a" }),
             ]
         );
-        assert_eq!((session.title.as_deref(), session.cwd.as_deref()), (Some("Mend it"), Some("/w")));
+        assert_eq!((session.title.as_deref(), session.cwd.as_deref()), (Some("Fix it"), Some("/w")));
     }
 }

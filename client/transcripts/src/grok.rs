@@ -80,7 +80,7 @@ mod tests {
         let said =
             |kind: &str, text: &str| json!({ "sessionUpdate": kind, "content": { "type": "text", "text": text } });
         let (_, messages, _) = read::<Grok>(&[
-            update(said("user_message_chunk", "mend it"), ""),
+            update(said("user_message_chunk", "fix it"), ""),
             update(said("agent_message_chunk", "I "), "p1"),
             update(said("agent_message_chunk", "look."), "p1"),
             update(
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(
             messages,
             [
-                json!({ "role": "user", "content": "mend it" }),
+                json!({ "role": "user", "content": "fix it" }),
                 json!({ "role": "assistant", "content": "I look." }),
                 json!({ "role": "assistant", "content": null, "tool_calls": [parts::call("c", "ls", &json!({ "path": "/" }))] }),
                 json!({ "role": "tool", "tool_call_id": "c", "content": "a" }),

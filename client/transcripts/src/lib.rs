@@ -166,6 +166,12 @@ impl Session {
         self.taken = messages;
     }
 
+    /// Returns whether no message was read.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.taken == 0 && self.said.is_empty()
+    }
+
     /// Returns the bytes of the messages that were not taken yet.
     #[must_use]
     pub const fn waiting(&self) -> usize {

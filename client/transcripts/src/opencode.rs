@@ -128,14 +128,14 @@ mod tests {
         let user = row(
             json!({ "role": "user", "time": { "created": 1 } }),
             json!([
-                { "type": "text", "text": "mend it" },
+                { "type": "text", "text": "fix it" },
                 { "type": "text", "text": "the file says", "synthetic": true },
                 { "type": "file", "filename": "a.png" },
             ]),
         );
         let said = read(&user, &mut tally);
         assert_eq!((said.time, said.is_complete), (Some(1_784_278_801.0), true));
-        assert_eq!(messages(&said), [json!({ "role": "user", "content": "mend it\n[file] a.png" })]);
+        assert_eq!(messages(&said), [json!({ "role": "user", "content": "fix it\n[file] a.png" })]);
         let mut answer = row(
             json!({ "role": "assistant", "modelID": "m-1", "time": { "created": 1 },
                     "tokens": { "input": 5, "output": 7, "reasoning": 0, "cache": { "read": 100, "write": 9 } } }),

@@ -140,7 +140,7 @@ mod tests {
             json!({ "type": "session", "version": 3, "id": "p1", "timestamp": "2026-02-03T04:05:06Z", "cwd": "/w",
                     "parentSession": "/h/--w--/2026-02-02T00-00-00-000Z_p0.jsonl" }),
             json!({ "type": "model_change", "id": "m", "timestamp": "t", "provider": "p", "modelId": "m-1" }),
-            said("1", json!({ "role": "user", "content": "mend it" })),
+            said("1", json!({ "role": "user", "content": "fix it" })),
             said(
                 "2",
                 json!({
@@ -157,13 +157,13 @@ mod tests {
             said("5", json!({ "role": "compactionSummary", "summary": "s" })),
             said("6", json!({ "role": "system", "content": "", "sections": {} })),
             json!({ "type": "compaction", "id": "k", "timestamp": "t", "summary": "s" }),
-            json!({ "type": "session_info", "id": "i", "timestamp": "t", "name": "Mend it" }),
+            json!({ "type": "session_info", "id": "i", "timestamp": "t", "name": "Fix it" }),
             json!({ "type": "news", "id": "n", "timestamp": "t" }),
         ]);
         assert_eq!(
             messages,
             [
-                json!({ "role": "user", "content": "mend it" }),
+                json!({ "role": "user", "content": "fix it" }),
                 json!({ "role": "assistant", "content": "I look.",
                         "tool_calls": [parts::call("c", "bash", &json!({ "command": "ls" }))] }),
                 json!({ "role": "tool", "tool_call_id": "c", "name": "bash", "content": "a" }),
@@ -172,7 +172,7 @@ mod tests {
         );
         let facts = [&session.title, &session.parent, &session.cwd, &session.model];
         let facts = facts.map(|fact| fact.as_deref().unwrap_or_default());
-        assert_eq!((session.id.as_str(), facts), ("p1", ["Mend it", "p0", "/w", "m-2"]));
+        assert_eq!((session.id.as_str(), facts), ("p1", ["Fix it", "p0", "/w", "m-2"]));
         let [call] = session.take_calls().try_into().unwrap();
         assert!(call.usage.contains("\"cache_read_input_tokens\":100"), "{}", call.usage);
         assert_eq!(left_out, [("news".to_owned(), 1), ("system".to_owned(), 5), ("thinking".to_owned(), 1)]);

@@ -80,6 +80,12 @@ impl Tally {
         other.counts.iter().for_each(|(kind, count)| self.add_many(kind, *count));
     }
 
+    /// Returns the number of lines that are not valid JSON, or not wholly.
+    #[must_use]
+    pub fn torn(&self) -> u64 {
+        self.counts.get(NO_JSON).copied().unwrap_or_default()
+    }
+
     /// Returns the kinds and their counts, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.counts.iter().map(|(kind, count)| (kind.as_str(), *count))

@@ -46,7 +46,7 @@ fn words_calls_and_outputs_are_messages() {
         json!({ "type": "turn_context", "payload": { "model": "m-1", "cwd": "/w" } }),
         said("developer", "input_text", "be kind"),
         said("user", "input_text", "<environment_context>\n<cwd>/w</cwd>\n</environment_context>"),
-        said("user", "input_text", "mend it"),
+        said("user", "input_text", "fix it"),
         said("assistant", "output_text", "I look."),
         item(&json!({ "type": "reasoning", "summary": [] })),
         item(
@@ -67,7 +67,7 @@ fn words_calls_and_outputs_are_messages() {
         json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": id, "type": "function", "function": function }] })
     };
     let expect = [
-        json!({ "role": "user", "content": "mend it" }),
+        json!({ "role": "user", "content": "fix it" }),
         json!({ "role": "assistant", "content": "I look." }),
         call("1", "mcp__herma__recall", "{\"q\":1}"),
         json!({ "role": "tool", "tool_call_id": "1", "name": "mcp__herma__recall", "content": "no such file\n\n[exit code 2]" }),
@@ -84,7 +84,7 @@ fn words_calls_and_outputs_are_messages() {
 fn older_files_without_an_envelope_are_read() {
     let (session, messages, _) = read(&[
         json!({ "id": "c1", "timestamp": "2025-05-01T00:00:00Z", "instructions": null }),
-        json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "mend it" }] }),
+        json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "fix it" }] }),
         json!({ "record_type": "state" }),
     ]);
     assert_eq!((session.id.as_str(), messages.len()), ("c1", 1));

@@ -26,7 +26,7 @@ fn words_calls_and_results_are_messages() {
     answer["model"] = json!("qwen3");
     answer["usageMetadata"] = json!({ "promptTokenCount": 1000, "candidatesTokenCount": 20 });
     let (mut session, messages, tally) = read::<QwenCode>(&[
-        record("user", "real_user", &json!([{ "text": "mend it" }, { "text": context }])),
+        record("user", "real_user", &json!([{ "text": "fix it" }, { "text": context }])),
         system("attribution_snapshot", &json!({})),
         answer.clone(),
         // A file may have a record twice.
@@ -36,13 +36,13 @@ fn words_calls_and_results_are_messages() {
         record("user", "goal_runtime", &json!([{ "text": "go on with the goal" }])),
         record("assistant", "assistant_output", &json!([{ "text": "Done." }])),
         system("chat_compression", &json!({ "compressedHistory": [{ "role": "user", "parts": [{ "text": "sum" }] }] })),
-        system("custom_title", &json!({ "customTitle": "Mend it" })),
+        system("custom_title", &json!({ "customTitle": "Fix it" })),
         system("parent_session", &json!({ "parentSessionId": "r" })),
     ]);
     assert_eq!(
         messages,
         [
-            json!({ "role": "user", "content": "mend it" }),
+            json!({ "role": "user", "content": "fix it" }),
             json!({ "role": "assistant", "content": null, "tool_calls": [
                 parts::call("c", "run_shell_command", &json!({ "command": "ls" }))
             ] }),
@@ -52,7 +52,7 @@ fn words_calls_and_results_are_messages() {
     );
     let Session { title, parent, cwd, branch, model, .. } = &session;
     let facts = [title, parent, cwd, branch, model].map(|fact| fact.as_deref().unwrap_or_default());
-    assert_eq!(facts, ["Mend it", "r", "/w", "main", "qwen3"]);
+    assert_eq!(facts, ["Fix it", "r", "/w", "main", "qwen3"]);
     let [call] = session.take_calls().try_into().unwrap();
     assert_eq!((call.model.as_deref(), call.usage.contains("1000")), (Some("qwen3"), true));
     let counted = [
