@@ -65,7 +65,7 @@ impl Agent for ClaudeCode {
     }
 
     fn hooks_of_project(&self, project: &Path) -> Vec<String> {
-        settings::hooks_of_project(self.name(), project).unwrap_or_default()
+        settings::hooks_of_project(self.name(), project)
     }
 
     fn notes(&self) -> Option<PathBuf> {
@@ -102,7 +102,7 @@ impl Agent for ClaudeCode {
     }
 
     fn programs(&self) -> Vec<String> {
-        settings::programs(self.name()).unwrap_or_default()
+        settings::programs(self.name())
     }
 
     fn has_plugin(&self, scope: Scope) -> Result<bool, Failure> {

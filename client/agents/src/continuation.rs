@@ -1,8 +1,9 @@
 //! Hands the work of a session over to another agent: the first prompt of its session. No I/O.
 
 use herma_client::protocol::recall::Entity;
+use herma_client::protocol::visible::visible;
 
-use crate::hook::standing;
+use crate::hook::{ends, standing};
 
 /// The chars of the rules and of the state.
 const STANDING: usize = 6_000;
@@ -12,7 +13,7 @@ const LAST: usize = 9_000;
 const MESSAGE: usize = 2_000;
 
 /// The last sentence. The user may look at the state before the work goes on.
-const END: &str = "Say in one or two sentences where the work stands and what comes next. Then wait for the user.";
+const END: &str = "Say in one or two sentences how far the work is and what comes next. Then wait for the user.";
 
 /// The session to continue.
 #[derive(Debug, Default)]
@@ -51,8 +52,7 @@ Every word of it is kept: look for more with the tool `recall_search` of the MCP
         text.push_str(&format!("\n\nWhat came last, as it was said:\n\n{last}"));
     }
     // No argument of a program has a zero byte, and no terminal should be driven by an old text.
-    let harmless = |char: char| if char.is_control() && !matches!(char, '\n' | '\t') { ' ' } else { char };
-    format!("{text}\n\n{END}").chars().map(harmless).collect()
+    visible(&format!("{text}\n\n{END}")).into_owned()
 }
 
 /// Returns the newest messages that fit, oldest first.
@@ -60,7 +60,7 @@ fn last(said: &[(&str, &str)]) -> String {
     let mut room = LAST;
     let mut shown: Vec<String> = Vec::new();
     for (role, text) in said.iter().rev().filter(|(_, text)| !text.trim().is_empty()) {
-        let message = format!("[{role}] {}", ends(text.trim()));
+        let message = format!("[{role}] {}", ends(text.trim(), MESSAGE));
         let chars = message.chars().count() + 2;
         if chars > room {
             break;
@@ -70,18 +70,6 @@ fn last(said: &[(&str, &str)]) -> String {
     }
     shown.reverse();
     shown.join("\n\n")
-}
-
-/// Returns a message, or its beginning and its end if it is long.
-fn ends(text: &str) -> String {
-    let count = text.chars().count();
-    if count <= MESSAGE {
-        return text.to_owned();
-    }
-    let (head, tail) = (MESSAGE * 2 / 3, MESSAGE / 3);
-    let first: String = text.chars().take(head).collect();
-    let end: String = text.chars().skip(count - tail).collect();
-    format!("{first}\n[… {} chars …]\n{end}", count - head - tail)
 }
 
 #[cfg(test)]
@@ -94,17 +82,17 @@ mod tests {
         let continued = Continued {
             session: "codex:1",
             folder: Some("/w"),
-            title: Some("Mend it"),
+            title: Some("Fix it"),
             rules: vec!["never push to main"],
             entities: &entities,
-            last: vec![("user", "mend it"), ("assistant", " "), ("assistant", "It is\u{0}mended.\n")],
+            last: vec![("user", "fix it"), ("assistant", " "), ("assistant", "It is\u{0}fixed.\n")],
         };
         let text = prompt(&continued);
         for part in [
-            "continues the work of another one: codex:1, \"Mend it\", in the folder /w.",
+            "continues the work of another one: codex:1, \"Fix it\", in the folder /w.",
             "- never push to main",
             "- host db-3",
-            "[user] mend it\n\n[assistant] It is mended.\n\n",
+            "[user] fix it\n\n[assistant] It is␀fixed.\n\n",
             "recall_search",
         ] {
             assert!(text.contains(part), "{part} in {text}");

@@ -50,6 +50,7 @@ use crate::{answer, event, known};
 pub(crate) use context::standing;
 pub(crate) use definitions::note as note_definitions;
 pub use gap::BEHIND;
+pub(crate) use handover::ends;
 pub(crate) use session::{of_id, of_process};
 pub(crate) use state::{events, forget_runs, is_in_use, unix_now};
 pub use state::{last_event, last_run, left_out};

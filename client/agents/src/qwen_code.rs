@@ -83,11 +83,11 @@ impl Agent for QwenCode {
     }
 
     fn programs(&self) -> Vec<String> {
-        settings::programs(self.name()).unwrap_or_default()
+        settings::programs(self.name())
     }
 
     fn hooks_of_project(&self, project: &Path) -> Vec<String> {
-        settings::hooks_of_project(self.name(), project).unwrap_or_default()
+        settings::hooks_of_project(self.name(), project)
     }
 
     fn switched_off_by(&self, scope: Scope) -> Vec<PathBuf> {
@@ -152,7 +152,7 @@ impl Agent for QwenCode {
     }
 
     fn keeps_context(&self) -> bool {
-        // The context of a session's beginning is part of its system prompt, which a process builds anew.
+        // The context of a session's beginning is part of its system prompt, which each process builds again.
         false
     }
 

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use herma_base::{Failure, own_file};
+use herma_base::Failure;
 use serde_json::{Value, json};
 
 use super::ClaudeCode;
 use crate::agent::{Agent, Check};
 use crate::event::EventName;
-use crate::settings::SERVER;
 use crate::settings::edit::{Edit, Kind};
 use crate::settings::json::{self, READS_OUTPUTS};
 use crate::settings::wanted::{self, HermaEntries, Scope, user_home};
+use crate::settings::{SERVER, files};
 
 /// The plugin's module, with a placeholder for the command that it starts.
 const MODULE: &str = include_str!("register.ts");
@@ -27,9 +27,6 @@ const COMMAND: &str = "COMMAND";
 
 /// The name of a project's settings that are not shared with others.
 const LOCAL: &str = "settings.local.json";
-
-/// The most bytes of a project's settings that are read.
-const LARGEST: u64 = 4 << 20;
 
 /// How long the check of a plugin may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -85,27 +82,19 @@ impl Places {
 /// Returns the settings files that switch all hooks off: the user's, or those of the current folder.
 pub(super) fn switched_off_by(scope: Scope) -> Vec<PathBuf> {
     let own = Places::find(scope).map(|places| places.settings);
-    let here = ["settings.json", "settings.local.json"].map(|name| PathBuf::from(".claude").join(name));
-    let mut found: Vec<PathBuf> = own.into_iter().chain(here).collect();
-    found.retain(|path| std::fs::read_to_string(path).is_ok_and(|text| json::are_off(&text)));
-    found.dedup();
-    found
+    let here = ["settings.json", LOCAL].map(|name| PathBuf::from(".claude").join(name));
+    files::switched_off_by(own.into_iter().chain(here))
 }
 
 /// Returns the programs of the hooks and of the MCP server in the user's settings.
-pub(super) fn programs(agent: &str) -> Option<Vec<String>> {
-    let places = Places::find(Scope::User).ok()?;
-    let text = |path: &PathBuf| std::fs::read_to_string(path).ok();
-    let mut found = text(&places.settings).and_then(|text| json::programs(&text, agent).ok()).unwrap_or_default();
-    let server = text(&places.servers).and_then(|text| json::server(&text, SERVER).ok().flatten());
-    found.extend(server.and_then(|server| Some(server.get("command")?.as_str()?.to_owned())));
-    Some(found)
+pub(super) fn programs(agent: &str) -> Vec<String> {
+    let places = Places::find(Scope::User);
+    places.map(|places| files::programs(&places.settings, &places.servers, agent)).unwrap_or_default()
 }
 
 /// Returns the commands of hooks in the local settings of a project. Those are the only ones into which herma writes.
-pub(super) fn hooks_of_project(agent: &str, project: &Path) -> Option<Vec<String>> {
-    let text = own_file::read(&project.join(".claude").join(LOCAL), LARGEST).ok()?;
-    json::commands(std::str::from_utf8(&text).ok()?, agent).ok()
+pub(super) fn hooks_of_project(agent: &str, project: &Path) -> Vec<String> {
+    files::commands_of_project(&project.join(".claude").join(LOCAL), agent)
 }
 
 /// Returns the edits that install herma in Claude Code's settings, or uninstall it.

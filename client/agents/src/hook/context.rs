@@ -18,7 +18,7 @@ A tool's output that was too large is read with `output_read`, by the handle in 
 
 /// The headings of the rules and of the state.
 const RULES: &str = "The user's standing rules, in the user's words. They hold still:";
-const STATE: &str = "Where the work of this session stands, by exact names and their newest values:";
+const STATE: &str = "The state of this session's work, by exact names and their newest values:";
 
 /// The explanation of the memory if it has entries.
 const MEMORY: &str = " The memory above is as it was when this window began; add, replace or remove entries with the tool `memory`, and later sessions have them.";

@@ -74,7 +74,7 @@ fn shown(message: &Value) -> String {
 }
 
 /// Returns a text, or its beginning and its end if it is longer than `chars`.
-fn ends(text: &str, chars: usize) -> String {
+pub(crate) fn ends(text: &str, chars: usize) -> String {
     let count = text.chars().count();
     if count <= chars {
         return text.to_owned();

@@ -39,7 +39,7 @@ mod tests {
         };
         let stop = json!({ "last_assistant_message": "Done." });
         assert!(is_there(&stop, &path), "a transcript that can't be read is not waited for");
-        let mut text = record("user", "mend it");
+        let mut text = record("user", "fix it");
         for (more, expected) in [
             (String::new(), false),
             (record("assistant", "I look."), false),

@@ -2,24 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use herma_base::{Failure, own_file};
+use herma_base::Failure;
 use serde_json::{Value, json};
 
 use super::QwenCode;
 use crate::agent::Agent;
-use crate::settings::SERVER;
 use crate::settings::edit::{Edit, Kind};
 use crate::settings::json::{self, READS_OUTPUTS};
 use crate::settings::wanted::{self, HermaEntries, Scope, user_home};
+use crate::settings::{SERVER, files};
 
 /// The name of the settings in a folder.
 const SETTINGS: &str = "settings.json";
 
 /// The name of the folder in a project.
 const OF_PROJECT: &str = ".qwen";
-
-/// The most bytes of a project's settings that are read.
-const LARGEST: u64 = 4 << 20;
 
 /// Returns the folder of the user's settings.
 pub(super) fn folder() -> Result<PathBuf, Failure> {
@@ -46,27 +43,18 @@ fn path(scope: Scope) -> Result<PathBuf, Failure> {
 }
 
 /// Returns the programs of the hooks and of the MCP server in the user's settings.
-pub(super) fn programs(agent: &str) -> Option<Vec<String>> {
-    let text = std::fs::read_to_string(path(Scope::User).ok()?).ok()?;
-    let mut found = json::programs(&text, agent).unwrap_or_default();
-    let server = json::server(&text, SERVER).ok().flatten();
-    found.extend(server.and_then(|server| Some(server.get("command")?.as_str()?.to_owned())));
-    Some(found)
+pub(super) fn programs(agent: &str) -> Vec<String> {
+    path(Scope::User).map(|path| files::programs(&path, &path, agent)).unwrap_or_default()
 }
 
 /// Returns the commands of herma's hooks in the settings of a project.
-pub(super) fn hooks_of_project(agent: &str, project: &Path) -> Option<Vec<String>> {
-    let text = own_file::read(&project.join(OF_PROJECT).join(SETTINGS), LARGEST).ok()?;
-    json::commands(std::str::from_utf8(&text).ok()?, agent).ok()
+pub(super) fn hooks_of_project(agent: &str, project: &Path) -> Vec<String> {
+    files::commands_of_project(&project.join(OF_PROJECT).join(SETTINGS), agent)
 }
 
 /// Returns the settings files that switch all hooks off: the user's, or those of the current folder.
 pub(super) fn switched_off_by(scope: Scope) -> Vec<PathBuf> {
-    let here = PathBuf::from(OF_PROJECT).join(SETTINGS);
-    let mut found: Vec<PathBuf> = path(scope).into_iter().chain([here]).collect();
-    found.retain(|path| std::fs::read_to_string(path).is_ok_and(|text| json::are_off(&text)));
-    found.dedup();
-    found
+    files::switched_off_by(path(scope).into_iter().chain([PathBuf::from(OF_PROJECT).join(SETTINGS)]))
 }
 
 /// Returns the edits that install herma in Qwen Code's settings, or uninstall it.
