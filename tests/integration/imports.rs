@@ -173,6 +173,15 @@ fn what_can_not_be_read_is_told_and_the_rest_is_there() {
     assert!(ran.code == 1 && ran.err.contains("there is nothing"), "{ran:?}");
     let ran = Cli::new(&home).run(&["import", "chatgpt"]);
     assert!(ran.code == 2 && ran.err.contains("conversations.json"), "{ran:?}");
+    let torn = folder.join("torn.jsonl");
+    fs::write(&torn, "no json\n\nat all\n").unwrap();
+    for again in [0, 1] {
+        let ran = import(&home, "goose", &torn, &[]);
+        assert!(
+            ran.code == 1 && ran.err.contains("torn.jsonl: no line of it is JSON; is it a file of goose?"),
+            "{again} {ran:?}"
+        );
+    }
     let text = folder.join("other.json");
     for (bytes, words) in [
         (&b"PK\x03\x04rest"[..], "unzip -p"),

@@ -7,6 +7,7 @@ mod find;
 mod follow;
 mod goose;
 mod hermes;
+mod ids;
 mod opencode;
 mod record;
 mod report;
@@ -15,6 +16,7 @@ mod source;
 mod sqlite;
 mod surrogates;
 mod watch;
+mod whole;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -145,6 +147,10 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
     interrupt::say("stopped. What was imported stays; give the command again to go on");
     let mut import = Import::begin(context, arguments)?;
     import.all()?;
+    if let Some(path) = arguments.path.as_ref().filter(|_| import.sink.report.is_all_torn()) {
+        let name = arguments.program.name;
+        import.sink.report.problem(format!("{}: no line of it is JSON; is it a file of {name}?", path.display()));
+    }
     if arguments.watch {
         interrupt::say("no longer watching");
         return watch::run(&mut import);
@@ -201,15 +207,16 @@ impl<'a> Import<'a> {
         if is_same {
             return Ok(());
         }
+        let id = (self.arguments.program.id)(path);
         let read = match self.arguments.program.format {
             _ if document::is_document(path) => document::read(path, stamp, &mut self.sink),
-            Format::Lines(reader) => self.follower.read(path, reader, &mut self.sink, seen),
+            Format::Lines(reader) => self.follower.read(path, &|| reader(&id), &mut self.sink, seen),
             Format::Hermes => hermes::read(path, &mut self.sink, seen),
             Format::Goose(_) if path.extension().is_some_and(|ending| ending == "db") => {
                 goose::read(path, &mut self.sink, seen)
             }
-            Format::Goose(reader) => self.follower.read(path, reader, &mut self.sink, seen),
-            Format::Conversation(reader) => conversation::read(path, reader, &mut self.sink),
+            Format::Goose(reader) => self.follower.read(path, &|| reader(&id), &mut self.sink, seen),
+            Format::Conversation(reader) => conversation::read(path, &id, reader, &mut self.sink),
             Format::OpenCode => opencode::read(path, &mut self.sink, seen),
             Format::Export => export::read(path, &mut self.sink, seen),
         };

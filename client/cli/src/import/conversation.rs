@@ -1,21 +1,20 @@
-//! Files with one whole conversation, which their program writes anew each time.
+//! Files with one whole conversation, which their program rewrites each time.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use herma_base::Failure;
-use herma_transcripts::Tally;
 use serde_json::Value;
 
-use super::follow::name_of;
-use super::sink::{ImportOutcome, Sink};
+use super::sink::Sink;
 use super::source::ReadConversation;
+use super::whole;
 
 /// The largest file in bytes.
 const LARGEST: u64 = 256 << 20;
 
-pub(super) fn read(path: &Path, reader: ReadConversation, sink: &mut Sink<'_>) -> Result<bool, Failure> {
+pub(super) fn read(path: &Path, id: &str, reader: ReadConversation, sink: &mut Sink<'_>) -> Result<bool, Failure> {
     let failed = |words: String| Failure::File(format!("{}: {words}", path.display()));
     let mut text = Vec::new();
     let file = File::open(path).map_err(|error| failed(error.to_string()))?;
@@ -27,13 +26,10 @@ pub(super) fn read(path: &Path, reader: ReadConversation, sink: &mut Sink<'_>) -
     let whole = herma_json::replace_lone_surrogates(&text).map(|(text, _)| text);
     let value: Value =
         serde_json::from_str(whole.as_deref().unwrap_or(&text)).map_err(|error| failed(error.to_string()))?;
-    let read =
-        |tally: &mut Tally| reader(&name_of(path), &value, tally).ok_or_else(|| failed("it is no conversation".into()));
-    let mut tally = Tally::default();
-    let mut session = read(&mut tally)?;
-    while sink.take(path, &mut session, true)? == ImportOutcome::Restart {
-        session = read(&mut Tally::default())?;
-    }
+    let tally = whole::import(path, sink, |tally| match reader(id, &value, tally) {
+        Some(session) => Ok(Some(session)),
+        None => Err(failed("it is no conversation".into())),
+    })?;
     sink.report.left_out(&tally);
     Ok(true)
 }

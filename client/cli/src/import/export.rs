@@ -7,14 +7,15 @@ use std::io::{self, BufReader, Read, stdin};
 use std::path::Path;
 
 use herma_base::Failure;
-use herma_transcripts::{Tally, chatgpt};
+use herma_transcripts::chatgpt;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::sink::{ImportOutcome, Sink};
+use super::sink::Sink;
 use super::surrogates::SurrogateReader;
+use super::whole;
 
 /// The first bytes of a ZIP file.
 const ZIP: &[u8] = b"PK\x03\x04";
@@ -24,17 +25,9 @@ pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u
     let read = Cell::new(0);
     let (mut stopped, mut is_whole) = (None, true);
     let mut each = |conversation: &RawValue| {
-        let taken = match one(path, conversation, sink) {
-            // If a conversation can't be imported, the others still are.
-            Err(Failure::File(words)) => {
-                sink.report.problem(words);
-                is_whole = false;
-                Ok(())
-            }
-            other => other,
-        };
+        let imported = whole::import_or_report(sink, |sink| one(path, conversation, sink));
         seen(read.get(), sink.report.messages());
-        taken.map_err(|failure| stopped = Some(failure)).is_ok()
+        imported.map(|imported| is_whole &= imported).map_err(|failure| stopped = Some(failure)).is_ok()
     };
     let source = Counted { source: open(path).map_err(|error| failed(error.to_string()))?, read: &read };
     let mut source = BufReader::with_capacity(1 << 18, SurrogateReader::new(source));
@@ -63,21 +56,15 @@ fn check_zip(source: &mut impl io::BufRead) -> Result<(), String> {
 
 /// Imports a conversation.
 fn one(path: &Path, conversation: &RawValue, sink: &mut Sink<'_>) -> Result<(), Failure> {
-    let mut tally = Tally::default();
     // A conversation that can't be parsed, such as one with too deep nesting or an impossible number, is skipped.
     let conversation: Value = serde_json::from_str(conversation.get()).unwrap_or_default();
-    let read = |tally: &mut Tally| chatgpt::read(&conversation, tally);
-    match read(&mut tally) {
-        None => tally.add("entry that is no conversation"),
-        Some(mut transcript) => {
-            while sink.take(path, &mut transcript, true)? == ImportOutcome::Restart {
-                match read(&mut Tally::default()) {
-                    Some(again) => transcript = again,
-                    None => break,
-                }
-            }
+    let tally = whole::import(path, sink, |tally| {
+        let session = chatgpt::read(&conversation, tally);
+        if session.is_none() {
+            tally.add("entry that is no conversation");
         }
-    }
+        Ok(session)
+    })?;
     sink.report.left_out(&tally);
     Ok(())
 }

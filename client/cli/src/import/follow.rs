@@ -1,7 +1,6 @@
 //! Files of JSON lines that only grow.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
@@ -9,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use herma_base::Failure;
-use herma_transcripts::{Transcript, UNFINISHED, is_blank, is_complete};
+use herma_transcripts::{Session, Transcript, UNFINISHED, is_blank, is_complete};
 
 use super::sink::{ImportOutcome, Sink};
+use super::whole;
 use crate::lines;
 
 /// The longest line in bytes. A longer one is skipped.
@@ -48,6 +48,8 @@ struct FilePosition {
     inode: u64,
     /// The read position in bytes.
     end: u64,
+    /// The number of lines that were read, without the empty ones.
+    lines: u64,
     /// The last bytes before `end`. They differ if another file replaced this one.
     tail: Vec<u8>,
     reader: Box<dyn Transcript>,
@@ -61,14 +63,14 @@ impl Follower {
     pub(super) fn read(
         &mut self,
         path: &Path,
-        reader: fn(&str) -> Box<dyn Transcript>,
+        reader: &dyn Fn() -> Box<dyn Transcript>,
         sink: &mut Sink<'_>,
         seen: &mut dyn FnMut(u64, u64),
     ) -> Result<bool, Failure> {
         for _ in 0..TRIES {
             let known = self.open.remove(path);
             let has_grown = known.is_some() || self.seen.contains(path);
-            let mut followed = known.unwrap_or_else(|| FilePosition::new(path, reader));
+            let mut followed = known.unwrap_or_else(|| FilePosition::new(reader()));
             match followed.read_on(path, sink, seen)? {
                 ImportOutcome::Done => {
                     let is_whole = followed.is_whole;
@@ -80,7 +82,7 @@ impl Follower {
                 ImportOutcome::Restart => {}
             }
         }
-        Err(Failure::File(format!("{}: it changes while it is read; try again later", path.display())))
+        Err(whole::changes(path))
     }
 
     /// Keeps the reader of a file that grows, which is one that was read twice.
@@ -98,27 +100,6 @@ impl Follower {
     }
 }
 
-/// Names that programs give the files of all sessions, and how many folders up the session's id is: Copilot CLI, Grok
-/// Build, Kimi Code (`ID/agents/main/wire.jsonl`), Antigravity (`ID/.system_generated/logs/transcript.jsonl`), Cline.
-const SAME: [(&str, usize); 5] =
-    [("events", 1), ("updates", 1), ("wire", 3), ("transcript", 3), ("api_conversation_history", 1)];
-
-/// The folder of a session's own agent in Kimi Code. The others have been started by it.
-const MAIN: &str = "main";
-
-/// Returns the name of a session's file, or of the folder that has the session's id. The session of an agent that a session
-/// started has the names of both.
-pub(super) fn name_of(path: &Path) -> String {
-    let folder = |up: usize| path.ancestors().nth(up).and_then(Path::file_name).and_then(OsStr::to_str);
-    let name = path.file_stem().and_then(OsStr::to_str).unwrap_or("unnamed");
-    let up = SAME.iter().find(|(same, _)| name == *same).map(|(_, up)| *up);
-    let id = up.and_then(folder).unwrap_or(name);
-    match folder(1).filter(|agent| name == "wire" && *agent != MAIN) {
-        Some(agent) => format!("{id}/{agent}"),
-        None => id.to_owned(),
-    }
-}
-
 /// Returns whether nothing is added to a file for a moment.
 fn is_quiet(path: &Path, length: u64) -> bool {
     std::thread::sleep(QUIET);
@@ -127,8 +108,8 @@ fn is_quiet(path: &Path, length: u64) -> bool {
 
 impl FilePosition {
     /// Creates a reader of a file from its beginning.
-    fn new(path: &Path, reader: fn(&str) -> Box<dyn Transcript>) -> Self {
-        Self { inode: 0, end: 0, tail: Vec::new(), reader: reader(&name_of(path)), is_whole: true }
+    const fn new(reader: Box<dyn Transcript>) -> Self {
+        Self { inode: 0, end: 0, lines: 0, tail: Vec::new(), reader, is_whole: true }
     }
 
     fn read_on(
@@ -150,6 +131,7 @@ impl FilePosition {
         if there != self.tail {
             return Ok(ImportOutcome::Restart);
         }
+        let is_first = self.end == 0;
         let mut source = BufReader::with_capacity(1 << 18, file);
         let mut line = Vec::new();
         while self.line(&mut source, &mut line).map_err(failed)? {
@@ -176,6 +158,14 @@ impl FilePosition {
             }
         }
         sink.report.left_out(&left_out);
+        if is_first
+            && left_out.torn() == self.lines
+            && self.lines > 0
+            && self.reader.sessions().iter().all(Session::is_empty)
+        {
+            sink.report.torn_file();
+            self.is_whole = false;
+        }
         Ok(ImportOutcome::Done)
     }
 
@@ -198,30 +188,9 @@ impl FilePosition {
         self.end += read;
         self.tail = line.get(line.len().saturating_sub(TAIL)..).unwrap_or_default().to_vec();
         if !text.is_empty() {
+            self.lines += 1;
             self.reader.line(text);
         }
         Ok(true)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_of_one_name_are_known_by_their_folders() {
-        for (path, expected) in [
-            ("/p/chats/s1.jsonl", "s1"),
-            ("/c/session-state/k1/events.jsonl", "k1"),
-            ("/g/sessions/w/g1/updates.jsonl", "g1"),
-            ("/k/sessions/wd/s1/agents/main/wire.jsonl", "s1"),
-            ("/k/sessions/wd/s1/agents/look-2/wire.jsonl", "s1/look-2"),
-            ("/a/brain/b1/.system_generated/logs/transcript.jsonl", "b1"),
-            ("/t/tasks/17/api_conversation_history.json", "17"),
-            ("events.jsonl", "events"),
-            ("/", "unnamed"),
-        ] {
-            assert_eq!(name_of(Path::new(path)), expected, "{path}");
-        }
     }
 }

@@ -10,29 +10,15 @@ use rusqlite::{Connection, params};
 
 use super::sink::{ImportOutcome, Sink};
 use super::sqlite::{self, text};
+use super::whole::{self, TRIES};
 
 /// The most seconds between two rows that one compaction wrote. The agent adds a millionth to each.
 const AT_ONCE: f64 = 0.001;
 
-/// How often a session is read again because its imported messages have changed.
-const TRIES: usize = 4;
-
 pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u64)) -> Result<bool, Failure> {
     let failed = |error: rusqlite::Error| Failure::File(format!("{}: {error}", path.display()));
     let database = Database::open(path).map_err(failed)?;
-    let mut is_whole = true;
-    for session in database.sessions().map_err(failed)? {
-        // If a session can't be imported, the others still are.
-        match one(path, &database, &session, sink) {
-            Err(Failure::File(words)) => {
-                sink.report.problem(words);
-                is_whole = false;
-            }
-            other => other?,
-        }
-        seen(0, sink.report.messages());
-    }
-    Ok(is_whole)
+    whole::each(database.sessions().map_err(failed)?, sink, seen, |session, sink| one(path, &database, session, sink))
 }
 
 fn one(path: &Path, database: &Database, session: &StoredSession, sink: &mut Sink<'_>) -> Result<(), Failure> {
@@ -63,7 +49,7 @@ fn one(path: &Path, database: &Database, session: &StoredSession, sink: &mut Sin
             return Ok(());
         }
     }
-    Ok(())
+    Err(whole::changes(path))
 }
 
 struct Database {

@@ -9,14 +9,12 @@ use herma_transcripts::{Session, Tally};
 use rusqlite::Connection;
 use serde_json::Value;
 
-use super::sink::{ImportOutcome, Sink};
+use super::sink::Sink;
 use super::sqlite::{columns, open, text};
+use super::whole;
 
 /// Seconds after which an answer without an end counts as given up.
 const GIVEN_UP: f64 = 3_600.0;
-
-/// How often a session is read again because its imported messages have changed.
-const TRIES: usize = 4;
 
 /// The kind of a message that is still being written.
 const UNFINISHED: &str = "unfinished message";
@@ -24,37 +22,13 @@ const UNFINISHED: &str = "unfinished message";
 pub(super) fn read(path: &Path, sink: &mut Sink<'_>, seen: &mut dyn FnMut(u64, u64)) -> Result<bool, Failure> {
     let failed = |error: rusqlite::Error| Failure::File(format!("{}: {error}", path.display()));
     let database = open(path, &["session", "message", "part"]).map_err(failed)?;
-    let mut is_whole = true;
-    for session in sessions(&database).map_err(failed)? {
-        // If a session can't be imported, the others still are.
-        match one(path, &database, &session, sink) {
-            Err(Failure::File(words)) => {
-                sink.report.problem(words);
-                is_whole = false;
-            }
-            other => other?,
-        }
-        seen(0, sink.report.messages());
-    }
-    Ok(is_whole)
-}
-
-fn one(path: &Path, database: &Connection, session: &Session, sink: &mut Sink<'_>) -> Result<(), Failure> {
-    let failed = |error: rusqlite::Error| Failure::File(format!("{}: {error}", path.display()));
-    for _ in 0..TRIES {
-        let mut tally = Tally::default();
-        let mut transcript = session.clone();
-        messages(database, &mut transcript, &mut tally).map_err(failed)?;
-        let before = sink.report.messages();
-        if sink.take(path, &mut transcript, true)? == ImportOutcome::Done {
-            // Of a session without news it was said before.
-            if sink.report.messages() > before {
-                sink.report.left_out(&tally);
-            }
-            return Ok(());
-        }
-    }
-    Ok(())
+    whole::each(sessions(&database).map_err(failed)?, sink, seen, |session, sink| {
+        whole::import_row(path, sink, |tally| {
+            let mut transcript = session.clone();
+            messages(&database, &mut transcript, tally).map_err(failed)?;
+            Ok(transcript)
+        })
+    })
 }
 
 /// Returns the sessions, the oldest first.

@@ -41,6 +41,9 @@ struct Files {
     seen: u64,
     /// Files that are unchanged since they were read before.
     unchanged: u64,
+    /// Files without a line that is JSON.
+    #[serde(skip)]
+    torn: u64,
 }
 
 /// The sessions by the result of their import.
@@ -70,6 +73,16 @@ impl Report {
     pub(super) fn file(&mut self, is_unchanged: bool) {
         self.files.seen += 1;
         self.files.unchanged += u64::from(is_unchanged);
+    }
+
+    /// Counts a file without a line that is JSON.
+    pub(super) const fn torn_file(&mut self) {
+        self.files.torn += 1;
+    }
+
+    /// Returns whether files were read, and no line of them is JSON.
+    pub(super) const fn is_all_torn(&self) -> bool {
+        self.files.torn > 0 && self.files.torn == self.files.seen
     }
 
     /// Counts the messages that were added to a session.
@@ -140,7 +153,7 @@ impl Report {
             let Sessions { new, grown, removed, live } = &self.sessions;
             [new, grown, removed, live].map(|ids| ids.len() as u64)
         };
-        let Files { seen, unchanged } = self.files;
+        let Files { seen, unchanged, .. } = self.files;
         let mut rows = vec![
             ("files", format!("{}, {} of them unchanged", out::thousands(seen), out::thousands(unchanged))),
             ("sessions", format!("{} new, {} grown", out::thousands(new), out::thousands(grown))),

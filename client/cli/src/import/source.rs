@@ -10,6 +10,8 @@ use herma_transcripts::{
 };
 use serde_json::Value;
 
+use super::ids;
+
 /// A program that keeps conversations.
 #[derive(Debug)]
 pub(super) struct Source {
@@ -22,6 +24,8 @@ pub(super) struct Source {
     pub(super) roots: fn(&Path) -> Result<Vec<PathBuf>, Failure>,
     /// Returns whether a file with this name in such a folder belongs to the program.
     pub(super) has_file: fn(&str) -> bool,
+    /// Returns the id of the session in a file, unless the file itself names another.
+    pub(super) id: fn(&Path) -> String,
     /// Whether the program also keeps memory files in its folders.
     pub(super) has_documents: bool,
     /// The format of the files.
@@ -30,14 +34,13 @@ pub(super) struct Source {
     pub(super) provider: Option<(&'static str, &'static str)>,
 }
 
-/// Reads the content of a file into a session, given the name of the file. Counts what it leaves out.
+/// Reads the content of a file into a session, given its id. Counts what it leaves out.
 pub(super) type ReadConversation = fn(&str, &Value, &mut Tally) -> Option<Session>;
 
 /// The format of a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Format {
-    /// JSON lines that the program appends. The function returns the reader of a file, given its name without the
-    /// extension.
+    /// JSON lines that the program appends. The function returns the reader of a file, given the session's id.
     Lines(fn(&str) -> Box<dyn Transcript>),
     /// The SQLite database of an agent of the Hermes family.
     Hermes,
@@ -53,194 +56,196 @@ pub(super) enum Format {
 
 /// All programs.
 static SOURCES: [Source; 18] = [
-    Source {
-        name: "claude-code",
-        title: "Claude Code",
-        roots: |_| Ok(vec![folder("CLAUDE_CONFIG_DIR", ".claude")?.join("projects")]),
-        has_file: |name| name.ends_with(".jsonl"),
-        has_documents: true,
-        format: Format::Lines(|name| Box::new(claude_code::Reader::new(name))),
-        provider: Some(("anthropic", "anthropic_messages")),
-    },
-    Source {
-        name: "codex",
-        title: "Codex",
-        roots: |_| {
+    Source::new(
+        "claude-code",
+        "Claude Code",
+        |_| Ok(vec![folder("CLAUDE_CONFIG_DIR", ".claude")?.join("projects")]),
+        |name| name.ends_with(".jsonl"),
+        Format::Lines(|name| Box::new(claude_code::Reader::new(name))),
+    )
+    .with_documents()
+    .with_provider("anthropic", "anthropic_messages"),
+    Source::new(
+        "codex",
+        "Codex",
+        |_| {
             let folder = folder("CODEX_HOME", ".codex")?;
             Ok(vec![folder.join("sessions"), folder.join("archived_sessions"), folder.join("memories")])
         },
-        has_file: |name| name.ends_with(".jsonl"),
-        has_documents: true,
-        format: Format::Lines(|name| Box::new(codex::Reader::new(name))),
-        provider: Some(("openai", "codex_responses")),
-    },
-    Source {
-        name: "qwen-code",
-        title: "Qwen Code",
-        roots: |_| Ok(vec![of("QWEN_RUNTIME_DIR").map_or_else(|| folder("QWEN_HOME", ".qwen"), Ok)?.join("projects")]),
-        has_file: |name| name.ends_with(".jsonl"),
-        has_documents: false,
-        format: Format::Lines(|name| Box::new(qwen_code::Reader::new(name))),
-        provider: Some(("qwen", "chat_completions")),
-    },
-    Source {
-        name: "gemini-cli",
-        title: "Gemini CLI",
-        roots: |_| Ok(vec![of("GEMINI_CLI_HOME").map_or_else(user_home, Ok)?.join(".gemini/tmp")]),
-        has_file: |name| name.starts_with("session") && name.ends_with(".jsonl"),
-        has_documents: false,
-        format: Format::Lines(|name| Box::new(gemini_cli::Reader::new(name))),
-        provider: Some(("google", "chat_completions")),
-    },
-    Source {
-        name: "pi",
-        title: "pi",
-        roots: |_| {
+        |name| name.ends_with(".jsonl"),
+        Format::Lines(|name| Box::new(codex::Reader::new(name))),
+    )
+    .with_documents()
+    .with_provider("openai", "codex_responses"),
+    Source::new(
+        "qwen-code",
+        "Qwen Code",
+        |_| Ok(vec![of("QWEN_RUNTIME_DIR").map_or_else(|| folder("QWEN_HOME", ".qwen"), Ok)?.join("projects")]),
+        |name| name.ends_with(".jsonl"),
+        Format::Lines(|name| Box::new(qwen_code::Reader::new(name))),
+    )
+    .with_provider("qwen", "chat_completions"),
+    Source::new(
+        "gemini-cli",
+        "Gemini CLI",
+        |_| Ok(vec![of("GEMINI_CLI_HOME").map_or_else(user_home, Ok)?.join(".gemini/tmp")]),
+        |name| name.starts_with("session") && name.ends_with(".jsonl"),
+        Format::Lines(|name| Box::new(gemini_cli::Reader::new(name))),
+    )
+    .with_provider("google", "chat_completions"),
+    Source::new(
+        "pi",
+        "pi",
+        |_| {
             let sessions = || Ok::<_, Failure>(folder("PI_CODING_AGENT_DIR", ".pi/agent")?.join("sessions"));
             Ok(vec![of("PI_CODING_AGENT_SESSION_DIR").map_or_else(sessions, Ok)?])
         },
-        has_file: |name| name.ends_with(".jsonl"),
-        has_documents: false,
-        format: Format::Lines(|name| Box::new(pi::Reader::new(name))),
-        provider: Some(("pi", "anthropic_messages")),
-    },
-    Source {
-        name: "omp",
-        title: "Oh My Pi",
-        roots: |_| Ok(vec![user_home()?.join(".omp/agent/sessions")]),
-        has_file: |name| name.ends_with(".jsonl"),
-        has_documents: false,
-        format: Format::Lines(|name| Box::new(pi::Reader::new(name))),
-        provider: Some(("omp", "anthropic_messages")),
-    },
-    Source {
-        name: "openclaw",
-        title: "OpenClaw",
-        roots: |_| Ok(vec![user_home()?.join(".openclaw/agents")]),
-        // Copies for a way back have names like `ID.checkpoint.ID.jsonl`.
-        has_file: |name| name.strip_suffix(".jsonl").is_some_and(|id| !id.contains('.')),
-        has_documents: false,
-        format: Format::Lines(|name| Box::new(pi::Reader::new(name))),
-        provider: Some(("openclaw", "anthropic_messages")),
-    },
-    Source {
-        name: "copilot",
-        title: "GitHub's Copilot CLI",
-        roots: |_| Ok(vec![user_home()?.join(".copilot/session-state")]),
-        has_file: |name| name == "events.jsonl",
-        has_documents: false,
-        format: Format::Lines(|name| Box::new(copilot::Reader::new(name))),
-        provider: None,
-    },
-    Source {
-        name: "cursor",
-        title: "Cursor's command line",
-        roots: |_| Ok(vec![user_home()?.join(".cursor/projects")]),
-        has_file: |name| name.ends_with(".jsonl"),
-        has_documents: false,
-        format: Format::Lines(|name| Box::new(cursor::Reader::new(name))),
-        provider: None,
-    },
-    Source {
-        name: "opencode",
-        title: "OpenCode",
-        roots: |_| {
+        |name| name.ends_with(".jsonl"),
+        Format::Lines(|name| Box::new(pi::Reader::new(name))),
+    )
+    .with_provider("pi", "anthropic_messages"),
+    Source::new(
+        "omp",
+        "Oh My Pi",
+        |_| Ok(vec![user_home()?.join(".omp/agent/sessions")]),
+        |name| name.ends_with(".jsonl"),
+        Format::Lines(|name| Box::new(pi::Reader::new(name))),
+    )
+    .with_provider("omp", "anthropic_messages"),
+    Source::new(
+        "openclaw",
+        "OpenClaw",
+        |_| Ok(vec![user_home()?.join(".openclaw/agents")]), // Copies for a way back have names like `ID.checkpoint.ID.jsonl`.
+        |name| name.strip_suffix(".jsonl").is_some_and(|id| !id.contains('.')),
+        Format::Lines(|name| Box::new(pi::Reader::new(name))),
+    )
+    .with_provider("openclaw", "anthropic_messages"),
+    Source::new(
+        "copilot",
+        "GitHub's Copilot CLI",
+        |_| Ok(vec![user_home()?.join(".copilot/session-state")]),
+        |name| name == "events.jsonl",
+        Format::Lines(|name| Box::new(copilot::Reader::new(name))),
+    )
+    .with_id(ids::of_folder),
+    Source::new(
+        "cursor",
+        "Cursor's command line",
+        |_| Ok(vec![user_home()?.join(".cursor/projects")]),
+        |name| name.ends_with(".jsonl"),
+        Format::Lines(|name| Box::new(cursor::Reader::new(name))),
+    ),
+    Source::new(
+        "opencode",
+        "OpenCode",
+        |_| {
             let data = of("XDG_DATA_HOME").map_or_else(|| Ok::<_, Failure>(user_home()?.join(".local/share")), Ok)?;
             Ok(vec![data.join("opencode/opencode.db")])
         },
-        has_file: |name| name == "opencode.db",
-        has_documents: false,
-        format: Format::OpenCode,
-        provider: Some(("opencode", "anthropic_messages")),
-    },
-    Source {
-        name: "goose",
-        title: "Goose",
-        roots: |_| {
+        |name| name == "opencode.db",
+        Format::OpenCode,
+    )
+    .with_provider("opencode", "anthropic_messages"),
+    Source::new(
+        "goose",
+        "Goose",
+        |_| {
             let data = of("XDG_DATA_HOME").map_or_else(|| Ok::<_, Failure>(user_home()?.join(".local/share")), Ok)?;
             Ok(vec![data.join("goose/sessions")])
         },
-        has_file: |name| name.ends_with(".jsonl") || name == "sessions.db",
-        has_documents: false,
-        format: Format::Goose(|name| Box::new(goose::Reader::new(name))),
-        provider: None,
-    },
-    Source {
-        name: "cline",
-        title: "Cline",
-        roots: |_| Ok(vec![user_home()?.join(".cline/data/sessions")]),
-        has_file: |name| name.ends_with(".messages.json") || name == "api_conversation_history.json",
-        has_documents: false,
-        format: Format::Conversation(cline::read),
-        provider: None,
-    },
-    Source {
-        name: "roo",
-        title: "Roo Code",
-        roots: |_| {
+        |name| name.ends_with(".jsonl") || name == "sessions.db",
+        Format::Goose(|name| Box::new(goose::Reader::new(name))),
+    ),
+    Source::new(
+        "cline",
+        "Cline",
+        |_| Ok(vec![user_home()?.join(".cline/data/sessions")]),
+        |name| name.ends_with(".messages.json") || name == "api_conversation_history.json",
+        Format::Conversation(cline::read),
+    )
+    .with_id(ids::of_cline),
+    Source::new(
+        "roo",
+        "Roo Code",
+        |_| {
             let words =
                 "say where its tasks are: the folder globalStorage/rooveterinaryinc.roo-cline/tasks of the editor";
             Err(Failure::Usage(words.into()))
         },
-        has_file: |name| name == "api_conversation_history.json",
-        has_documents: false,
-        format: Format::Conversation(cline::read),
-        provider: None,
-    },
-    Source {
-        name: "antigravity",
-        title: "Antigravity",
-        roots: |_| {
+        |name| name == "api_conversation_history.json",
+        Format::Conversation(cline::read),
+    )
+    .with_id(ids::of_cline),
+    Source::new(
+        "antigravity",
+        "Antigravity",
+        |_| {
             let folder = user_home()?.join(".gemini");
             Ok(vec![folder.join("antigravity"), folder.join("antigravity-cli")])
         },
-        has_file: |name| name == "transcript.jsonl",
-        has_documents: false,
-        format: Format::Lines(|name| Box::new(antigravity::Reader::new(name))),
-        provider: None,
-    },
-    Source {
-        name: "kimi",
-        title: "Kimi Code",
-        roots: |_| Ok(vec![user_home()?.join(".kimi-code/sessions")]),
-        has_file: |name| name == "wire.jsonl",
-        has_documents: false,
-        format: Format::Lines(|name| Box::new(kimi::Reader::new(name))),
-        provider: None,
-    },
-    Source {
-        name: "grok",
-        title: "Grok Build",
-        roots: |_| Ok(vec![user_home()?.join(".grok/sessions")]),
-        has_file: |name| name == "updates.jsonl",
-        has_documents: false,
-        format: Format::Lines(|name| Box::new(grok::Reader::new(name))),
-        provider: None,
-    },
-    Source {
-        name: "hermes",
-        title: "An agent of the Hermes family",
-        roots: |home| Ok(vec![home.join("state.db")]),
-        has_file: |name| name == "state.db",
-        has_documents: false,
-        format: Format::Hermes,
-        provider: None,
-    },
-    Source {
-        name: "chatgpt",
-        title: "An export of ChatGPT",
-        roots: |_| {
+        |name| name == "transcript.jsonl",
+        Format::Lines(|name| Box::new(antigravity::Reader::new(name))),
+    )
+    .with_id(ids::of_antigravity),
+    Source::new(
+        "kimi",
+        "Kimi Code",
+        |_| Ok(vec![user_home()?.join(".kimi-code/sessions")]),
+        |name| name == "wire.jsonl",
+        Format::Lines(|name| Box::new(kimi::Reader::new(name))),
+    )
+    .with_id(ids::of_kimi),
+    Source::new(
+        "grok",
+        "Grok Build",
+        |_| Ok(vec![user_home()?.join(".grok/sessions")]),
+        |name| name == "updates.jsonl",
+        Format::Lines(|name| Box::new(grok::Reader::new(name))),
+    )
+    .with_id(ids::of_folder),
+    Source::new(
+        "hermes",
+        "An agent of the Hermes family",
+        |home| Ok(vec![home.join("state.db")]),
+        |name| name == "state.db",
+        Format::Hermes,
+    ),
+    Source::new(
+        "chatgpt",
+        "An export of ChatGPT",
+        |_| {
             let words = "say where the export is: its conversations.json, a folder with it, or - for standard input";
             Err(Failure::Usage(words.into()))
         },
-        has_file: |name| name.starts_with("conversations") && name.ends_with(".json"),
-        has_documents: false,
-        format: Format::Export,
-        provider: None,
-    },
+        |name| name.starts_with("conversations") && name.ends_with(".json"),
+        Format::Export,
+    ),
 ];
 
 impl Source {
+    /// Describes a program whose files are named after their sessions.
+    const fn new(
+        name: &'static str,
+        title: &'static str,
+        roots: fn(&Path) -> Result<Vec<PathBuf>, Failure>,
+        has_file: fn(&str) -> bool,
+        format: Format,
+    ) -> Self {
+        Self { name, title, roots, has_file, id: ids::of_file, has_documents: false, format, provider: None }
+    }
+
+    const fn with_id(self, id: fn(&Path) -> String) -> Self {
+        Self { id, ..self }
+    }
+
+    const fn with_documents(self) -> Self {
+        Self { has_documents: true, ..self }
+    }
+
+    const fn with_provider(self, provider: &'static str, api_mode: &'static str) -> Self {
+        Self { provider: Some((provider, api_mode)), ..self }
+    }
+
     /// Returns the parser of a name on the command line.
     pub(super) fn parser() -> impl TypedValueParser<Value = &'static Self> {
         let values = SOURCES.iter().map(|source| PossibleValue::new(source.name).help(source.title));
