@@ -254,8 +254,8 @@ pub enum Instructions {
 /// The rows of a compacted conversation.
 #[derive(Debug, PartialEq)]
 pub struct CompactedRows {
-    /// The rows as the plugin returns them.
-    pub rows: Value,
+    /// The answer for the plugin.
+    pub answer: Value,
     /// The chars of the rows.
     pub chars: usize,
     /// The chars that the agent's own compaction keeps: the newest call with its results, and the newest message of the

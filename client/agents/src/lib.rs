@@ -27,6 +27,7 @@ pub mod lasting;
 pub mod programs;
 pub mod proxy;
 pub mod qwen_code;
+mod rows;
 pub mod settings;
 pub mod version;
 

@@ -30,7 +30,7 @@ fn arranged(list: &[Value], all: &[Value]) -> Result<Vec<String>, String> {
     let name = |row: &Value| row.get("handle").or_else(|| row.get("text")).unwrap().as_str().unwrap().to_owned();
     let all: Vec<Value> = [user("0", &"long ".repeat(999))].iter().chain(all).cloned().collect();
     rows(list, &json!(all), &[], &mut str::to_owned)
-        .map(|rows| rows.rows.as_array().unwrap().iter().map(name).collect())
+        .map(|rows| rows.answer["messages"].as_array().unwrap().iter().map(name).collect())
 }
 
 #[test]
@@ -108,12 +108,15 @@ fn a_short_result_is_a_new_row_with_the_others_of_its_round() {
     ]);
     assert_eq!(
         rows(&list, &all, &[], &mut str::to_owned).unwrap(),
-        CompactedRows { rows: expected, chars: 35, newest: 18_000 + 2_016, last: "x".into() }
+        CompactedRows { answer: json!({ "messages": expected }), chars: 35, newest: 18_000 + 2_016, last: "x".into() }
     );
     // A row with a picture stays unchanged.
     let mut pictured = all.clone();
     pictured[2]["toolResults"][1]["result"] = json!([{ "type": "text", "text": "a" }, { "type": "image" }]);
-    assert_eq!(rows(&list, &pictured, &[], &mut str::to_owned).unwrap().rows[2], json!({ "handle": "2" }));
+    assert_eq!(
+        rows(&list, &pictured, &[], &mut str::to_owned).unwrap().answer["messages"][2],
+        json!({ "handle": "2" })
+    );
 }
 
 #[test]
@@ -147,7 +150,7 @@ fn rows_with_context_are_rebuilt() {
         { "handle": "5" },
     ]);
     let answer = rows(&list, &all, &with_context, &mut str::to_owned).unwrap();
-    assert_eq!((answer.rows, answer.last), (expected, key("and this")));
+    assert_eq!((answer.answer, answer.last), (json!({ "messages": expected }), key("and this")));
 }
 
 #[test]
@@ -155,7 +158,10 @@ fn a_row_is_found_by_its_text_as_herma_keeps_it() {
     let all = json!([user("0", &"row ".repeat(500)), user("1", "take the key 1234"), user("2", "end")]);
     let list = [said("user", "handoff"), said("user", "take the key ***"), said("user", "end")];
     let answer = rows(&list, &all, &[], &mut |text: &str| text.replace("1234", "***")).unwrap();
-    assert_eq!(answer.rows.as_array().unwrap()[1..], [json!({ "handle": "1" }), json!({ "handle": "2" })]);
+    assert_eq!(
+        answer.answer["messages"].as_array().unwrap()[1..],
+        [json!({ "handle": "1" }), json!({ "handle": "2" })]
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use herma_client::Client as Daemon;
 use herma_client::protocol::context::{CompressParams, ConfigureParams, ConstantsParams, Host};
 use herma_client::protocol::guard::RedactParams;
 use herma_client::protocol::value::{TextOrOff, TokensOrConfigured};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Session, wait_for, words};
 use crate::agent::Instructions;
@@ -76,7 +76,7 @@ impl Session<'_> {
         state.rows_with_context = vec![rows.last];
         self.notes.save()?;
         self.changes.rows(state::unix_now(), rows.chars, rows.newest);
-        self.sender.answer(json!({ "messages": rows.rows }));
+        self.sender.answer(rows.answer);
         Ok(())
     }
 

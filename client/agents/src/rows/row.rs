@@ -1,4 +1,4 @@
-//! Rows of Claude Code, and the messages of a list that match them.
+//! Rows of an agent, and the messages of a list that match them.
 
 use herma_base::kept::hash;
 use serde_json::{Map, Value, json};
@@ -6,35 +6,35 @@ use serde_json::{Map, Value, json};
 /// Placeholders for pictures and files in the text of a message, each on its own line.
 const PLACEHOLDERS: [&str; 5] = ["[image]", "[audio]", "[video]", "[document]", "[file]"];
 
-/// A row of Claude Code.
+/// A row of an agent.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(crate) struct Row {
     is_assistant: bool,
-    pub(super) handle: String,
+    pub(crate) handle: String,
     text: String,
     /// The text in the form used for comparisons.
     plain: String,
     /// The same of the text as herma keeps it, if that differs.
     kept: Option<String>,
-    pub(super) calls: Vec<String>,
-    pub(super) results: Vec<ToolResult>,
+    pub(crate) calls: Vec<String>,
+    pub(crate) results: Vec<ToolResult>,
     /// The chars of the arguments of its calls.
     arguments: usize,
 }
 
 /// The result of a call.
 #[derive(Debug)]
-pub(super) struct ToolResult {
+pub(crate) struct ToolResult {
     /// The id of the call.
-    pub(super) id: String,
-    /// `None` if Claude Code sent no text.
+    pub(crate) id: String,
+    /// `None` if the agent sent no text.
     text: Option<String>,
     is_error: bool,
     has_picture: bool,
 }
 
 impl Row {
-    pub(super) fn read(row: &Value) -> Option<Self> {
+    pub(crate) fn read(row: &Value) -> Option<Self> {
         let each = |name: &str| row.get(name).and_then(Value::as_array).into_iter().flatten();
         let text = row.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
         Some(Self {
@@ -50,7 +50,7 @@ impl Row {
     }
 
     /// Notes the row's text as herma keeps it, if no message of the list has the text as it is.
-    pub(super) fn note_kept(&mut self, list: &[Message], kept: &mut dyn FnMut(&str) -> String) {
+    pub(crate) fn note_kept(&mut self, list: &[Message], kept: &mut dyn FnMut(&str) -> String) {
         if self.is_words() && !list.iter().any(|message| message.plain == self.plain) {
             self.kept = Some(plain(&kept(&self.text))).filter(|kept| *kept != self.plain);
         }
@@ -61,27 +61,27 @@ impl Row {
         !self.plain.is_empty() && self.calls.is_empty() && self.results.is_empty()
     }
 
-    pub(super) const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.plain.is_empty() && self.calls.is_empty() && self.results.is_empty()
     }
 
     /// Returns whether the row is a text of the user.
-    pub(super) const fn is_user_text(&self) -> bool {
+    pub(crate) const fn is_user_text(&self) -> bool {
         !self.is_assistant && self.results.is_empty() && !self.plain.is_empty()
     }
 
     /// Returns whether one of the two rows has the result of a call in the other one.
-    pub(super) fn is_paired(&self, other: &Self) -> bool {
+    pub(crate) fn is_paired(&self, other: &Self) -> bool {
         let answers = |one: &Self, other: &Self| one.results.iter().any(|result| other.calls.contains(&result.id));
         answers(self, other) || answers(other, self)
     }
 
-    pub(super) fn has_picture(&self) -> bool {
+    pub(crate) fn has_picture(&self) -> bool {
         self.results.iter().any(|result| result.has_picture)
     }
 
     /// Returns a key that identifies the row in later compactions, when it has another handle.
-    pub(super) fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         match self.calls.first().or_else(|| self.results.first().map(|result| &result.id)) {
             Some(id) => id.clone(),
             None => hash(self.plain.as_bytes()),
@@ -89,12 +89,12 @@ impl Row {
     }
 
     /// Returns the chars of the text, the results and the arguments of the calls.
-    pub(super) fn chars(&self) -> usize {
+    pub(crate) fn chars(&self) -> usize {
         self.text.chars().count() + self.results.iter().map(ToolResult::chars).sum::<usize>() + self.arguments
     }
 
     /// Returns the chars of a rebuilt or new row.
-    pub(super) fn chars_of(row: &Value) -> usize {
+    pub(crate) fn chars_of(row: &Value) -> usize {
         let chars = |value: &Value| value.get("text").and_then(Value::as_str).map_or(0, |text| text.chars().count());
         let results = row.get("toolResults").and_then(Value::as_array).into_iter().flatten();
         chars(row) + results.map(chars).sum::<usize>()
@@ -102,7 +102,7 @@ impl Row {
 
     /// Returns the row without its handle. `shortened` has the new text of each result, or `None` for a result that
     /// stays.
-    pub(super) fn rebuilt(&self, shortened: &[Option<&str>]) -> Value {
+    pub(crate) fn rebuilt(&self, shortened: &[Option<&str>]) -> Value {
         let role = if self.is_assistant { "assistant" } else { "user" };
         let mut row = json!({ "role": role, "text": self.text, "toolUses": [] });
         let results = self.results.iter().zip(shortened).map(|(result, text)| {
@@ -133,23 +133,23 @@ impl ToolResult {
         })
     }
 
-    /// Returns the chars of the text; 0 if Claude Code sent none.
-    pub(super) fn chars(&self) -> usize {
+    /// Returns the chars of the text; 0 if the agent sent none.
+    pub(crate) fn chars(&self) -> usize {
         self.text.as_deref().map_or(0, |text| text.chars().count())
     }
 }
 
 /// The parts of a message that identify its row.
-pub(super) struct Message {
-    pub(super) role: &'static str,
-    pub(super) text: String,
+pub(crate) struct Message {
+    pub(crate) role: &'static str,
+    pub(crate) text: String,
     plain: String,
     calls: Vec<String>,
-    pub(super) result: Option<String>,
+    pub(crate) result: Option<String>,
 }
 
 impl Message {
-    pub(super) fn read(message: &Value) -> Self {
+    pub(crate) fn read(message: &Value) -> Self {
         let empty = Map::new();
         let fields = message.as_object().unwrap_or(&empty);
         let string = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
@@ -164,7 +164,7 @@ impl Message {
         }
     }
 
-    pub(super) fn is_in(&self, row: &Row) -> bool {
+    pub(crate) fn is_in(&self, row: &Row) -> bool {
         match &self.result {
             Some(_) => self.is_result_in(row),
             None if !self.calls.is_empty() => self.calls.iter().any(|id| row.calls.contains(id)),
@@ -177,18 +177,29 @@ impl Message {
     }
 
     /// Returns whether the message is a result in a row. One row may have the results of several calls.
-    pub(super) fn is_result_in(&self, row: &Row) -> bool {
+    pub(crate) fn is_result_in(&self, row: &Row) -> bool {
         self.result.as_ref().is_some_and(|id| row.results.iter().any(|result| result.id == *id))
     }
 
     /// Returns whether the message has more placeholders for pictures and files than the row's text.
-    pub(super) fn names_more_files_than(&self, row: &Row) -> bool {
+    pub(crate) fn names_more_files_than(&self, row: &Row) -> bool {
         placeholders(&self.text) > placeholders(&row.text)
     }
 }
 
+/// Returns the id of the call whose result is the newest of the agent's rows.
+pub(crate) fn newest_result(rows: &Value) -> Option<String> {
+    let rows: Vec<Row> = rows.as_array()?.iter().filter_map(Row::read).collect();
+    rows.iter().rev().find_map(|row| row.results.last()).map(|result| result.id.clone())
+}
+
+/// Returns the key of a row that has only a text. A compaction may give a row a new handle, but not a new key.
+pub(crate) fn key(text: &str) -> String {
+    hash(plain(text).as_bytes())
+}
+
 /// Returns a text without white space and placeholders, in which row and transcript differ.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let lines = text.lines().filter(|line| !PLACEHOLDERS.contains(&line.trim()));
     lines.flat_map(str::chars).filter(|char| !char.is_whitespace()).collect()
 }
