@@ -59,7 +59,8 @@ class Request:
             return True
         if self.path.startswith(CHAT):
             listed = _messages(self.body)
-            return "<state_snapshot>" in text(listed[:1] + listed[-1:])
+            asked = text(listed[:1] + listed[-1:])
+            return "<state_snapshot>" in asked or "You are a context summarization assistant" in asked
         return self.path.startswith("/v1/messages") and "<analysis>" in text(_messages(self.body)[-1:])
 
     @property

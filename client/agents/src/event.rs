@@ -77,6 +77,8 @@ pub(crate) struct Event {
     pub(crate) reason: Option<String>,
     /// The model.
     pub(crate) model: Option<String>,
+    /// The context length of the model in tokens.
+    pub(crate) window: Option<u64>,
     /// The user's instructions for a compaction.
     pub(crate) focus: Option<String>,
     /// The whole event.
@@ -99,6 +101,7 @@ pub(crate) fn read(text: &[u8], current: Option<(&str, Option<&Path>)>) -> Resul
             .or_else(|| current.and_then(|(_, path)| path).map(Path::to_owned)),
         reason: string("source").or_else(|| string("reason")).map(str::to_owned),
         model: string("model").map(str::to_owned),
+        window: value.get("context_window").and_then(Value::as_u64).filter(|window| *window > 0),
         focus: string("custom_instructions").or_else(|| string("instructions")).map(str::to_owned),
         value,
     })

@@ -1,4 +1,4 @@
-//! `herma hooks …`: makes Claude Code, Codex or Qwen Code call herma at the events of its sessions.
+//! `herma hooks …`: makes an agent call herma at the events of its sessions.
 
 mod install;
 mod status;
@@ -15,7 +15,7 @@ use crate::settings::wanted::Scope;
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub enum Command {
-    /// Write the hooks, the MCP server and Claude Code's plugin into an agent's settings
+    /// Write the hooks, the MCP server and the plugin into an agent's settings
     Install(install::Arguments),
     /// Remove the hooks, the MCP server and the plugin from an agent's settings
     Uninstall(uninstall::Arguments),

@@ -5,10 +5,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use crate::agent::Agent;
 use crate::claude_code::ClaudeCode;
 use crate::codex::Codex;
+use crate::pi::Pi;
 use crate::qwen_code::QwenCode;
 
 /// All agents that call hooks.
-pub static AGENTS: [&dyn Agent; 3] = [&ClaudeCode, &Codex, &QwenCode];
+pub static AGENTS: [&dyn Agent; 4] = [&ClaudeCode, &Codex, &QwenCode, &Pi];
 
 /// Returns the agent with this name in the client info of an MCP server.
 #[must_use]

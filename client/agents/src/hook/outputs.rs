@@ -75,12 +75,14 @@ pub(super) fn large(event: &Value, folder: Option<&Path>) -> Option<Large> {
     let path = response.get("persistedOutputPath").and_then(Value::as_str).filter(|_| tool == SHELL);
     let text = path.zip(folder).and_then(|(path, folder)| whole(Path::new(path), folder)).unwrap_or(shown);
     let chars = text.chars().count();
+    // An agent's extension may send the whole text of an output of which the agent shows a part.
+    let said = event.get("shown_chars").and_then(Value::as_u64).and_then(|chars| usize::try_from(chars).ok());
     let is_in_file = path.is_some() || (tool.starts_with(OF_SERVER) && chars > KEPT_IN_FILE);
     (chars > THRESHOLD).then(|| Large {
         tool: tool.to_owned(),
         id: string("tool_use_id").to_owned(),
         text,
-        shown: if is_in_file { PREVIEW } else { chars },
+        shown: if is_in_file { PREVIEW } else { said.unwrap_or(chars) },
         response: response.clone(),
         at,
     })

@@ -20,7 +20,7 @@ pub struct Arguments {
     target: Target,
     #[command(flatten)]
     confirm: ConfirmMode,
-    /// Don't install the plugin; Claude Code compacts with its own summary
+    /// Don't answer compactions; Claude Code and pi compact with their own summaries
     #[arg(long)]
     no_plugin: bool,
     /// Codex: save that you trust these hooks, instead of trusting them with /hooks

@@ -30,7 +30,7 @@ impl Session<'_> {
         self.notes.state.handover = None;
         self.follow(event, LONG)?;
         // The daemon's list of the session is compressed together with the agent's.
-        let list = self.compress(event)?;
+        let list = self.compress(event)?.ok();
         self.notes.state.has_handoff = false;
         if let Some(list) = list.filter(|_| self.agent.compaction().has_proxy && proxy::is_used(self.home, self.agent))
         {
@@ -65,13 +65,14 @@ impl Session<'_> {
     pub(super) fn compact(&mut self, event: &Event) -> Result<(), String> {
         self.await_newest(event);
         self.follow(event, LONG)?;
-        let Some(list) = self.compress(event)? else { return Ok(()) };
+        let by_itself = |why: String| format!("the agent compacts by itself: {why}");
+        let list = self.compress(event)?.map_err(by_itself)?;
         let Self { daemon, notes, agent, .. } = &mut *self;
         let state = &mut notes.state;
         let mut kept = |text: &str| kept_text(daemon, text);
         let rows = agent
             .rows(&list, event.value.get("messages").unwrap_or(&Value::Null), &state.rows_with_context, &mut kept)
-            .map_err(|why| format!("the agent compacts by itself: {why}"))?;
+            .map_err(by_itself)?;
         state.has_handoff = true;
         state.rows_with_context = vec![rows.last];
         self.notes.save()?;
@@ -88,10 +89,10 @@ impl Session<'_> {
         wait_for(|| ends_with(&path, &mark));
     }
 
-    /// Returns the session's compressed list, or `None` if it would not get shorter.
-    fn compress(&mut self, event: &Event) -> Result<Option<Vec<Value>>, String> {
+    /// Returns the session's compressed list, or the reason why it would not get shorter.
+    fn compress(&mut self, event: &Event) -> Result<Result<Vec<Value>, String>, String> {
         let session = self.id.clone();
-        let context_length = Some(self.agent.window().unwrap_or(WINDOW));
+        let context_length = Some(event.window.or_else(|| self.agent.window()).unwrap_or(WINDOW));
         // No message is protected. After a compaction the agents send system prompt and tools again, and the handoff
         // quotes the user's first words.
         let settings = ConfigureParams {
@@ -115,14 +116,17 @@ impl Session<'_> {
             ..CompressParams::default()
         };
         let result = self.daemon.context_compress(params).map_err(words)?;
-        let Some(result) = result.compressed().filter(|result| result.report.compressed) else { return Ok(None) };
+        let Some(result) = result.compressed() else { return Ok(Err("the daemon compressed nothing".into())) };
+        if !result.report.compressed {
+            return Ok(Err(result.report.reason.unwrap_or_else(|| "the daemon gave no reason".to_owned())));
+        }
         let list = result.messages.unwrap_or_default();
         let state = &mut self.notes.state;
         (state.generation, state.position) = (result.report.generation, result.report.messages_after);
         self.notes.save()?;
         let mut list: Vec<Value> = list.iter().filter_map(|message| serde_json::from_str(message.get()).ok()).collect();
         outputs::previews(self.agent, &mut list);
-        Ok(Some(list))
+        Ok(Ok(list))
     }
 }
 

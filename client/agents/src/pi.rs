@@ -1,0 +1,166 @@
+//! The coding agent pi of Earendil. herma is an extension of it.
+
+mod settings;
+mod summary;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use herma_base::host::ToolSize;
+use herma_base::{Failure, own_file};
+use herma_transcripts::Transcript;
+use herma_transcripts::pi::Reader;
+use serde_json::{Value, json};
+
+use crate::agent::{Agent, Check, CompactedRows, Compaction, Instructions};
+use crate::event::EventName;
+use crate::settings::edit::Edit;
+use crate::settings::wanted::{HermaEntries, Scope};
+use crate::version::Version;
+
+/// The bytes at the beginning of a transcript that are searched for the session's parent.
+const BEGINNING: u64 = 64 << 10;
+
+/// The agent.
+#[derive(Debug)]
+pub struct Pi;
+
+impl Agent for Pi {
+    fn name(&self) -> &'static str {
+        "pi"
+    }
+
+    fn title(&self) -> &'static str {
+        "Earendil's pi"
+    }
+
+    fn mcp_name(&self) -> &'static str {
+        "pi"
+    }
+
+    fn provider(&self) -> (&'static str, &'static str) {
+        ("pi", "anthropic_messages")
+    }
+
+    fn program(&self) -> &'static str {
+        "pi"
+    }
+
+    fn lowest(&self) -> Version {
+        Version(1, 6, 0)
+    }
+
+    fn folder(&self) -> Result<PathBuf, Failure> {
+        settings::folder()
+    }
+
+    fn additions(&self) -> &'static str {
+        "an extension, which also starts an MCP server"
+    }
+
+    fn events(&self) -> &'static [(EventName, u32)] {
+        use EventName::{PostToolUse, SessionEnd, SessionStart, Stop, UserPromptSubmit};
+        &[(SessionStart, 5), (UserPromptSubmit, 5), (PostToolUse, 5), (Stop, 5), (SessionEnd, 5)]
+    }
+
+    fn plugin_events(&self) -> &'static [EventName] {
+        &[EventName::Compact]
+    }
+
+    fn edits(&self, scope: Scope, wanted: Option<&HermaEntries>) -> Result<Vec<Edit>, Failure> {
+        settings::edits(scope, wanted)
+    }
+
+    fn programs(&self) -> Vec<String> {
+        settings::programs()
+    }
+
+    fn has_plugin(&self, scope: Scope) -> Result<bool, Failure> {
+        settings::answers_compactions(scope)
+    }
+
+    fn hooks_of_project(&self, project: &Path) -> Vec<String> {
+        settings::hooks_of_project(project)
+    }
+
+    fn check(&self, _scope: Scope, _has_plugin: bool) -> Result<Check, Failure> {
+        Ok(Check { words: "pi has no check of its own; it says so when an extension fails".into(), is_ok: true })
+    }
+
+    fn replaced_output(&self, _response: Value, text: String) -> Option<Value> {
+        let event = EventName::PostToolUse.hook();
+        Some(json!({ "hookSpecificOutput": { "hookEventName": event, "updatedToolOutput": text } }))
+    }
+
+    fn reading_advice(&self, own: &str) -> String {
+        format!("Read sections of it with the tool `read`, by that path with offset and limit, or with {own}.")
+    }
+
+    fn definition_chars(&self, tool: &ToolSize) -> usize {
+        tool.whole
+    }
+
+    fn notes(&self) -> Option<PathBuf> {
+        self.folder().ok().map(|folder| folder.join("AGENTS.md"))
+    }
+
+    fn transcripts(&self) -> Vec<PathBuf> {
+        settings::transcripts().into_iter().collect()
+    }
+
+    fn reader(&self, id: &str) -> Box<dyn Transcript> {
+        Box::new(Reader::new(id))
+    }
+
+    fn test_transcript(&self, id: &str, message: &str) -> String {
+        let time = "2026-01-01T00:00:00.000Z";
+        let header = json!({ "type": "session", "version": 3, "id": id, "timestamp": time, "cwd": "/" });
+        let record = json!({
+            "type": "message", "id": "1", "parentId": null, "timestamp": time,
+            "message": { "role": "user", "content": message },
+        });
+        format!("{header}\n{record}\n")
+    }
+
+    fn has_begun(&self, transcript: &Path) -> bool {
+        fs::exists(transcript).unwrap_or_default()
+    }
+
+    fn origin(&self, id: &str, transcript: &Path) -> Option<String> {
+        let text = own_file::read_begin(transcript, BEGINNING).ok()?;
+        let mut reader = Reader::new(id);
+        reader.line(String::from_utf8_lossy(&text).lines().next()?);
+        reader.sessions().first()?.parent.clone()
+    }
+
+    fn compaction(&self) -> Compaction {
+        Compaction { instructions: Instructions::None, has_proxy: false, takes_short_calls: false }
+    }
+
+    fn rows(
+        &self,
+        list: &[Value],
+        rows: &Value,
+        _with_context: &[String],
+        kept: &mut dyn FnMut(&str) -> String,
+    ) -> Result<CompactedRows, String> {
+        summary::compaction(list, rows, kept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fork_names_the_session_that_it_came_out_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t_f.jsonl");
+        let header =
+            json!({ "type": "session", "id": "f", "timestamp": "t", "parentSession": "/s/2026-01-01_x.jsonl" });
+        assert!(!Pi.has_begun(&path));
+        herma_base::user_file::write(&path, format!("{header}\n")).unwrap_or_else(|_| panic!("it can't be written"));
+        assert!(Pi.has_begun(&path));
+        assert_eq!(Pi.origin("f", &path).as_deref(), Some("x"));
+    }
+}

@@ -1,0 +1,157 @@
+// Has herma keep pi's sessions: it gives the model its memory, keeps what is said as it is said, takes outputs that are
+// too large, and answers compactions without a model. Whatever goes wrong, pi goes on as it would without it.
+//
+// Written by `herma hooks install pi`; `herma hooks uninstall pi` takes it away.
+
+import { spawn } from "node:child_process";
+import { readFile, stat } from "node:fs/promises";
+
+const PROGRAM = "the program";
+const OPTIONS = ["its options"];
+const COMPACTS = "whether it answers compactions";
+
+// After so many milliseconds a hook that does not end by itself is ended.
+const SHORT = 5_000;
+const LONG = 25_000;
+
+// The chars of an output from which herma looks at it, and the bytes of the largest file with a whole output.
+const LARGE = 20_000;
+const FILE = 32 << 20;
+
+// The beginning of the names of herma's own tools.
+const OWN = "mcp__herma__";
+
+/** Calls a hook. Returns its answer, or nothing. */
+const call = (event, value, limit) =>
+  new Promise((resolve) => {
+    const child = spawn(PROGRAM, ["hook", "pi", event, ...OPTIONS], { stdio: ["pipe", "pipe", "ignore"] });
+    const timer = setTimeout(() => child.kill("SIGKILL"), limit);
+    let text = "";
+    const done = (answer) => {
+      clearTimeout(timer);
+      resolve(answer);
+    };
+    child.stdout.setEncoding("utf8").on("data", (part) => (text += part));
+    child.stdin.on("error", () => {});
+    child.on("error", (error) => done(error.code === "ENOENT" ? { systemMessage: gone } : undefined));
+    child.on("close", () => done(json(text)));
+    child.stdin.end(JSON.stringify(value));
+  });
+
+const gone =
+  "herma keeps nothing of this session: its program is gone. Install herma again and run `herma hooks install pi`, or " +
+  "remove its extension.";
+
+const json = (text) => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Returns the text of a content that is only text. */
+const textOf = (content) =>
+  Array.isArray(content) && content.every((part) => part.type === "text")
+    ? content.map((part) => part.text).join("\n")
+    : undefined;
+
+/** Returns the whole output of a command that pi has shortened, from the file in which pi keeps it. */
+const wholeOf = async (event) => {
+  const path = event.toolName === "bash" ? event.details?.fullOutputPath : undefined;
+  try {
+    return path && (await stat(path)).size <= FILE ? await readFile(path, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+export default function herma(pi) {
+  // Hooks run one after the other: each reads on where the last one stopped.
+  let last = Promise.resolve();
+  // What the model gets with the next prompt.
+  let context;
+
+  const ask = async (event, ctx, more = {}, limit = SHORT) => {
+    const session = ctx.sessionManager;
+    const value = {
+      session_id: session.getSessionId(),
+      transcript_path: session.getSessionFile(),
+      cwd: ctx.cwd,
+      model: ctx.model?.id,
+      context_window: ctx.model?.contextWindow,
+      ...more,
+    };
+    const answer = await (last = last.then(() => call(event, value, limit)));
+    if (answer?.systemMessage && ctx.hasUI) ctx.ui.notify(answer.systemMessage, "warning");
+    return answer;
+  };
+  const contextOf = (answer) => answer?.hookSpecificOutput?.additionalContext;
+
+  try {
+    pi.registerMcpServer?.("herma", { command: PROGRAM, args: ["mcp", ...OPTIONS], exposure: "direct" });
+  } catch {
+    // Another extension of herma has registered it.
+  }
+
+  pi.on("session_start", async (event, ctx) => {
+    const goesOn = ctx.sessionManager.getEntries().some((entry) => entry.type === "message");
+    const source = event.reason === "fork" ? "fork" : goesOn ? "resume" : "startup";
+    context = contextOf(await ask("session-start", ctx, { source }));
+  });
+
+  pi.on("before_agent_start", async (event, ctx) => {
+    const isPrompt = typeof event.prompt === "string";
+    const answer = isPrompt ? await ask("user-prompt-submit", ctx, { prompt: event.prompt }) : undefined;
+    const content = [context, contextOf(answer)].filter(Boolean).join("\n\n");
+    context = undefined;
+    if (content) return { message: { customType: "herma", content, display: false } };
+  });
+
+  pi.on("tool_result", async (event, ctx) => {
+    const isOwn = event.toolName.startsWith(OWN);
+    // A file can be read again, and what a script gets is not in the window.
+    if (event.toolName === "read" || event.parentToolCallId) return;
+    const shown = textOf(event.content);
+    if (shown === undefined) return;
+    const whole = await wholeOf(event);
+    if (!isOwn && whole === undefined && shown.length < LARGE) return;
+    const more = {
+      tool_name: event.toolName,
+      tool_use_id: event.toolCallId,
+      tool_input: event.input,
+      tool_response: whole ?? shown,
+      shown_chars: shown.length,
+    };
+    const text = (await ask("post-tool-use", ctx, more))?.hookSpecificOutput?.updatedToolOutput;
+    if (typeof text === "string") return { content: [{ type: "text", text }] };
+  });
+
+  pi.on("turn_end", (_event, ctx) => {
+    ask("stop", ctx);
+  });
+
+  pi.on("session_shutdown", async (event, ctx) => {
+    await (event.reason === "reload" ? last : ask("session-end", ctx, { reason: event.reason }));
+  });
+
+  const contextAfterCompaction = async (ctx) => contextOf(await ask("session-start", ctx, { source: "compact" }));
+
+  pi.on("session_before_compact", async (event, ctx) => {
+    const more = { custom_instructions: event.customInstructions };
+    if (!COMPACTS) {
+      await ask("pre-compact", ctx, more, LONG);
+      return;
+    }
+    const answer = await ask("compact", ctx, { ...more, messages: event.branchEntries }, LONG);
+    if (!answer?.summary || event.signal?.aborted) return;
+    // The handoff ends with a mark after which the conversation goes on.
+    const summary = [await contextAfterCompaction(ctx), answer.summary].filter(Boolean).join("\n\n");
+    const { firstKeptEntryId } = answer;
+    return { compaction: { summary, firstKeptEntryId, tokensBefore: event.preparation.tokensBefore } };
+  });
+
+  pi.on("session_compact", async (event, ctx) => {
+    if (!event.fromExtension) context = await contextAfterCompaction(ctx);
+  });
+}

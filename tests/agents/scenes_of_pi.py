@@ -1,0 +1,224 @@
+"""Scenes with pi. Each asserts on the requests that the model got, and on what herma kept."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+from common import PAGES, RECALL, TURNS, daemon, no_others, remember, through_kills, windows, work
+from endpoint import Endpoint, Request, script
+from home import Home
+from pi import Pi
+from sessions import HANDOFF, MEMORY, RULE
+
+
+def shell(command: str) -> dict[str, Any]:
+    """A call of pi's shell."""
+    return {"name": "bash", "input": {"command": command}}
+
+
+def pi(home: Home, endpoint: Endpoint, *arguments: str, patience: str = "4000") -> Pi:
+    """pi with herma. Hooks may take so many milliseconds: a slow machine is no reason to go without them here."""
+    return Pi(home.client, home.work, endpoint.url, *arguments, HERMA_HOOK_TIMEOUT_MS=patience, **daemon())
+
+
+def pi_works(folder: Path) -> None:
+    """Forty turns in three processes, compactions by itself and by hand, a large output, the memory tool, a resumed session."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        home.ask("memory", "add", "user", MEMORY)
+        home.install("pi")
+        with pi(home, endpoint) as client:
+            client.say(script("yes", words=RULE))
+            client.say(work(1, shell, {"name": "mcp__herma__memory", "input": remember("the user owns a cat")}))
+            client.say(script("large", shell("seq 1 40000 | sed 's/^/line /'")))
+            large = endpoint.turns[-1]
+            for number in range(2, 20):
+                client.say(work(number, _table, tokens=95_000 if number == 6 else 1_000))
+            done = client.command("compact", customInstructions="the hosts")
+            assert RULE in done["summary"] and HANDOFF in done["summary"], done
+            client.say(work(20, shell))
+            session = client.session
+            ends = client.of("compaction_end")
+        assert len(ends) == 2 and all(end.get("result") for end in ends), ends
+        with pi(home, endpoint, "--continue") as client:
+            for number in range(21, 38):
+                client.say(work(number, shell))
+            assert client.session == session
+        with pi(home, endpoint) as client:
+            client.say(work(38, shell))
+            other = client.session
+
+        first = endpoint.turns[0].text
+        assert first.count(MEMORY) == 1 and RECALL in first
+        assert "line 40000" in large.text and "line 20000\n" not in large.text and "output_read" in large.text, large.text[-3_000:]
+        assert endpoint.asides == [] and endpoint.summaries == [], "no model writes a summary"
+        itself, by_hand = windows(endpoint)[:2]
+        for request in (itself, by_hand, _first(endpoint, "db-21")):
+            for words in (RULE, MEMORY, RECALL, HANDOFF):
+                assert words in request.text, f"{words} is not in {request.text[-3_000:]}"
+            assert request.text.count("USER PROFILE") == 1, "the memories are there twice"
+        assert len(by_hand.text) < len(endpoint.turns[endpoint.turns.index(by_hand) - 1].text) * 0.8
+        last = endpoint.turns[-1].text
+        assert "a cat" in last and RULE not in last, "a new session has the newest memory, and no rule of another one"
+
+        name = f"pi:{session}"
+        row = home.ask("session", "show", name)
+        assert row["generation"] == 2 and row["model"] == "scripted" and row["cwd"] == str(home.work), row
+        assert row["context_length"] == 100_000, row
+        kept = home.run("session", "read", name).stdout
+        for number in range(1, 38):
+            assert kept.count(f"Step {number}: look") >= 1 and f"  db-{number} is well\n" in kept, number
+        hits = home.ask("recall", "db-3 port 8003", "--session", name, "--around", "0")["hits"]
+        assert any("8003" in hit["snippet"] for hit in hits)
+        found = home.ask("output", "search", "line 20000", "--session", name)
+        assert "line 20000" in json.dumps(found), found
+        total = home.ask("usage", "--savings", "--session", name)["total"]
+        assert total["calls"] > 70 and total["compactions"]["count"] == 2 and total["outputs"]["count"] == 1, total
+        assert home.ask("session", "show", f"pi:{other}")["messages"] == 4
+        assert no_others(home, "pi")
+        assert home.complaints() == []
+
+
+def _table(command: str) -> dict[str, Any]:
+    return shell(f"{command}; seq -f 'row %06.0f of the table is well' 1 300")
+
+
+def _first(endpoint: Endpoint, words: str) -> Request:
+    return next(request for request in endpoint.turns if words in request.text)
+
+
+def pi_forks(folder: Path) -> None:
+    """A copy of a session is its child, and has its words. One that is begun in its place has other words."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        home.install("pi")
+        with pi(home, endpoint) as client:
+            client.say(work(1, shell))
+            client.say(work(2, shell))
+            before = client.session
+            client.command("clone")
+            client.say(work(3, shell))
+            copy = client.session
+            client.command("new_session")
+            client.say(work(4, shell))
+            fresh = client.session
+        assert len({before, copy, fresh}) == 3
+        rows = {name: home.ask("session", "show", f"pi:{name}") for name in (before, copy, fresh)}
+        assert rows[copy]["parent"] == f"pi:{before}" and rows[fresh]["parent"] is None, rows
+        assert [rows[name]["messages"] for name in (before, copy, fresh)] == [8, 12, 4], rows
+        assert rows[before]["end_reason"] == "fork" and rows[copy]["end_reason"] == "new", rows
+        copied, begun = _first(endpoint, "db-3"), _first(endpoint, "db-4")
+        assert copied.text.count(RECALL) == 1 and begun.text.count(RECALL) == 1
+        assert home.complaints() == []
+
+
+def pi_with_its_own_summaries(folder: Path) -> None:
+    """Where the user wants pi's own summaries, pi writes them, and the model has the rules again with the next prompt."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        home.install("pi", "--no-plugin")
+        with pi(home, endpoint) as client:
+            client.say(script("yes", words=RULE))
+            for number in range(1, 4):
+                client.say(work(number, shell))
+            client.command("compact")
+            client.say(work(4, shell))
+        assert endpoint.summaries, "pi asks the model"
+        assert RULE in endpoint.turns[-1].text and HANDOFF not in endpoint.turns[-1].text
+        assert home.complaints() == []
+
+
+def pi_without_a_daemon(folder: Path) -> None:
+    """What the model gets is what it would get if herma had never been installed."""
+    seen = []
+    for name in ("plain", "hooked"):
+        with Home(folder / name) as home, Endpoint() as endpoint:
+            home.work.rmdir()
+            home.work = folder / "work"
+            home.work.mkdir(exist_ok=True)
+            if name == "hooked":
+                home.install("pi")
+            with Pi(home.client, home.work, endpoint.url, "--no-mcp", HERMAD="/no/such/program") as client:
+                for number in range(1, 6):
+                    client.say(work(number, shell, tokens=95_000 if number == 4 else 1_000))
+                client.command("compact")
+                client.say(script("large", shell("seq 1 40000")))
+            seen.append([_ordinary(request) for request in endpoint.requests + endpoint.asides])
+            assert name == "plain" or home.complaints(), "no complaint was reported"
+    for plain, hooked in zip(*seen, strict=True):
+        at = next((at for at, (one, other) in enumerate(zip(plain, hooked)) if one != other), None)
+        assert plain == hooked, (at, plain[at - 200 : at + 300], hooked[at - 200 : at + 300])
+
+
+def _ordinary(request: Request) -> str:
+    """The messages without what differs from run to run: the numbers of scripts, ids, and names of temporary files."""
+    messages = json.dumps(request.body["messages"])
+    messages = re.sub(r'\\+"number\\+": \d+', "", re.sub(r"[\w/.-]*/(plain|hooked)/", "/", messages))
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|call_\d+_\d+|pi-bash-\w+", "", messages)
+
+
+def pi_and_a_daemon_that_dies(folder: Path) -> None:
+    """Killed and frozen daemons hold no turn up, and nothing that was said is lost."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        home.install("pi")
+        with pi(home, endpoint, patience="900") as client:
+            # Three hooks of a turn, a second each.
+            through_kills(home, client, shell, limit=6)
+            session = client.session
+        row = home.ask("session", "show", f"pi:{session}")
+        assert row["messages"] == 4 * TURNS, row
+
+
+def two_of_pi_on_one_home(folder: Path) -> None:
+    """Two processes at once: each has its session, and what one remembers the next one knows."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        home.install("pi")
+        with pi(home, endpoint) as one, pi(home, endpoint) as other:
+            turns = threading.Thread(target=lambda: [other.say(work(number, shell)) for number in range(4)])
+            turns.start()
+            for number in range(4, 8):
+                one.say(work(number, shell))
+            one.say(script("ok", {"name": "mcp__herma__memory", "input": remember("the user owns a dog")}))
+            turns.join()
+            sessions = {one.session: 4 * 5, other.session: 4 * 4}
+        with pi(home, endpoint) as last:
+            last.say(work(9, shell))
+        assert "owns a dog" in endpoint.turns[-1].text
+        for session, messages in sessions.items():
+            assert home.ask("session", "show", f"pi:{session}")["messages"] == messages
+        assert home.complaints() == []
+
+
+def pi_uninstalled_as_if_never_there(folder: Path) -> None:
+    """The folder of settings has what it had, and the commands of the page are true."""
+    with Home(folder) as home, Endpoint() as endpoint:
+        with pi(home, endpoint) as client:
+            client.say(script("yes"))
+        own = home.client / ".pi" / "agent"
+        files = lambda: sorted(path for path in own.rglob("*") if path.suffix != ".jsonl" and path.is_file())  # noqa: E731
+        before = {path: path.read_bytes() for path in files()}
+        page = (PAGES / "pi.md").read_text()
+        for line in re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[0].splitlines():
+            ran = home.shell(line)
+            assert ran.returncode == 0, f"{line}: {ran.stdout}"
+        assert len(files()) == len(before) + 1
+        with pi(home, endpoint) as client:
+            client.say(script("yes"))
+            session = client.session
+        assert home.ask("session", "show", f"pi:{session}")["messages"] == 2
+        (uninstall,) = set(re.findall(r"`(herma hooks\s+uninstall pi)`", page))
+        assert home.shell(uninstall).returncode == 0
+        assert {path: path.read_bytes() for path in files()} == before
+        assert home.shell("herma hooks status pi").returncode == 1
+
+
+SCENES = [
+    pi_uninstalled_as_if_never_there,
+    pi_works,
+    pi_forks,
+    pi_with_its_own_summaries,
+    pi_without_a_daemon,
+    pi_and_a_daemon_that_dies,
+    two_of_pi_on_one_home,
+]
