@@ -29,6 +29,9 @@ CHAT = "/v1/chat/completions"
 SUMMARY_TOKENS = 2_000
 """What a summary has where tokens are counted."""
 
+SUMMARIZERS = ("You are a context summarization assistant", "Output exactly the Markdown structure shown inside <template>")
+"""What pi and OpenCode say to the model that writes a summary."""
+
 SUMMARY = "<analysis>none</analysis>\n<summary>\nThe files were read, one after the other. Summary {number}.\n</summary>"
 """What the model writes when a client asks it for a summary."""
 
@@ -60,8 +63,13 @@ class Request:
         if self.path.startswith(CHAT):
             listed = _messages(self.body)
             asked = text(listed[:1] + listed[-1:])
-            return "<state_snapshot>" in asked or "You are a context summarization assistant" in asked
+            return "<state_snapshot>" in asked or any(words in asked for words in SUMMARIZERS)
         return self.path.startswith("/v1/messages") and "<analysis>" in text(_messages(self.body)[-1:])
+
+    @property
+    def is_title(self) -> bool:
+        """Whether it asks for the title of a session."""
+        return self.path.startswith(CHAT) and "Generate a title for this conversation:" in text(_messages(self.body))
 
     @property
     def text(self) -> str:
@@ -150,7 +158,8 @@ class Endpoint:
             self.made += 1
             number = self.made
             found = plan(_messages(request.body))
-            is_part = request.is_summary or found is not None
+            is_part = not request.is_title and (request.is_summary or found is not None)
+            found = found if is_part else None
             metered = None
             if self.is_metered and is_part:
                 before = self.requests[-1].body if self.requests else None

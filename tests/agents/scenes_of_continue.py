@@ -10,8 +10,10 @@ from codex import Codex
 from common import daemon, work
 from endpoint import Endpoint, script
 from home import Home
+from opencode import OpenCode
 from pi import Pi
 from qwen import Qwen
+from scenes_of_opencode import shell as in_opencode
 from scenes_of_pi import shell as in_pi
 from scenes_of_qwen import shell as in_qwen
 from sessions import RULE
@@ -53,11 +55,20 @@ def _pi(home: Home, endpoint: Endpoint, said: list[str], environment: dict[str, 
         return f"pi:{client.session}"
 
 
+def _opencode(home: Home, endpoint: Endpoint, said: list[str], environment: dict[str, str]) -> str:
+    environment = {"HERMA_HOOK_TIMEOUT_MS": "4000", **daemon(), **environment}
+    with OpenCode(home.client, home.work, endpoint.url, **environment) as client:
+        for words in said:
+            client.say(words)
+        return f"opencode:{client.session}"
+
+
 CLIENTS: dict[str, tuple[Turns, dict[str, object]]] = {
     "claude-code": (_claude, {"name": "Bash", "input": {"command": "echo db-7 answers", "description": "look"}}),
     "codex": (_codex, {"name": "exec_command", "input": {"cmd": "echo db-7 answers"}}),
     "qwen-code": (_qwen, in_qwen("echo db-7 answers")),
     "pi": (_pi, in_pi("echo db-7 answers")),
+    "opencode": (_opencode, in_opencode("echo db-7 answers")),
 }
 
 

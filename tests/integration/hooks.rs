@@ -5,6 +5,7 @@ mod compactions;
 mod earlier;
 mod failures;
 mod ledger;
+mod opencode;
 mod pi;
 mod qwen_code;
 mod transcripts;

@@ -164,42 +164,47 @@ fn a_server_of_that_name_that_is_another_program_stays() {
 }
 
 #[test]
-fn an_extension_is_a_file_of_its_own_that_comes_and_goes() {
-    let user = User::new();
-    let name = ".pi/agent/extensions/herma.js";
-    user.write(".pi/agent/settings.json", "{}");
-    let cli = user.cli().with("PI_CODING_AGENT_DIR", "");
-    let dry = cli.run(&["hooks", "install", "pi", "--dry-run"]).done();
-    assert!(dry.contains("+const PROGRAM = \"/") && user.read(name).is_none(), "{dry}");
-    for (flags, compacts) in [(&["--no-plugin"][..], "false"), (&[], "true")] {
-        drop(cli.run(&[&["hooks", "install", "pi", "--yes"], flags].concat()).done());
-        let written = user.read(name).unwrap();
-        assert!(written.contains(&format!("\nconst COMPACTS = {compacts};\n")), "{written}");
-        let status = cli.run(&["hooks", "status", "pi"]);
-        assert!(status.code == 0 && status.out.starts_with("installed"), "{status:?}");
+fn a_script_is_a_file_of_its_own_that_comes_and_goes() {
+    for (agent, name, of_project) in [
+        ("pi", ".pi/agent/extensions/herma.js", ".pi/extensions/herma.js"),
+        ("opencode", ".config/opencode/plugin/herma.js", ".opencode/plugin/herma.js"),
+    ] {
+        let user = User::new();
+        let folder = Path::new(name).parent().unwrap().parent().unwrap();
+        let settings = folder.join("settings.json").display().to_string();
+        user.write(&settings, "{}");
+        let cli = || user.cli().with("PI_CODING_AGENT_DIR", "").with("XDG_CONFIG_HOME", "");
+        let dry = cli().run(&["hooks", "install", agent, "--dry-run"]).done();
+        assert!(dry.contains("+const PROGRAM = \"/") && user.read(name).is_none(), "{dry}");
+        for (flags, compacts) in [(&["--no-plugin"][..], "false"), (&[], "true")] {
+            drop(cli().run(&[&["hooks", "install", agent, "--yes"], flags].concat()).done());
+            let written = user.read(name).unwrap();
+            assert!(written.contains(&format!("\nconst COMPACTS = {compacts};\n")), "{written}");
+            let status = cli().run(&["hooks", "status", agent]);
+            assert!(status.code == 0 && status.out.starts_with("installed"), "{status:?}");
+        }
+        // In a project, with a profile of its own.
+        let project = user.folder.join("work");
+        fs::create_dir(&project).unwrap();
+        let install = ["hooks", "install", agent, "--yes", "--project", "--profile", "work"];
+        drop(cli().within(&project).run(&install).done());
+        assert!(user.read(&format!("work/{of_project}")).unwrap().contains("\"--profile\",\"work\""));
+        let start = |profile: &str| {
+            let event = format!(r#"{{"session_id":"a","source":"startup","cwd":"{}"}}"#, project.display());
+            cli().run_with(&["hook", agent, "session-start", "--profile", profile], &event).done()
+        };
+        let _daemon = herma_tests::Daemon::start(&user.home);
+        assert_eq!(start("default"), "", "the hooks of the project serve its sessions");
+        assert_ne!(start("work"), "");
+        drop(cli().run(&["hooks", "uninstall", agent, "--yes"]).done());
+        assert!(user.read(name).is_none() && user.read(&settings).is_some());
+        // A file of that name that is another program's stays.
+        user.write(name, "export default () => {};\n");
+        let refused = cli().run(&["hooks", "install", agent, "--yes"]);
+        assert!(refused.code == 1 && refused.err.contains("it is not herma's"), "{refused:?}");
+        drop(cli().run(&["hooks", "uninstall", agent, "--yes"]));
+        assert_eq!(user.read(name).as_deref(), Some("export default () => {};\n"));
     }
-    // In a project, with a profile of its own.
-    let project = user.folder.join("work");
-    fs::create_dir(&project).unwrap();
-    let of_project = ["hooks", "install", "pi", "--yes", "--project", "--profile", "work"];
-    let within = user.cli().with("PI_CODING_AGENT_DIR", "").within(&project);
-    drop(within.run(&of_project).done());
-    assert!(user.read("work/.pi/extensions/herma.js").unwrap().contains("\"--profile\",\"work\""));
-    let start = |profile: &str| {
-        let event = format!(r#"{{"session_id":"a","source":"startup","cwd":"{}"}}"#, project.display());
-        cli.run_with(&["hook", "pi", "session-start", "--profile", profile], &event).done()
-    };
-    let _daemon = herma_tests::Daemon::start(&user.home);
-    assert_eq!(start("default"), "", "the hooks of the project serve its sessions");
-    assert_ne!(start("work"), "");
-    drop(cli.run(&["hooks", "uninstall", "pi", "--yes"]).done());
-    assert!(user.read(name).is_none() && user.read(".pi/agent/settings.json").is_some());
-    // A file of that name that is another program's stays.
-    user.write(name, "export default () => {};\n");
-    let refused = cli.run(&["hooks", "install", "pi", "--yes"]);
-    assert!(refused.code == 1 && refused.err.contains("it is not herma's"), "{refused:?}");
-    drop(cli.run(&["hooks", "uninstall", "pi", "--yes"]));
-    assert_eq!(user.read(name).as_deref(), Some("export default () => {};\n"));
 }
 
 #[test]
@@ -213,7 +218,7 @@ fn trust_that_can_t_be_had_leaves_nothing_written() {
 #[test]
 fn status_says_of_no_file_that_it_is_installed_that_is_not_there() {
     let user = User::new();
-    for client in ["claude-code", "codex", "qwen-code", "pi"] {
+    for client in ["claude-code", "codex", "qwen-code", "pi", "opencode"] {
         let said = user.cli().with("PATH", "/nonexistent").run(&["hooks", "status", client]);
         assert!(said.code == 1 && !said.out.lines().any(|line| line.starts_with("installed")), "{said:?}");
         assert!(said.out.contains("never ran"), "{said:?}");

@@ -160,6 +160,12 @@ pub trait Agent: Debug + Send + Sync {
         None
     }
 
+    /// Returns whether the agent's plugin sends the records of a session with the events, because there is no file of
+    /// lines to read. Each record has an id, and ids grow.
+    fn sends_records(&self) -> bool {
+        false
+    }
+
     // Compactions.
 
     /// Returns whether a resumed session has the context that herma added to it before.
@@ -238,6 +244,17 @@ pub struct Compaction {
     pub has_proxy: bool,
     /// Calls may have shorter arguments than before.
     pub takes_short_calls: bool,
+    /// What the agent's plugin takes in the place of a conversation.
+    pub replacement: Replacement,
+}
+
+/// What the plugin of an agent takes in the place of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replacement {
+    /// What [`Agent::rows`] returns.
+    Rows,
+    /// The handoff, and a text for each message after it: the agent decides which of the newest messages stay.
+    Text,
 }
 
 /// How an agent takes instructions for its own summary.

@@ -12,7 +12,7 @@ use herma_transcripts::Transcript;
 use herma_transcripts::claude_code::Reader;
 use serde_json::{Value, json};
 
-use crate::agent::{Agent, Check, CompactedRows, Compaction, Instructions};
+use crate::agent::{Agent, Check, CompactedRows, Compaction, Instructions, Replacement};
 use crate::event::{self, EventName};
 use crate::settings::edit::Edit;
 use crate::settings::wanted::{HermaEntries, Scope};
@@ -165,7 +165,12 @@ impl Agent for ClaudeCode {
 
     fn compaction(&self) -> Compaction {
         // A changed call would lose the thoughts that Claude Code attached to it.
-        Compaction { instructions: Instructions::Text, has_proxy: false, takes_short_calls: false }
+        Compaction {
+            instructions: Instructions::Text,
+            has_proxy: false,
+            takes_short_calls: false,
+            replacement: Replacement::Rows,
+        }
     }
 
     fn window(&self) -> Option<u64> {

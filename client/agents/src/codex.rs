@@ -13,7 +13,7 @@ use herma_transcripts::Transcript;
 use herma_transcripts::codex::Reader;
 use serde_json::{Value, json};
 
-use crate::agent::{Agent, Check, Compaction, Instructions, Trust};
+use crate::agent::{Agent, Check, Compaction, Instructions, Replacement, Trust};
 use crate::event::EventName;
 use crate::settings::edit::Edit;
 use crate::settings::wanted::{HermaEntries, Scope};
@@ -145,7 +145,12 @@ impl Agent for Codex {
     }
 
     fn compaction(&self) -> Compaction {
-        Compaction { instructions: Instructions::None, has_proxy: true, takes_short_calls: true }
+        Compaction {
+            instructions: Instructions::None,
+            has_proxy: true,
+            takes_short_calls: true,
+            replacement: Replacement::Rows,
+        }
     }
 }
 

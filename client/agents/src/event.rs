@@ -79,6 +79,10 @@ pub(crate) struct Event {
     pub(crate) model: Option<String>,
     /// The context length of the model in tokens.
     pub(crate) window: Option<u64>,
+    /// The session that this one came out of.
+    pub(crate) parent: Option<String>,
+    /// The records that the agent's plugin sends.
+    pub(crate) records: Option<Vec<Value>>,
     /// The user's instructions for a compaction.
     pub(crate) focus: Option<String>,
     /// The whole event.
@@ -102,6 +106,8 @@ pub(crate) fn read(text: &[u8], current: Option<(&str, Option<&Path>)>) -> Resul
         reason: string("source").or_else(|| string("reason")).map(str::to_owned),
         model: string("model").map(str::to_owned),
         window: value.get("context_window").and_then(Value::as_u64).filter(|window| *window > 0),
+        parent: id_of(&value, "parent_session_id").map(str::to_owned),
+        records: value.get("records").and_then(Value::as_array).cloned(),
         focus: string("custom_instructions").or_else(|| string("instructions")).map(str::to_owned),
         value,
     })

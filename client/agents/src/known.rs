@@ -5,11 +5,12 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use crate::agent::Agent;
 use crate::claude_code::ClaudeCode;
 use crate::codex::Codex;
+use crate::opencode::OpenCode;
 use crate::pi::Pi;
 use crate::qwen_code::QwenCode;
 
 /// All agents that call hooks.
-pub static AGENTS: [&dyn Agent; 4] = [&ClaudeCode, &Codex, &QwenCode, &Pi];
+pub static AGENTS: [&dyn Agent; 5] = [&ClaudeCode, &Codex, &QwenCode, &Pi, &OpenCode];
 
 /// Returns the agent with this name in the client info of an MCP server.
 #[must_use]

@@ -12,11 +12,12 @@ use herma_transcripts::Transcript;
 use herma_transcripts::pi::Reader;
 use serde_json::{Value, json};
 
-use crate::agent::{Agent, Check, CompactedRows, Compaction, Instructions};
+use crate::agent::{Agent, Check, CompactedRows, Compaction, Instructions, Replacement};
 use crate::event::EventName;
 use crate::settings::edit::Edit;
 use crate::settings::wanted::{HermaEntries, Scope};
 use crate::version::Version;
+use settings::EXTENSION;
 
 /// The bytes at the beginning of a transcript that are searched for the session's parent.
 const BEGINNING: u64 = 64 << 10;
@@ -68,19 +69,19 @@ impl Agent for Pi {
     }
 
     fn edits(&self, scope: Scope, wanted: Option<&HermaEntries>) -> Result<Vec<Edit>, Failure> {
-        settings::edits(scope, wanted)
+        EXTENSION.edits(scope, &self.folder()?, wanted)
     }
 
     fn programs(&self) -> Vec<String> {
-        settings::programs()
+        self.folder().map(|folder| EXTENSION.programs(&folder)).unwrap_or_default()
     }
 
     fn has_plugin(&self, scope: Scope) -> Result<bool, Failure> {
-        settings::answers_compactions(scope)
+        EXTENSION.answers_compactions(scope, &self.folder()?)
     }
 
     fn hooks_of_project(&self, project: &Path) -> Vec<String> {
-        settings::hooks_of_project(project)
+        EXTENSION.hooks_of_project(self.events(), project)
     }
 
     fn check(&self, _scope: Scope, _has_plugin: bool) -> Result<Check, Failure> {
@@ -134,7 +135,12 @@ impl Agent for Pi {
     }
 
     fn compaction(&self) -> Compaction {
-        Compaction { instructions: Instructions::None, has_proxy: false, takes_short_calls: false }
+        Compaction {
+            instructions: Instructions::None,
+            has_proxy: false,
+            takes_short_calls: false,
+            replacement: Replacement::Rows,
+        }
     }
 
     fn rows(

@@ -12,7 +12,7 @@ use herma_transcripts::Transcript;
 use herma_transcripts::qwen_code::Reader;
 use serde_json::{Value, json};
 
-use crate::agent::{Agent, Check, Compaction, Instructions};
+use crate::agent::{Agent, Check, Compaction, Instructions, Replacement};
 use crate::event::{self, EventName};
 use crate::settings::edit::Edit;
 use crate::settings::wanted::{HermaEntries, Scope};
@@ -157,7 +157,12 @@ impl Agent for QwenCode {
     }
 
     fn compaction(&self) -> Compaction {
-        Compaction { instructions: Instructions::Context, has_proxy: false, takes_short_calls: true }
+        Compaction {
+            instructions: Instructions::Context,
+            has_proxy: false,
+            takes_short_calls: true,
+            replacement: Replacement::Rows,
+        }
     }
 }
 

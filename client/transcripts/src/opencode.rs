@@ -1,13 +1,51 @@
-//! Messages of OpenCode. Its database has a row for each message and for each part of one, with JSON in it.
+//! Messages of OpenCode. Its database has a row for each message and for each part of one, with JSON in it. herma's
+//! plugin sends records with the same JSON.
 
 use serde_json::Value;
 
-use crate::file::NOTE;
+use crate::file::{FileReader, Form, NOTE, SessionFile};
 use crate::parts::{self, string};
+use crate::tally::TWICE;
 use crate::{ModelCall, Tally, TimedMessage, time};
 
 /// Parts that OpenCode makes for itself.
 const NOTES: [&str; 7] = ["agent", "compaction", "patch", "retry", "snapshot", "step-finish", "step-start"];
+
+/// Reads the records of herma's plugin.
+pub type Reader = FileReader<OpenCode>;
+
+/// The form of these records: `{"id", "info", "parts"}` for a message, `{"session"}` for what is known of the session.
+#[derive(Debug)]
+pub struct OpenCode;
+
+impl Form for OpenCode {
+    fn is_record(object: &Value) -> bool {
+        object.get("info").is_some() || object.get("session").is_some()
+    }
+
+    fn read(record: &Value, file: &mut SessionFile) {
+        if let Some(about) = record.get("session") {
+            let field = |name| string(about, name).map(str::to_owned);
+            let session = file.session();
+            (session.title, session.cwd, session.parent) = (field("title"), field("directory"), field("parentID"));
+            return;
+        }
+        let Some(data) = record.get("info") else { return file.tally.add("record without a type") };
+        let id = string(record, "id").unwrap_or_default();
+        if !file.is_new("message", id) {
+            return file.tally.add(TWICE);
+        }
+        let parts = record.get("parts").and_then(Value::as_array).cloned().unwrap_or_default();
+        let row = Row { id: id.to_owned(), created: Value::Null, data: data.clone(), parts };
+        let said = read(&row, &mut file.tally);
+        let session = file.session();
+        if let Some(model) = said.call.as_ref().and_then(|call| call.model.clone()) {
+            session.model = Some(model);
+        }
+        said.messages.into_iter().for_each(|message| session.push(message));
+        said.call.into_iter().for_each(|call| session.push_call(call));
+    }
+}
 
 /// A message with its parts, as the database has them.
 #[derive(Debug, Default)]
@@ -112,6 +150,21 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::file::testing;
+
+    #[test]
+    fn records_of_the_plugin_are_read_once() {
+        let info = json!({ "role": "user", "time": { "created": 1_767_225_600_000_u64 } });
+        let said = json!({ "id": "m1", "info": info, "parts": [{ "type": "text", "text": "look" }] });
+        let about = json!({ "session": { "title": "Look", "directory": "/w", "parentID": "p" } });
+        let mut again = said.clone();
+        again["parts"][0]["text"] = "look again".into();
+        let (session, messages, left_out) = testing::read::<OpenCode>(&[about, said, again, json!({ "id": "x" })]);
+        let facts = [&session.title, &session.cwd, &session.parent].map(Option::as_deref);
+        assert_eq!(facts, [Some("Look"), Some("/w"), Some("p")]);
+        assert_eq!(messages, [json!({ "role": "user", "content": "look" })]);
+        assert_eq!(left_out, [("duplicate record".to_owned(), 1), ("record without a type".to_owned(), 1)]);
+    }
 
     fn row(data: Value, parts: Value) -> Row {
         let Value::Array(parts) = parts else { panic!("a list") };

@@ -106,6 +106,38 @@ pub(super) fn follow(
     }
 }
 
+/// Appends the messages of records that are newer than the last one, and adds what else they have to `found`. Returns
+/// false if the daemon's session has other messages.
+///
+/// # Errors
+/// The daemon answers with an error.
+pub(super) fn keep_records(
+    daemon: &mut Daemon,
+    agent: &dyn Agent,
+    (name, session): (&str, &str),
+    records: &[Value],
+    state: &mut State,
+    found: &mut Found,
+) -> Result<bool, String> {
+    let id = |record: &Value| record.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let is_new = |record: &&Value| id(record).is_empty() || id(record) > state.last_record;
+    let lines: Vec<String> = records.iter().filter(is_new).map(Value::to_string).collect();
+    let mut reader = agent.reader(name);
+    reader.resume(name, state.progress());
+    lines.iter().for_each(|line| reader.line(line));
+    let bytes = lines.iter().map(|line| line.len() as u64).sum();
+    let mut part = Part::taken(reader, name, bytes);
+    if !append(daemon, session, state, &part.said)? {
+        return Ok(false);
+    }
+    found.calls.append(&mut part.calls);
+    found.facts = std::mem::take(&mut part.facts).over(std::mem::take(&mut found.facts));
+    part.note(state);
+    let last = records.iter().map(id).max().unwrap_or_default();
+    state.last_record = last.max(std::mem::take(&mut state.last_record));
+    Ok(true)
+}
+
 /// Returns a hash of the bytes before a position of a file.
 fn before(file: &mut File, offset: u64) -> std::io::Result<String> {
     let mut bytes = Vec::new();
@@ -143,11 +175,16 @@ impl Part {
             bytes += read;
             reader.line(&String::from_utf8_lossy(&line));
         }
+        Ok(Self::taken(reader, followed.name, bytes))
+    }
+
+    /// Takes what a reader has read of the session with this name.
+    fn taken(mut reader: Box<dyn Transcript>, name: &str, bytes: u64) -> Self {
         let ignored = reader.ignored();
-        let own = reader.sessions().iter_mut().find(|session| session.id == followed.name);
+        let own = reader.sessions().iter_mut().find(|session| session.id == name);
         let taken = own.map(|session| (Facts::of(session), session.take().1, session.take_calls()));
         let (facts, said, calls) = taken.unwrap_or_default();
-        Ok(Self { said, calls, facts, bytes, ignored, reader })
+        Self { said, calls, facts, bytes, ignored, reader }
     }
 
     fn note(self, state: &mut State) {

@@ -13,8 +13,11 @@ const ARGUMENTS: usize = 1_000;
 /// The chars of an output.
 const OUTPUT: usize = 2_000;
 
-/// The chars of a message of the user. The agent keeps the whole message; here it shows the order.
+/// The chars of a message of the user that the agent keeps as well; here it shows the order.
 const USER: usize = 300;
+
+/// The chars of a message of the user that an agent does not keep.
+const USER_ALONE: usize = 4_000;
 
 /// The heading between the handoff and the last messages.
 const LAST: &str = "What came last, as it was said (the user's words stand above in full):";
@@ -33,19 +36,15 @@ pub(super) struct Handover {
 /// Returns the text for a list. The handoff is the message with a field named `mark`. Returns `None` if there is no
 /// handoff.
 pub(super) fn text(list: &[Value], mark: &str) -> Option<String> {
-    let at = list.iter().position(|message| message.get(mark).is_some())?;
-    let handoff = list[at].get("content")?.as_str()?;
+    let (handoff, last) = parts(list, mark, USER)?;
     let mut room = LIMIT.saturating_sub(handoff.chars().count() + LAST.len());
-    let mut last: Vec<String> = Vec::new();
-    for message in list[at + 1..].iter().rev() {
-        let shown = shown(message);
+    let fits = |shown: &&String| {
         let chars = shown.chars().count() + 2;
-        if chars > room {
-            break;
-        }
-        room -= chars;
-        last.push(shown);
-    }
+        let fits = chars <= room;
+        room = room.saturating_sub(chars);
+        fits
+    };
+    let mut last: Vec<&str> = last.iter().rev().take_while(fits).map(String::as_str).collect();
     last.retain(|shown| !shown.is_empty());
     last.reverse();
     if last.is_empty() {
@@ -55,11 +54,24 @@ pub(super) fn text(list: &[Value], mark: &str) -> Option<String> {
     }
 }
 
-fn shown(message: &Value) -> String {
+/// Returns the handoff of a list, and a text for each message after it. The plugin of the agent knows which of them leave
+/// its window. Returns `None` if there is no handoff.
+pub(super) fn handoff_and_last(list: &[Value], mark: &str) -> Option<(String, Vec<String>)> {
+    let (handoff, last) = parts(list, mark, USER_ALONE)?;
+    Some((handoff.to_owned(), last))
+}
+
+fn parts<'a>(list: &'a [Value], mark: &str, user: usize) -> Option<(&'a str, Vec<String>)> {
+    let at = list.iter().position(|message| message.get(mark).is_some())?;
+    let last = list[at + 1..].iter().map(|message| shown(message, user)).collect();
+    Some((list[at].get("content")?.as_str()?, last))
+}
+
+fn shown(message: &Value, user: usize) -> String {
     let word = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
     let content = word("content").trim();
     match word("role") {
-        "user" => format!("[user] {}", ends(content, USER)),
+        "user" => format!("[user] {}", ends(content, user)),
         "tool" => format!("[output] {}", ends(content, OUTPUT)),
         "assistant" => {
             let said = (!content.is_empty()).then(|| format!("[assistant] {content}"));
@@ -110,6 +122,12 @@ mod tests {
                 "the handoff\n\n{LAST}\n\n[assistant] I look.\n[call] ls {{\"path\":\"src\"}}\n\n[output] main.rs\n\n[user] go on"
             )
         );
+        let long = "word ".repeat(100);
+        let mut all = list("x");
+        all.push(json!({ "role": "user", "content": long }));
+        let (handoff, last) = handoff_and_last(&all, "_mark").unwrap_or_default();
+        assert_eq!((handoff.as_str(), last.len()), ("the handoff", 4));
+        assert!(last[3].ends_with(long.trim()) && !text(&all, "_mark").unwrap_or_default().ends_with(long.trim()));
         assert_eq!(text(&list("x"), "_other"), None);
         assert_eq!(text(&list("x")[..2], "_mark").as_deref(), Some("the handoff"));
     }

@@ -315,7 +315,12 @@ puts that right."
         let params = OpenParams {
             session: self.id.clone(),
             agent: Some(self.agent.name().to_owned()),
-            parent: parent.or(forked).as_deref().map(named).or_else(|| continued(self.agent, &self.id)),
+            parent: parent
+                .or(forked)
+                .or_else(|| event.parent.clone())
+                .as_deref()
+                .map(named)
+                .or_else(|| continued(self.agent, &self.id)),
             model: event.model.clone(),
             cwd: event.value.get("cwd").and_then(Value::as_str).and_then(|cwd| shown(cwd, limits::PATH)),
             captured: Some(true),

@@ -99,6 +99,8 @@ pub(super) struct State {
     pub(super) has_definitions: bool,
     /// Earlier sessions were searched for the first prompt.
     pub(super) has_searched: bool,
+    /// The id of the last record that was kept, of agents that send records.
+    pub(super) last_record: String,
     /// The facts about the session that the daemon has.
     pub(super) sent_facts: SentFacts,
     known: Vec<u64>,

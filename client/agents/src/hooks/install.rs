@@ -20,7 +20,7 @@ pub struct Arguments {
     target: Target,
     #[command(flatten)]
     confirm: ConfirmMode,
-    /// Don't answer compactions; Claude Code and pi compact with their own summaries
+    /// Don't answer compactions; the agent compacts with its own summaries
     #[arg(long)]
     no_plugin: bool,
     /// Codex: save that you trust these hooks, instead of trusting them with /hooks

@@ -9,7 +9,7 @@ use herma_base::{CliContext, Failure, own_file};
 use herma_client::Client;
 use herma_client::protocol::session::chain::{ListParams, ShowParams};
 use herma_client::protocol::session::transcript::RemoveParams;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::InstalledAgent;
 use crate::event::EventName;
@@ -54,14 +54,15 @@ impl InstalledAgent {
         client: &mut Client,
         (id, transcript): (&str, &Path),
     ) -> Result<Duration, Failure> {
-        own_file::put(transcript, self.agent.test_transcript(id, MESSAGE).as_bytes())
+        let text = self.agent.test_transcript(id, MESSAGE);
+        own_file::put(transcript, text.as_bytes())
             .map_err(|error| Failure::File(format!("{}: {error}", transcript.display())))?;
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {
                 std::thread::sleep(PAUSE);
             }
             let began = Instant::now();
-            self.send(context, id, transcript)?;
+            self.send(context, id, transcript, &text)?;
             let session = format!("{}:{id}", self.agent.name());
             if client.session_show(ShowParams { session }).is_ok_and(|shown| shown.messages > 0) {
                 return Ok(began.elapsed());
@@ -86,14 +87,17 @@ impl InstalledAgent {
     }
 
     /// Calls the hook of the event after which the agent's transcript is read.
-    fn send(&self, context: &CliContext<'_>, id: &str, transcript: &Path) -> Result<(), Failure> {
+    fn send(&self, context: &CliContext<'_>, id: &str, transcript: &Path, text: &str) -> Result<(), Failure> {
         let words = HermaEntries::of(context, false)?.words(self.agent.name(), EventName::Stop);
         let failed = |error: std::io::Error| Failure::File(format!("the hook of {}: {error}", self.agent.title()));
         let Some((program, arguments)) = words.split_first() else { return Ok(()) };
-        let event = json!({
+        let mut event = json!({
             "session_id": id, "transcript_path": transcript, "hook_event_name": EventName::Stop.hook(),
             "cwd": transcript.parent(),
         });
+        if self.agent.sends_records() {
+            event["records"] = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).collect();
+        }
         let mut hook = Command::new(program);
         hook.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = hook.spawn().map_err(failed)?;

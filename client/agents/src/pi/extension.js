@@ -3,16 +3,8 @@
 //
 // Written by `herma hooks install pi`; `herma hooks uninstall pi` takes it away.
 
-import { spawn } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
-
-const PROGRAM = "the program";
-const OPTIONS = ["its options"];
-const COMPACTS = "whether it answers compactions";
-
-// After so many milliseconds a hook that does not end by itself is ended.
-const SHORT = 5_000;
-const LONG = 25_000;
+// HOOKS
 
 // The chars of an output from which herma looks at it, and the bytes of the largest file with a whole output.
 const LARGE = 20_000;
@@ -20,35 +12,6 @@ const FILE = 32 << 20;
 
 // The beginning of the names of herma's own tools.
 const OWN = "mcp__herma__";
-
-/** Calls a hook. Returns its answer, or nothing. */
-const call = (event, value, limit) =>
-  new Promise((resolve) => {
-    const child = spawn(PROGRAM, ["hook", "pi", event, ...OPTIONS], { stdio: ["pipe", "pipe", "ignore"] });
-    const timer = setTimeout(() => child.kill("SIGKILL"), limit);
-    let text = "";
-    const done = (answer) => {
-      clearTimeout(timer);
-      resolve(answer);
-    };
-    child.stdout.setEncoding("utf8").on("data", (part) => (text += part));
-    child.stdin.on("error", () => {});
-    child.on("error", (error) => done(error.code === "ENOENT" ? { systemMessage: gone } : undefined));
-    child.on("close", () => done(json(text)));
-    child.stdin.end(JSON.stringify(value));
-  });
-
-const gone =
-  "herma keeps nothing of this session: its program is gone. Install herma again and run `herma hooks install pi`, or " +
-  "remove its extension.";
-
-const json = (text) => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
 
 /** Returns the text of a content that is only text. */
 const textOf = (content) =>
@@ -86,7 +49,6 @@ export default function herma(pi) {
     if (answer?.systemMessage && ctx.hasUI) ctx.ui.notify(answer.systemMessage, "warning");
     return answer;
   };
-  const contextOf = (answer) => answer?.hookSpecificOutput?.additionalContext;
 
   try {
     pi.registerMcpServer?.("herma", { command: PROGRAM, args: ["mcp", ...OPTIONS], exposure: "direct" });
@@ -123,8 +85,8 @@ export default function herma(pi) {
       tool_response: whole ?? shown,
       shown_chars: shown.length,
     };
-    const text = (await ask("post-tool-use", ctx, more))?.hookSpecificOutput?.updatedToolOutput;
-    if (typeof text === "string") return { content: [{ type: "text", text }] };
+    const text = replacementOf(await ask("post-tool-use", ctx, more));
+    if (text !== undefined) return { content: [{ type: "text", text }] };
   });
 
   pi.on("turn_end", (_event, ctx) => {

@@ -7,10 +7,10 @@ use herma_client::Client as Daemon;
 use herma_client::protocol::context::{CompressParams, ConfigureParams, ConstantsParams, Host};
 use herma_client::protocol::guard::RedactParams;
 use herma_client::protocol::value::{TextOrOff, TokensOrConfigured};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Session, wait_for, words};
-use crate::agent::Instructions;
+use crate::agent::{CompactedRows, Instructions, Replacement};
 use crate::answer;
 use crate::event::{Event, EventName};
 use crate::hook::context::{self, WindowContext};
@@ -67,18 +67,38 @@ impl Session<'_> {
         self.follow(event, LONG)?;
         let by_itself = |why: String| format!("the agent compacts by itself: {why}");
         let list = self.compress(event)?.map_err(by_itself)?;
-        let Self { daemon, notes, agent, .. } = &mut *self;
-        let state = &mut notes.state;
-        let mut kept = |text: &str| kept_text(daemon, text);
-        let rows = agent
-            .rows(&list, event.value.get("messages").unwrap_or(&Value::Null), &state.rows_with_context, &mut kept)
-            .map_err(by_itself)?;
+        let rows = match self.agent.compaction().replacement {
+            Replacement::Rows => self.rows(event, &list),
+            Replacement::Text => self.text(&list)?.ok_or_else(|| "the list has no handoff".to_owned()),
+        };
+        let rows = rows.map_err(by_itself)?;
+        let state = &mut self.notes.state;
         state.has_handoff = true;
         state.rows_with_context = vec![rows.last];
         self.notes.save()?;
         self.changes.rows(state::unix_now(), rows.chars, rows.newest);
         self.sender.answer(rows.answer);
         Ok(())
+    }
+
+    /// Returns the agent's rows for a compressed list.
+    fn rows(&mut self, event: &Event, list: &[Value]) -> Result<CompactedRows, String> {
+        let Self { daemon, notes, agent, .. } = &mut *self;
+        let mut kept = |text: &str| kept_text(daemon, text);
+        let rows = event.value.get("messages").unwrap_or(&Value::Null);
+        agent.rows(list, rows, &notes.state.rows_with_context, &mut kept)
+    }
+
+    /// Returns the texts for a compressed list; `None` if the list has no handoff.
+    fn text(&mut self, list: &[Value]) -> Result<Option<CompactedRows>, String> {
+        let mark = self.daemon.context_constants(ConstantsParams {}).map_err(words)?.metadata_key;
+        let parts = handover::handoff_and_last(list, &mark);
+        Ok(parts.map(|(handoff, last)| CompactedRows {
+            chars: handoff.chars().count(),
+            newest: 0,
+            last: String::new(),
+            answer: json!({ "summary": handoff, "last": last }),
+        }))
     }
 
     /// Waits until the transcript has the newest result of the agent's rows, for a moment. Claude Code writes

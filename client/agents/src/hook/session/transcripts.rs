@@ -8,6 +8,7 @@ use herma_client::protocol::Json;
 use herma_client::protocol::ledger::{Call, RecordParams};
 use herma_client::protocol::session::{CloseParams, OpenParams};
 use herma_transcripts::ModelCall;
+use serde_json::json;
 
 use super::names::session;
 use super::{Session, recorded, words};
@@ -15,7 +16,7 @@ use crate::agent::Agent;
 use crate::event::{Event, EventName};
 use crate::hook::HookSender;
 use crate::hook::facts::Facts;
-use crate::hook::follow::{Found, Reached, TranscriptSource, follow};
+use crate::hook::follow::{Found, Reached, TranscriptSource, follow, keep_records};
 use crate::hook::state::{self, Notes, State};
 
 /// The time limit for a transcript at an ordinary event. The next event reads the rest.
@@ -33,6 +34,9 @@ const CALLS: usize = 1_000;
 impl Session<'_> {
     /// Sends the messages since the last event to the daemon.
     pub(super) fn follow(&mut self, event: &Event, time: Duration) -> Result<(), String> {
+        if self.agent.sends_records() {
+            return self.keep_records(event);
+        }
         let Some(path) = self.transcript(event) else { return Ok(()) };
         let path = &path;
         if !self.notes.state.is_open || !self.notes.state.is_captured {
@@ -47,6 +51,40 @@ impl Session<'_> {
         let kept = keep(&mut self.daemon, self.agent, &mut self.notes, source, time, self.sender);
         self.id = session(self.agent, &event.id, self.notes.state.rewritten);
         kept
+    }
+
+    /// Sends the new records of the event to the daemon. The answer at the end of a turn is the id of the last one that is
+    /// kept, so that the plugin sends the others again.
+    fn keep_records(&mut self, event: &Event) -> Result<(), String> {
+        let Some(records) = &event.records else { return Ok(()) };
+        if !self.notes.state.is_open || !self.notes.state.is_captured {
+            self.open(event, None)?;
+        }
+        self.note_definitions();
+        let Self { id, daemon, agent, notes, sender, name: event_name, .. } = &mut *self;
+        let (agent, name) = (*agent, event.id.as_str());
+        let mut found = Found::default();
+        let mut keep = |notes: &mut Notes, daemon: &mut Daemon| {
+            let session = session(agent, name, notes.state.rewritten);
+            keep_records(daemon, agent, (name, &session), records, &mut notes.state, &mut found)
+        };
+        if !keep(notes, daemon)? {
+            let before = session(agent, name, notes.state.rewritten);
+            sender.log(format!("{before} has other messages; it is another session from here on"));
+            notes.state.read_rewritten();
+            open(daemon, agent, session(agent, name, notes.state.rewritten), Some(before))?;
+            if !keep(notes, daemon)? {
+                return Err(format!("{} has other messages", session(agent, name, notes.state.rewritten)));
+            }
+        }
+        *id = session(agent, name, notes.state.rewritten);
+        send_found(daemon, agent, id, found, &mut notes.state, sender);
+        name.clone_into(&mut notes.state.name);
+        notes.save()?;
+        if *event_name == EventName::Stop {
+            sender.answer(json!({ "kept": notes.state.last_record }));
+        }
+        Ok(())
     }
 
     pub(super) fn subagent(&mut self, event: &Event) -> Result<(), String> {
@@ -86,7 +124,7 @@ impl Session<'_> {
 
     /// Returns the path of the transcript. In a worktree Claude Code may send a path in the wrong project's folder.
     pub(super) fn transcript(&mut self, event: &Event) -> Option<PathBuf> {
-        let sent = event.transcript.as_ref()?;
+        let sent = event.transcript.as_ref().filter(|_| !self.agent.sends_records())?;
         if sent.exists() {
             return Some(sent.clone());
         }
@@ -136,17 +174,29 @@ fn keep(
         reached = read(notes, daemon);
     }
     let session = session(agent, name, notes.state.rewritten);
-    for sent in [
-        record_calls(daemon, agent, session.clone(), found.calls),
-        send_facts(daemon, session, found.facts, &mut notes.state),
-    ] {
-        sent.unwrap_or_else(|words| sender.log(words));
-    }
+    send_found(daemon, agent, &session, found, &mut notes.state, sender);
     notes.state.name = name.to_owned();
     notes.state.has_more = reached != Ok(Reached::End);
     // The daemon has the messages before the failure, so their position is saved too.
     notes.save()?;
     reached.map(drop)
+}
+
+/// Sends what a transcript has besides messages. A failure is logged.
+fn send_found(
+    daemon: &mut Daemon,
+    agent: &dyn Agent,
+    session: &str,
+    found: Found,
+    state: &mut State,
+    sender: &HookSender,
+) {
+    for sent in [
+        record_calls(daemon, agent, session.to_owned(), found.calls),
+        send_facts(daemon, session.to_owned(), found.facts, state),
+    ] {
+        sent.unwrap_or_else(|words| sender.log(words));
+    }
 }
 
 /// Reports calls of the model to the daemon's ledger.
