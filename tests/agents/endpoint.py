@@ -1,5 +1,5 @@
-"""A model on loopback that clients talk to: Anthropic's messages, OpenAI's responses and chat completions, played by a
-script.
+"""A model on loopback that clients talk to: Anthropic's messages, OpenAI's responses and chat completions, and Gemini's
+contents, played by a script.
 
 What the user says holds the script of its turn (see :func:`script`). Every request is kept as it came. One that a strict
 provider would refuse is refused, and ``refused`` says why.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import re
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,6 +26,9 @@ COUNT = itertools.count(1)
 
 CHAT = "/v1/chat/completions"
 """Where chat completions are asked for."""
+
+GEMINI = "/v1beta/models/"
+"""Where Gemini's models are asked."""
 
 SUMMARY_TOKENS = 2_000
 """What a summary has where tokens are counted."""
@@ -74,7 +78,7 @@ class Request:
     @property
     def text(self) -> str:
         """All that the model reads but the tools."""
-        return "\n".join((text(self.body.get("system")), text(self.body.get("instructions")), text(_messages(self.body))))
+        return "\n".join((text(self.body.get("system")), text(self.body.get("instructions")), text(self.body.get("systemInstruction")), text(_messages(self.body))))
 
 
 def text(value: Any) -> str:
@@ -89,7 +93,7 @@ def text(value: Any) -> str:
 
 
 def _messages(body: dict[str, Any]) -> list[Any]:
-    return body.get("messages") or body.get("input") or []
+    return body.get("messages") or body.get("input") or body.get("contents") or []
 
 
 def plan(messages: list[Any]) -> dict[str, Any] | None:
@@ -187,6 +191,8 @@ class Endpoint:
         used = metered or Use(0, tokens, 20)
         if request.path.startswith("/v1/responses"):
             return _responses(number, calls, say, used)
+        if request.path.startswith(GEMINI):
+            return _gemini(number, calls, say, used, "scripted")
         if request.path.startswith(CHAT):
             return _chat(number, calls, say, used, request.body.get("model", "model"))
         return _anthropic(number, calls, say, used, request.body.get("model", "model"))
@@ -224,6 +230,16 @@ def _chat(number: int, calls: list[dict[str, Any]], say: str, used: Use, model: 
     yield {**chunk, "choices": [], "usage": usage | {"prompt_tokens_details": {"cached_tokens": used.read}}}
 
 
+def _gemini(number: int, calls: list[dict[str, Any]], say: str, used: Use, model: str) -> Iterator[dict[str, Any]]:
+    parts: list[dict[str, Any]] = [{"text": say}]
+    if calls:
+        parts = [{"functionCall": {"name": call["name"], "args": call["input"]}} for call in calls]
+    usage = {"promptTokenCount": used.input, "candidatesTokenCount": used.output, "totalTokenCount": used.input + used.output}
+    usage |= {"cachedContentTokenCount": used.read}
+    candidate = {"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}
+    yield {"responseId": f"gemini_{number}", "candidates": [candidate], "usageMetadata": usage, "modelVersion": model}
+
+
 def _responses(number: int, calls: list[dict[str, Any]], say: str, used: Use) -> Iterator[dict[str, Any]]:
     response = {"id": f"resp_{number}", "object": "response", "status": "in_progress", "output": []}
     yield {"type": "response.created", "response": response}
@@ -251,14 +267,18 @@ def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
-            if not self.path.startswith(("/v1/messages", "/v1/responses", CHAT)) or "count_tokens" in self.path:
-                return self._send("application/json", b'{"input_tokens": 1000}')
+            if not self.path.startswith(("/v1/messages", "/v1/responses", CHAT, GEMINI)) or re.search("count_?tokens", self.path, re.IGNORECASE):
+                return self._send("application/json", b'{"input_tokens": 1000, "totalTokens": 1000}')
             headers = {name.lower(): value for name, value in self.headers.items()}
             events = endpoint.answer(Request(self.path, headers, json.loads(body)))
             if isinstance(events, list):
                 error = {"type": "invalid_request_error", "message": "; ".join(events)}
                 return self._send("application/json", json.dumps({"type": "error", "error": error}).encode(), 400)
-            if self.path.startswith(CHAT):
+            if self.path.startswith(GEMINI) and ":generateContent" in self.path:
+                return self._send("application/json", json.dumps(next(iter(events))).encode())
+            if self.path.startswith(GEMINI):
+                lines = "".join(f"data: {json.dumps(event)}\r\n\r\n" for event in events)
+            elif self.path.startswith(CHAT):
                 lines = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
             else:
                 lines = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)

@@ -21,6 +21,8 @@ def violations(path: str, body: dict[str, Any]) -> list[str]:
     """Why a strict provider would refuse a request; empty if it would not."""
     if path.startswith("/v1/responses"):
         return _of_responses(body.get("input") or [])
+    if path.startswith("/v1beta/models/"):
+        return _of_contents(body["contents"])
     if path.startswith("/v1/chat/completions"):
         return _of_chat(body.get("messages") or [])
     return _of_messages(body)
@@ -61,6 +63,17 @@ def _of_messages(body: dict[str, Any]) -> list[str]:
 def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
     content = message["content"]
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _of_contents(contents: list[dict[str, Any]]) -> list[str]:
+    wrong = [] if contents and contents[0]["role"] == "user" else ["the first content is not the user's"]
+    calls: list[str] = []
+    for content in contents:
+        answered = [part["functionResponse"]["name"] for part in content["parts"] if "functionResponse" in part]
+        if sorted(answered) != sorted(calls):
+            wrong.append(f"calls {calls} are answered by {answered}")
+        calls = [part["functionCall"]["name"] for part in content["parts"] if "functionCall" in part]
+    return wrong
 
 
 def _of_chat(messages: list[dict[str, Any]]) -> list[str]:

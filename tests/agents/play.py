@@ -22,6 +22,7 @@ from common import PAGES, RECALL, REPOSITORY, SECRET, TURNS, daemon, ledger, no_
 from endpoint import Endpoint, Request, script, text
 from home import Home, Proxy
 from scenes_of_continue import SCENES as OF_CONTINUE
+from scenes_of_gemini import SCENES as OF_GEMINI
 from scenes_of_opencode import SCENES as OF_OPENCODE
 from scenes_of_pi import SCENES as OF_PI
 from scenes_of_qwen import SCENES as OF_QWEN
@@ -620,6 +621,7 @@ SCENES = [
     codex_behind_the_proxy,
     pages_are_true,
     *OF_QWEN,
+    *OF_GEMINI,
     *OF_PI,
     *OF_OPENCODE,
     *OF_CONTINUE,

@@ -9,10 +9,12 @@ from claude import Claude
 from codex import Codex
 from common import daemon, work
 from endpoint import Endpoint, script
+from gemini import Gemini
 from home import Home
 from opencode import OpenCode
 from pi import Pi
 from qwen import Qwen
+from scenes_of_gemini import shell as in_gemini
 from scenes_of_opencode import shell as in_opencode
 from scenes_of_pi import shell as in_pi
 from scenes_of_qwen import shell as in_qwen
@@ -47,6 +49,14 @@ def _qwen(home: Home, endpoint: Endpoint, said: list[str], environment: dict[str
     return f"qwen-code:{client.session}"
 
 
+def _gemini(home: Home, endpoint: Endpoint, said: list[str], environment: dict[str, str]) -> str:
+    environment = {"HERMA_HOOK_TIMEOUT_MS": "4000", **daemon(), **environment}
+    with Gemini(home.client, home.work, endpoint.url, **environment) as client:
+        for words in said:
+            client.say(words)
+        return f"gemini-cli:{client.session}"
+
+
 def _pi(home: Home, endpoint: Endpoint, said: list[str], environment: dict[str, str]) -> str:
     environment = {"HERMA_HOOK_TIMEOUT_MS": "4000", **daemon(), **environment}
     with Pi(home.client, home.work, endpoint.url, **environment) as client:
@@ -67,6 +77,7 @@ CLIENTS: dict[str, tuple[Turns, dict[str, object]]] = {
     "claude-code": (_claude, {"name": "Bash", "input": {"command": "echo db-7 answers", "description": "look"}}),
     "codex": (_codex, {"name": "exec_command", "input": {"cmd": "echo db-7 answers"}}),
     "qwen-code": (_qwen, in_qwen("echo db-7 answers")),
+    "gemini-cli": (_gemini, in_gemini("echo db-7 answers")),
     "pi": (_pi, in_pi("echo db-7 answers")),
     "opencode": (_opencode, in_opencode("echo db-7 answers")),
 }
@@ -76,8 +87,9 @@ def work_goes_on_in_another_agent(folder: Path) -> None:
     """The other agent is told the rules, the state and the last words, and its session is a child of the first one."""
     with Home(folder) as home, Endpoint() as endpoint:
         _codex(home, endpoint, [], {})
-        with Qwen(home.client, home.work, endpoint.url):
-            pass
+        for begin in (Qwen, Gemini):
+            with begin(home.client, home.work, endpoint.url):
+                pass
         for client in CLIENTS:
             home.install(client, *(("--trust",) if client == "codex" else ()))
         for first, (speak, call) in CLIENTS.items():

@@ -13,9 +13,12 @@ fn hooks_are_shown_written_once_and_taken_back() {
     let user = home.path().join("user");
     fs::create_dir(&user).unwrap();
     let cli = Cli::new(&home).with("HOME", user.to_str().unwrap()).with("CLAUDE_CONFIG_DIR", "").with("CODEX_HOME", "");
-    for (client, file) in
-        [("claude-code", ".claude/settings.json"), ("codex", ".codex/hooks.json"), ("qwen-code", ".qwen/settings.json")]
-    {
+    for (client, file) in [
+        ("claude-code", ".claude/settings.json"),
+        ("codex", ".codex/hooks.json"),
+        ("qwen-code", ".qwen/settings.json"),
+        ("gemini-cli", ".gemini/settings.json"),
+    ] {
         let path = user.join(file);
         fs::create_dir(path.parent().unwrap()).unwrap();
         fs::write(&path, "{\n  // mine\n  \"x\": [1,2]\n}").unwrap();
@@ -34,7 +37,10 @@ fn hooks_are_shown_written_once_and_taken_back() {
         let again = cli.run(&["hooks", "install", client, "--yes"]).done();
         assert!(again.contains("nothing to do"), "{again}");
         let gone = cli.run(&["hooks", "uninstall", client, "--yes"]).done();
-        assert!(gone.contains("written: ") && gone.contains("removed: ") != (client == "qwen-code"), "{gone}");
+        assert!(
+            gone.contains("written: ") && gone.contains("removed: ") != matches!(client, "qwen-code" | "gemini-cli"),
+            "{gone}"
+        );
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\n  // mine\n  \"x\": [1,2]\n}");
         fs::write(&path, "{\"hooks\": 7}").unwrap();
         let odd = cli.run(&["hooks", "install", client, "--yes"]);
@@ -108,6 +114,7 @@ fn files_of_odd_forms_are_what_they_were_after_an_uninstall() {
         ("qwen-code", ".qwen/settings.json", ""),
         ("qwen-code", ".qwen/settings.json", "{\"mcpServers\": {}, \"permissions\": {\"allow\": []}, \"hooks\": {}}"),
         ("qwen-code", ".qwen/settings.json", "\u{feff}{\r\n  // mine\r\n  \"$version\": 4\r\n}\r\n"),
+        ("gemini-cli", ".gemini/settings.json", "{\"hooks\": {\"AfterTool\": []}, \"mcpServers\": {/* none */}}"),
         ("codex", ".codex/hooks.json", "{\"hooks\": {\"Stop\": [{\"hooks\": []}]}}"),
         ("codex", ".codex/config.toml", "[mcp_servers]\n# none\n\n[hooks]\n"),
         ("codex", ".codex/config.toml", "\u{feff}model = 'x'\n"),
@@ -218,7 +225,7 @@ fn trust_that_can_t_be_had_leaves_nothing_written() {
 #[test]
 fn status_says_of_no_file_that_it_is_installed_that_is_not_there() {
     let user = User::new();
-    for client in ["claude-code", "codex", "qwen-code", "pi", "opencode"] {
+    for client in ["claude-code", "codex", "qwen-code", "gemini-cli", "pi", "opencode"] {
         let said = user.cli().with("PATH", "/nonexistent").run(&["hooks", "status", client]);
         assert!(said.code == 1 && !said.out.lines().any(|line| line.starts_with("installed")), "{said:?}");
         assert!(said.out.contains("never ran"), "{said:?}");

@@ -1,6 +1,6 @@
-//! The agents that use herma: Claude Code, Codex, Qwen Code, pi, OpenCode and the Hermes family.
+//! The agents that use herma: Claude Code, Codex, Qwen Code, Gemini CLI, pi, OpenCode and the Hermes family.
 //!
-//! * [`agent`] has the properties of an agent that herma needs. [`claude_code`], [`codex`], [`qwen_code`], [`pi`] and
+//! * [`agent`] has the properties of an agent that herma needs. [`claude_code`], [`codex`], [`qwen_code`], [`gemini_cli`], [`pi`] and
 //!   [`opencode`] implement it, and [`known`] lists them.
 //! * [`hooks`] writes hooks into an agent's settings. [`hook`] answers the events that they report.
 //! * [`proxy`] forwards requests from an agent to its model. [`hosts`] answers the MCP server's questions about the agent that
@@ -17,6 +17,7 @@ pub mod claude_code;
 pub mod codex;
 pub mod continuation;
 pub mod event;
+pub mod gemini_cli;
 pub mod hermes;
 pub mod hook;
 pub mod hooks;

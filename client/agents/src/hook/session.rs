@@ -180,8 +180,9 @@ puts that right."
 
     fn prompt(&mut self, event: &Event) -> Result<(), String> {
         let prompt = event.value.get("prompt").and_then(Value::as_str).unwrap_or_default();
-        // The daemon may have been unreachable when the session began.
-        let window = if self.notes.state.has_memory {
+        // The daemon may have been unreachable when the session began, or the agent didn't report it.
+        let has_begun = self.notes.state.has_memory;
+        let window = if has_begun {
             None
         } else {
             let snapshot = self.open(event, None)?;
@@ -198,7 +199,8 @@ puts that right."
             }
             self.notes.save()?;
         }
-        self.follow(event, READING)
+        self.follow(event, READING)?;
+        if has_begun { Ok(()) } else { self.sweep(&event.id) }
     }
 
     /// Returns the best places of earlier sessions for the first prompt of a session. A failure is logged.

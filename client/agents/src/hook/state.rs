@@ -306,8 +306,9 @@ pub fn last_event(home: &Path, agent: &dyn Agent) -> Option<SystemTime> {
 /// Returns whether hooks of an agent are in use in this home: a session with them began within [`IN_USE`]. These hooks
 /// add the memory to the model's context.
 pub(crate) fn is_in_use(home: &Path, agent: &dyn Agent) -> bool {
-    let last = last_run(home, agent, EventName::SessionStart).and_then(|last| last.elapsed().ok());
-    last.is_some_and(|age| age < IN_USE)
+    // Not every way to start an agent reports the beginning of a session.
+    let last = [EventName::SessionStart, EventName::UserPromptSubmit].map(|event| last_run(home, agent, event));
+    last.into_iter().flatten().max().and_then(|last| last.elapsed().ok()).is_some_and(|age| age < IN_USE)
 }
 
 /// Removes the times of an agent's events, after its hooks were uninstalled.
