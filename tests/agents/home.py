@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
 import re
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import Any, Callable
@@ -39,12 +41,12 @@ class Home:
         """A line of a page, for this home, on a terminal; what it asks is answered with yes."""
         kept = {**self._kept(), "HERMA_HOME": str(self.herma)}
         terminal, side = pty.openpty()
+        threading.Thread(target=_drain, args=(terminal,), daemon=True).start()
         try:
             os.write(terminal, b"y\n")
             command = ["sh", "-c", line]
             return subprocess.run(command, env=kept, cwd=self.work, text=True, stdin=side, stderr=side, stdout=subprocess.PIPE)
         finally:
-            os.close(terminal)
             os.close(side)
 
     def _kept(self) -> dict[str, str]:
@@ -85,6 +87,13 @@ class Home:
         """What hooks wrote into the log."""
         log = self.herma / "herma" / "hermad.log"
         return [line for line in log.read_text().splitlines() if "herma::hook" in line] if log.exists() else []
+
+
+def _drain(terminal: int) -> None:
+    """Reads what a program writes to its terminal, which would wait otherwise, and closes the terminal."""
+    with contextlib.suppress(OSError), os.fdopen(terminal, "rb", buffering=0) as output:
+        while output.read(4_096):
+            pass
 
 
 class Proxy:

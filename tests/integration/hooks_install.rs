@@ -196,13 +196,9 @@ fn a_script_is_a_file_of_its_own_that_comes_and_goes() {
         let install = ["hooks", "install", agent, "--yes", "--project", "--profile", "work"];
         drop(cli().within(&project).run(&install).done());
         assert!(user.read(&format!("work/{of_project}")).unwrap().contains("\"--profile\",\"work\""));
-        let start = |profile: &str| {
-            let event = format!(r#"{{"session_id":"a","source":"startup","cwd":"{}"}}"#, project.display());
-            cli().run_with(&["hook", agent, "session-start", "--profile", profile], &event).done()
-        };
-        let _daemon = herma_tests::Daemon::start(&user.home);
-        assert_eq!(start("default"), "", "the hooks of the project serve its sessions");
-        assert_ne!(start("work"), "");
+        let of_user = user.read(name).unwrap();
+        assert!(of_user.contains("\nconst IS_OF_PROJECT = false;\n"), "{of_user}");
+        assert!(user.read(&format!("work/{of_project}")).unwrap().contains("\nconst IS_OF_PROJECT = true;\n"));
         drop(cli().run(&["hooks", "uninstall", agent, "--yes"]).done());
         assert!(user.read(name).is_none() && user.read(&settings).is_some());
         // A file of that name that is another program's stays.

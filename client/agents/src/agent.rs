@@ -161,7 +161,7 @@ pub trait Agent: Debug + Send + Sync {
     }
 
     /// Returns whether the agent's plugin sends the records of a session with the events, because there is no file of
-    /// lines to read. Each record has an id, and ids grow.
+    /// lines to read. Each record has a key, and keys grow.
     fn sends_records(&self) -> bool {
         false
     }

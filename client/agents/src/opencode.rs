@@ -88,10 +88,6 @@ impl Agent for OpenCode {
         PLUGIN.answers_compactions(scope, &self.folder()?)
     }
 
-    fn hooks_of_project(&self, project: &Path) -> Vec<String> {
-        PLUGIN.hooks_of_project(self.events(), project)
-    }
-
     fn check(&self, _scope: Scope, _has_plugin: bool) -> Result<Check, Failure> {
         Ok(Check { words: "`opencode debug config` lists the plugins that OpenCode loads".into(), is_ok: true })
     }

@@ -80,10 +80,6 @@ impl Agent for Pi {
         EXTENSION.answers_compactions(scope, &self.folder()?)
     }
 
-    fn hooks_of_project(&self, project: &Path) -> Vec<String> {
-        EXTENSION.hooks_of_project(self.events(), project)
-    }
-
     fn check(&self, _scope: Scope, _has_plugin: bool) -> Result<Check, Failure> {
         Ok(Check { words: "pi has no check of its own; it says so when an extension fails".into(), is_ok: true })
     }

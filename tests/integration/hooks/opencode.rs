@@ -11,7 +11,7 @@ fn record(number: usize, text: &str) -> Value {
     let role = if number.is_multiple_of(2) { "user" } else { "assistant" };
     let time = json!({ "created": 1_767_225_600_000_u64, "completed": 1_767_225_600_000_u64 });
     let info = json!({ "id": format!("msg_{number:04}"), "role": role, "time": time, "modelID": "m" });
-    json!({ "id": info["id"], "info": info, "parts": [{ "type": "text", "text": text }] })
+    json!({ "id": info["id"], "key": info["id"], "info": info, "parts": [{ "type": "text", "text": text }] })
 }
 
 /// Sends records, and returns the id of the last one that is kept.
@@ -47,6 +47,10 @@ fn records_are_kept_once_and_the_answer_says_up_to_which() {
     assert_eq!(keep(&client, &[record(1, "a gull")]), "msg_0001");
     assert_eq!(row(&daemon, &format!("opencode:{ID}~2")).messages, 1);
     assert!(client.log().contains("it is another session"), "{}", client.log());
+    // Notes that are lost once more.
+    std::fs::remove_file(home.path().join(format!("herma/clients/opencode/{ID}.json"))).unwrap();
+    assert_eq!(keep(&client, &[record(1, "a tern")]), "msg_0001");
+    assert_eq!(row(&daemon, &format!("opencode:{ID}~3")).messages, 1);
 }
 
 #[test]

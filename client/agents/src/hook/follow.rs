@@ -119,8 +119,8 @@ pub(super) fn keep_records(
     state: &mut State,
     found: &mut Found,
 ) -> Result<bool, String> {
-    let id = |record: &Value| record.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let is_new = |record: &&Value| id(record).is_empty() || id(record) > state.last_record;
+    let key = |record: &Value| record.get("key").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let is_new = |record: &&Value| key(record).is_empty() || key(record) > state.last_record;
     let lines: Vec<String> = records.iter().filter(is_new).map(Value::to_string).collect();
     let mut reader = agent.reader(name);
     reader.resume(name, state.progress());
@@ -133,7 +133,7 @@ pub(super) fn keep_records(
     found.calls.append(&mut part.calls);
     found.facts = std::mem::take(&mut part.facts).over(std::mem::take(&mut found.facts));
     part.note(state);
-    let last = records.iter().map(id).max().unwrap_or_default();
+    let last = records.iter().map(key).max().unwrap_or_default();
     state.last_record = last.max(std::mem::take(&mut state.last_record));
     Ok(true)
 }

@@ -99,7 +99,7 @@ pub(super) struct State {
     pub(super) has_definitions: bool,
     /// Earlier sessions were searched for the first prompt.
     pub(super) has_searched: bool,
-    /// The id of the last record that was kept, of agents that send records.
+    /// The key of the last record that was kept, of agents that send records.
     pub(super) last_record: String,
     /// The facts about the session that the daemon has.
     pub(super) sent_facts: SentFacts,

@@ -13,12 +13,6 @@ const FILE = 32 << 20;
 // The beginning of the names of herma's own tools.
 const OWN = "mcp__herma__";
 
-/** Returns the text of a content that is only text. */
-const textOf = (content) =>
-  Array.isArray(content) && content.every((part) => part.type === "text")
-    ? content.map((part) => part.text).join("\n")
-    : undefined;
-
 /** Returns the whole output of a command that pi has shortened, from the file in which pi keeps it. */
 const wholeOf = async (event) => {
   const path = event.toolName === "bash" ? event.details?.fullOutputPath : undefined;
@@ -30,10 +24,11 @@ const wholeOf = async (event) => {
 };
 
 export default function herma(pi) {
+  const isServing = claim(process.cwd());
   // Hooks run one after the other: each reads on where the last one stopped.
   let last = Promise.resolve();
-  // What the model gets with the next prompt.
-  let context;
+  // What the model gets with the next prompt, and what it got last.
+  let context, given;
 
   const ask = async (event, ctx, more = {}, limit = SHORT) => {
     const session = ctx.sessionManager;
@@ -49,28 +44,36 @@ export default function herma(pi) {
     if (answer?.systemMessage && ctx.hasUI) ctx.ui.notify(answer.systemMessage, "warning");
     return answer;
   };
+  const on = (event, work) => pi.on(event, safe(async (...values) => (isServing() ? work(...values) : undefined)));
 
   try {
     pi.registerMcpServer?.("herma", { command: PROGRAM, args: ["mcp", ...OPTIONS], exposure: "direct" });
   } catch {
-    // Another extension of herma has registered it.
+    // Another copy of the extension has registered it.
   }
 
-  pi.on("session_start", async (event, ctx) => {
+  on("session_start", async (event, ctx) => {
     const goesOn = ctx.sessionManager.getEntries().some((entry) => entry.type === "message");
     const source = event.reason === "fork" ? "fork" : goesOn ? "resume" : "startup";
     context = contextOf(await ask("session-start", ctx, { source }));
   });
 
-  pi.on("before_agent_start", async (event, ctx) => {
+  on("before_agent_start", async (event, ctx) => {
     const isPrompt = typeof event.prompt === "string";
     const answer = isPrompt ? await ask("user-prompt-submit", ctx, { prompt: event.prompt }) : undefined;
     const content = [context, contextOf(answer)].filter(Boolean).join("\n\n");
-    context = undefined;
-    if (content) return { message: { customType: "herma", content, display: false } };
+    if (!content) return;
+    [context, given] = [undefined, content];
+    return { message: { customType: "herma", content, display: false } };
   });
 
-  pi.on("tool_result", async (event, ctx) => {
+  on("session_tree", async (_event, ctx) => {
+    // The context may be in the branch that was left.
+    const isThere = ({ type, customType }) => type === "compaction" || (type === "custom_message" && customType === "herma");
+    if (!ctx.sessionManager.getBranch().some(isThere)) context ??= given;
+  });
+
+  on("tool_result", async (event, ctx) => {
     const isOwn = event.toolName.startsWith(OWN);
     // A file can be read again, and what a script gets is not in the window.
     if (event.toolName === "read" || event.parentToolCallId) return;
@@ -89,23 +92,26 @@ export default function herma(pi) {
     if (text !== undefined) return { content: [{ type: "text", text }] };
   });
 
-  pi.on("turn_end", (_event, ctx) => {
-    ask("stop", ctx);
+  on("turn_end", (_event, ctx) => {
+    // pi waits for the handlers of this event, and need not wait for herma.
+    ask("stop", ctx).catch(() => {});
   });
 
-  pi.on("session_shutdown", async (event, ctx) => {
+  on("session_shutdown", async (event, ctx) => {
     await (event.reason === "reload" ? last : ask("session-end", ctx, { reason: event.reason }));
   });
 
   const contextAfterCompaction = async (ctx) => contextOf(await ask("session-start", ctx, { source: "compact" }));
 
-  pi.on("session_before_compact", async (event, ctx) => {
+  on("session_before_compact", async (event, ctx) => {
     const more = { custom_instructions: event.customInstructions };
     if (!COMPACTS) {
       await ask("pre-compact", ctx, more, LONG);
       return;
     }
-    const answer = await ask("compact", ctx, { ...more, messages: event.branchEntries }, LONG);
+    // What an earlier compaction took out of the window is no part of this one.
+    const messages = ctx.sessionManager.buildContextEntries?.() ?? event.branchEntries;
+    const answer = await ask("compact", ctx, { ...more, messages }, LONG);
     if (!answer?.summary || event.signal?.aborted) return;
     // The handoff ends with a mark after which the conversation goes on.
     const summary = [await contextAfterCompaction(ctx), answer.summary].filter(Boolean).join("\n\n");
@@ -113,7 +119,7 @@ export default function herma(pi) {
     return { compaction: { summary, firstKeptEntryId, tokensBefore: event.preparation.tokensBefore } };
   });
 
-  pi.on("session_compact", async (event, ctx) => {
+  on("session_compact", async (event, ctx) => {
     if (!event.fromExtension) context = await contextAfterCompaction(ctx);
   });
 }

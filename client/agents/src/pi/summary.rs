@@ -22,18 +22,9 @@ pub(super) fn compaction(
     let entries: Vec<Value> = entries.as_array().into_iter().flatten().flat_map(row).collect();
     let rows = rows::read(&entries.into(), &list, kept)?;
     let plan = RowPlan::of(&list, &rows);
-    // pi keeps an unbroken end. Later texts without a row are from branches that the user has left.
-    let at =
-        plan.items.iter().position(|item| item.index().is_some()).ok_or("nothing of the conversation would stay")?;
-    let first = plan.items[at].index().unwrap_or_default();
-    let texts = plan.items[..at].iter().filter_map(|item| match item {
-        Item::New(_, text) => Some(text.as_str()),
-        Item::Existing(_) => None,
-    });
-    let summary = texts.collect::<Vec<_>>().join("\n\n");
-    if summary.is_empty() {
-        return Err("the list has no handoff".into());
-    }
+    // pi keeps an unbroken end. Other texts without a row than the handoff are from branches that the user has left.
+    let first = plan.items.iter().find_map(Item::index).ok_or("nothing of the conversation would stay")?;
+    let Some(Item::New(_, summary)) = plan.items.first() else { return Err("the list has no handoff".into()) };
     let after = summary.chars().count() + rows[first..].iter().map(Row::chars).sum::<usize>();
     rows::check_size(rows.iter().map(Row::chars).sum(), after)?;
     let answer = json!({ "summary": summary, "firstKeptEntryId": rows[first].handle });
@@ -114,12 +105,13 @@ mod tests {
         let expected = Ok(("the handoff".to_owned(), "5".to_owned()));
         assert_eq!(compacted(&list, &entries), expected);
         // A result never begins what stays, and what was said in a branch that was left stays out.
-        let list = [handoff.clone(), answered("b", "ok"), said("user", "of another branch")];
+        let left = said("user", "of another branch");
+        let list = [handoff.clone(), left.clone(), answered("b", "ok"), left];
         assert_eq!(compacted(&list, &entries), Ok(("the handoff".to_owned(), "6".to_owned())));
         // A list of which pi has nothing gives the newest entries.
         assert_eq!(compacted(std::slice::from_ref(&handoff), &entries), Ok(("the handoff".to_owned(), "8".to_owned())));
         for (list, entries, words) in [
-            (&list[1..2], &entries[..], "no handoff"),
+            (&list[2..3], &entries[..], "no handoff"),
             (&list[..], &entries[..0], "no rows"),
             (&[handoff.clone(), said("user", &long)], &entries[..], "no compaction"),
         ] {

@@ -4,6 +4,7 @@ const PROGRAM = "the program";
 const OPTIONS = ["its options"];
 const AGENT = "the agent";
 const COMPACTS = "whether herma answers compactions";
+const IS_OF_PROJECT = "whether this script is in a project";
 
 // After so many milliseconds a hook that does not end by itself is ended.
 const SHORT = 5_000;
@@ -13,21 +14,37 @@ const GONE =
   `herma keeps nothing of this session: its program is gone. Install herma again and run \`herma hooks install ${AGENT}\`, ` +
   `or run \`herma hooks uninstall ${AGENT}\`.`;
 
-/** Calls a hook. Returns its answer, or nothing. */
+// Whether the program was found to be gone. Then it is not started again, and the user has been warned.
+let isGone = false;
+
+/** Calls a hook. Returns its answer, or nothing. It never fails. */
 const call = (event, value, limit = SHORT) =>
   new Promise((resolve) => {
-    const child = spawn(PROGRAM, ["hook", AGENT, event, ...OPTIONS], { stdio: ["pipe", "pipe", "ignore"] });
-    const timer = setTimeout(() => child.kill("SIGKILL"), limit);
-    let text = "";
+    if (isGone) return resolve(undefined);
+    let timer;
     const done = (answer) => {
       clearTimeout(timer);
       resolve(answer);
     };
-    child.stdout.setEncoding("utf8").on("data", (part) => (text += part));
-    child.stdin.on("error", () => {});
-    child.on("error", (error) => done(error.code === "ENOENT" ? { systemMessage: GONE } : undefined));
-    child.on("close", () => done(json(text)));
-    child.stdin.end(JSON.stringify(value));
+    try {
+      const input = JSON.stringify(value);
+      const child = spawn(PROGRAM, ["hook", AGENT, event, ...OPTIONS], { stdio: ["pipe", "pipe", "ignore"] });
+      child.on("error", (error) => {
+        isGone = error.code === "ENOENT";
+        done(isGone ? { systemMessage: GONE } : undefined);
+      });
+      timer = setTimeout(() => {
+        child.kill("SIGKILL");
+        done(undefined);
+      }, limit);
+      let text = "";
+      child.stdout.setEncoding("utf8").on("data", (part) => (text += part));
+      child.stdin.on("error", () => {});
+      child.on("close", () => done(json(text)));
+      child.stdin.end(input);
+    } catch {
+      done(undefined);
+    }
   });
 
 const json = (text) => {
@@ -37,6 +54,31 @@ const json = (text) => {
     return undefined;
   }
 };
+
+/** Returns a function that does the same and never fails, because a failure would end a turn of the agent. */
+const safe =
+  (work) =>
+  async (...values) => {
+    try {
+      return await work(...values);
+    } catch {
+      return undefined;
+    }
+  };
+
+/** Returns whether this copy of the script serves a folder: that of the project, if the user's own is loaded as well. */
+const claim = (folder) => {
+  const copies = (globalThis[Symbol.for("herma.scripts")] ??= new Map());
+  const [place, copy] = [`${AGENT} ${folder}`, { isOfProject: IS_OF_PROJECT }];
+  if (IS_OF_PROJECT || !copies.get(place)?.isOfProject) copies.set(place, copy);
+  return () => copies.get(place) === copy;
+};
+
+/** Returns the text of a content that is only text. */
+const textOf = (content) =>
+  Array.isArray(content) && content.every((part) => part?.type === "text")
+    ? content.map((part) => part.text).join("\n")
+    : undefined;
 
 /** Returns what an answer adds to the model's context. */
 const contextOf = (answer) => answer?.hookSpecificOutput?.additionalContext;

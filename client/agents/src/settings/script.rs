@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::edit::Edit;
-use super::wanted::{HermaEntries, Scope, quoted};
+use super::wanted::{HermaEntries, Scope};
 use crate::event::EventName;
 
 /// The common part, with placeholders for the constants that an installation decides.
@@ -22,6 +22,7 @@ const PROGRAM: &str = "const PROGRAM = ";
 const OPTIONS: &str = "const OPTIONS = ";
 const AGENT: &str = "const AGENT = ";
 const COMPACTS: &str = "const COMPACTS = ";
+const IS_OF_PROJECT: &str = "const IS_OF_PROJECT = ";
 
 /// The most bytes of a script that are read.
 const LARGEST: u64 = 1 << 20;
@@ -47,7 +48,7 @@ impl Script {
         folder: &Path,
         wanted: Option<&HermaEntries>,
     ) -> Result<Vec<Edit>, Failure> {
-        let text = wanted.map(|wanted| self.installed(wanted));
+        let text = wanted.map(|wanted| self.installed(scope, wanted));
         Ok(vec![Edit::own(&self.path(scope, folder)?, text, &self.mark())?])
     }
 
@@ -63,20 +64,6 @@ impl Script {
         Ok(text.and_then(|text| constant(&text, COMPACTS)).unwrap_or_default())
     }
 
-    /// Returns the commands of the hooks of a project's script, as a shell would take them.
-    pub(crate) fn hooks_of_project(&self, events: &[(EventName, u32)], project: &Path) -> Vec<String> {
-        let found = || {
-            let text = self.read(&project.join(self.of_project).join(self.path))?;
-            Some((constant::<String>(&text, PROGRAM)?, constant::<Vec<String>>(&text, OPTIONS)?))
-        };
-        let Some((program, options)) = found() else { return Vec::new() };
-        let command = |(event, _): &(EventName, u32)| {
-            let words = [program.as_str(), "hook", self.agent, event.name()].into_iter();
-            words.chain(options.iter().map(String::as_str)).map(quoted).collect::<Vec<_>>().join(" ")
-        };
-        events.iter().map(command).collect()
-    }
-
     fn path(&self, scope: Scope, folder: &Path) -> Result<PathBuf, Failure> {
         if scope == Scope::User {
             return Ok(folder.join(self.path));
@@ -85,14 +72,15 @@ impl Script {
         Ok(here.join(self.of_project).join(self.path))
     }
 
-    fn installed(&self, wanted: &HermaEntries) -> String {
+    fn installed(&self, scope: Scope, wanted: &HermaEntries) -> String {
         // The words are: the program, `hook`, the agent, the event, and the options.
         let words = wanted.words(self.agent, EventName::Stop);
-        let constants: [(&str, Value); 4] = [
+        let constants: [(&str, Value); 5] = [
             (PROGRAM, json!(words[0])),
             (OPTIONS, json!(words[4..])),
             (AGENT, json!(self.agent)),
             (COMPACTS, json!(wanted.has_plugin)),
+            (IS_OF_PROJECT, json!(scope == Scope::Project)),
         ];
         let line = |line: &str| {
             let constant = constants.iter().find(|(name, _)| line.starts_with(name));

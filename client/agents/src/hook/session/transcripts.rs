@@ -28,6 +28,9 @@ pub(super) const ENDING: Duration = Duration::from_millis(600);
 /// The time limit for all transcripts of other sessions when a session begins.
 const SWEEPING: Duration = Duration::from_millis(300);
 
+/// How often records are tried under the next name of their session, because the one before has other messages.
+const TRIES: usize = 4;
+
 /// The most calls of the model in one request to the ledger.
 const CALLS: usize = 1_000;
 
@@ -53,8 +56,8 @@ impl Session<'_> {
         kept
     }
 
-    /// Sends the new records of the event to the daemon. The answer at the end of a turn is the id of the last one that is
-    /// kept, so that the plugin sends the others again.
+    /// Sends the new records of the event to the daemon. The answer at the end of a turn is the key of the last one that
+    /// is kept, so that the plugin sends the others again.
     fn keep_records(&mut self, event: &Event) -> Result<(), String> {
         let Some(records) = &event.records else { return Ok(()) };
         if !self.notes.state.is_open || !self.notes.state.is_captured {
@@ -68,14 +71,15 @@ impl Session<'_> {
             let session = session(agent, name, notes.state.rewritten);
             keep_records(daemon, agent, (name, &session), records, &mut notes.state, &mut found)
         };
-        if !keep(notes, daemon)? {
+        for _ in 0..TRIES {
+            if keep(notes, daemon)? {
+                break;
+            }
             let before = session(agent, name, notes.state.rewritten);
             sender.log(format!("{before} has other messages; it is another session from here on"));
             notes.state.read_rewritten();
+            notes.save()?;
             open(daemon, agent, session(agent, name, notes.state.rewritten), Some(before))?;
-            if !keep(notes, daemon)? {
-                return Err(format!("{} has other messages", session(agent, name, notes.state.rewritten)));
-            }
         }
         *id = session(agent, name, notes.state.rewritten);
         send_found(daemon, agent, id, found, &mut notes.state, sender);
