@@ -87,7 +87,7 @@ def claude_code_works(folder: Path) -> None:
         assert "compressions" in described, described[-1_000:]
         assert not endpoint.summaries, "a compaction asked the model"
         first = endpoint.turns[0].text
-        assert MEMORY in first and RECALL in first and first.count(MEMORY) == 1
+        assert first.count(MEMORY) == 1 and RECALL in first, first
         begun = windows(endpoint)
         assert len(begun) >= 3
         for request in begun[:3]:
