@@ -511,10 +511,11 @@ def set_up_with_one_command(folder: Path) -> None:
         known = settings.read_text() if settings.exists() else None
         done = home.ask("setup", "--yes")
         assert done["problems"] == [], done["problems"]
-        assert {agent["name"] for agent in done["agents"]} == {"claude-code", "codex", "qwen-code"}, done["agents"]
+        agents = {"claude-code", "codex", "qwen-code", "gemini-cli", "pi", "opencode"}
+        assert {agent["name"] for agent in done["agents"]} == agents, done["agents"]
         steps = {(step["agent"], step["step"]): step["result"] for step in done["done"]}
         assert steps["claude-code", "imported"]["messages"] == 2, steps
-        assert all(steps[agent, "capture"]["seconds"] < 5 for agent in ("claude-code", "codex", "qwen-code")), steps
+        assert all(steps[agent, "capture"]["seconds"] < 5 for agent in agents), steps
         found = home.ask("recall", "where do the gulls nest")["hits"]
         assert found[0]["session"] == f"claude-code:{before}", found
         with claude(home, endpoint) as client:
