@@ -132,6 +132,26 @@ test("nothing that is odd ends a turn", async () => {
   await hooks["experimental.session.compacting"]({}, {});
 });
 
+test("a whole output is taken from its file once that is whole, and from no other file", async () => {
+  const hooks = await opencode([]);
+  await prompt(hooks);
+  answer("if (name === 'post-tool-use') return { hookSpecificOutput: { updatedToolOutput: String(value.tool_response.length) } };");
+  const lines = Array.from({ length: 9_000 }, (_, at) => `line ${at}\n`).join("");
+  const path = join(folder, "output");
+  const ask = async (later) => {
+    const output = { output: `...output truncated...\n\n${lines.slice(-4_000)}`, metadata: { truncated: true, outputPath: path } };
+    setTimeout(later, 120);
+    await hooks["tool.execute.after"]({ tool: "bash", sessionID: "s", callID: "1", args: {} }, output);
+    return output.output;
+  };
+  writeFileSync(path, lines.slice(0, 40_000));
+  assert.equal(await ask(() => writeFileSync(path, lines)), String(lines.length));
+  writeFileSync(path, lines.slice(0, 40_000));
+  assert.match(await ask(() => {}), /^...output truncated/);
+  rmSync(path);
+  assert.match(await ask(() => {}), /^...output truncated/);
+});
+
 test("a program that is gone is said once", async () => {
   const { default: herma } = await load("pi/extension.js", "/no/such/program");
   const [handlers, notes] = [new Map(), []];

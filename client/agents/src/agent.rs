@@ -60,6 +60,11 @@ pub trait Agent: Debug + Send + Sync {
     /// Returns the events in the agent's settings, each with its timeout in seconds. herma gives up earlier.
     fn events(&self) -> &'static [(EventName, u32)];
 
+    /// Returns the agent's own name of an event.
+    fn event_name(&self, event: EventName) -> &'static str {
+        event.hook()
+    }
+
     /// Returns the events that herma's plugin for the agent reports.
     fn plugin_events(&self) -> &'static [EventName] {
         &[]

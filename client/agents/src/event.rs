@@ -81,8 +81,6 @@ pub(crate) struct Event {
     pub(crate) window: Option<u64>,
     /// The session that this one came out of.
     pub(crate) parent: Option<String>,
-    /// The records that the agent's plugin sends.
-    pub(crate) records: Option<Vec<Value>>,
     /// The user's instructions for a compaction.
     pub(crate) focus: Option<String>,
     /// The whole event.
@@ -107,7 +105,6 @@ pub(crate) fn read(text: &[u8], current: Option<(&str, Option<&Path>)>) -> Resul
         model: string("model").map(str::to_owned),
         window: value.get("context_window").and_then(Value::as_u64).filter(|window| *window > 0),
         parent: id_of(&value, "parent_session_id").map(str::to_owned),
-        records: value.get("records").and_then(Value::as_array).cloned(),
         focus: string("custom_instructions").or_else(|| string("instructions")).map(str::to_owned),
         value,
     })

@@ -63,6 +63,15 @@ impl Agent for GeminiCli {
         &[(SessionStart, 5), (UserPromptSubmit, 5), (PostToolUse, 5), (Stop, 5), (SessionEnd, 5)]
     }
 
+    fn event_name(&self, event: EventName) -> &'static str {
+        match event {
+            EventName::UserPromptSubmit => "BeforeAgent",
+            EventName::PostToolUse => "AfterTool",
+            EventName::Stop => "AfterAgent",
+            other => other.hook(),
+        }
+    }
+
     fn edits(&self, scope: Scope, wanted: Option<&HermaEntries>) -> Result<Vec<Edit>, Failure> {
         settings::edits(scope, wanted)
     }

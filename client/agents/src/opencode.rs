@@ -72,6 +72,18 @@ impl Agent for OpenCode {
         &[(SessionStart, 5), (UserPromptSubmit, 5), (PostToolUse, 5), (Stop, 5), (SessionEnd, 5)]
     }
 
+    fn event_name(&self, event: EventName) -> &'static str {
+        match event {
+            EventName::SessionStart => "first chat.message",
+            EventName::UserPromptSubmit => "chat.message",
+            EventName::PostToolUse => "tool.execute.after",
+            EventName::Stop => "event",
+            EventName::SessionEnd => "dispose",
+            EventName::Compact => "session.compacting",
+            other => other.hook(),
+        }
+    }
+
     fn plugin_events(&self) -> &'static [EventName] {
         &[EventName::Compact]
     }

@@ -64,6 +64,18 @@ impl Agent for Pi {
         &[(SessionStart, 5), (UserPromptSubmit, 5), (PostToolUse, 5), (Stop, 5), (SessionEnd, 5)]
     }
 
+    fn event_name(&self, event: EventName) -> &'static str {
+        match event {
+            EventName::SessionStart => "session_start",
+            EventName::UserPromptSubmit => "before_agent_start",
+            EventName::PostToolUse => "tool_result",
+            EventName::Stop => "turn_end",
+            EventName::SessionEnd => "session_shutdown",
+            EventName::Compact => "session_before_compact",
+            other => other.hook(),
+        }
+    }
+
     fn plugin_events(&self) -> &'static [EventName] {
         &[EventName::Compact]
     }

@@ -13,7 +13,7 @@ use crate::agent::{Agent, Check};
 use crate::event::EventName;
 use crate::settings::edit::{Edit, Kind};
 use crate::settings::json::{self, READS_OUTPUTS};
-use crate::settings::wanted::{self, HermaEntries, Scope, user_home};
+use crate::settings::wanted::{self, HermaEntries, Scope, current_folder, user_home};
 use crate::settings::{SERVER, files};
 
 /// The plugin's module, with a placeholder for the command that it starts.
@@ -58,7 +58,7 @@ pub(super) struct Places {
 impl Places {
     pub(super) fn find(scope: Scope) -> Result<Self, Failure> {
         if scope == Scope::Project {
-            let here = std::env::current_dir().map_err(|error| Failure::File(format!("this folder: {error}")))?;
+            let here = current_folder()?;
             let own = here.join(".claude");
             // The project's local settings are not shared with others, and the program's path is valid only on this
             // machine.

@@ -9,7 +9,7 @@ use crate::agent::Agent;
 use crate::settings::SERVER;
 use crate::settings::edit::{Edit, Kind};
 use crate::settings::json;
-use crate::settings::wanted::{HermaEntries, Scope, folder, user_home};
+use crate::settings::wanted::{HermaEntries, Scope, current_folder, folder, user_home};
 
 /// The paths of Codex's files that herma changes.
 pub(super) struct Places {
@@ -23,9 +23,7 @@ impl Places {
     pub(super) fn find(scope: Scope) -> Result<Self, Failure> {
         let own = own_folder()?;
         let folder = match scope {
-            Scope::Project => {
-                std::env::current_dir().map_err(|error| Failure::File(format!("this folder: {error}")))?.join(".codex")
-            }
+            Scope::Project => current_folder()?.join(".codex"),
             Scope::User => own.clone(),
         };
         Ok(Self { hooks: folder.join("hooks.json"), config: folder.join("config.toml"), own: own.join("config.toml") })

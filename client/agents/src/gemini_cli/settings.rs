@@ -9,7 +9,7 @@ use super::GeminiCli;
 use crate::agent::Agent;
 use crate::event::EventName;
 use crate::settings::edit::{Edit, Kind};
-use crate::settings::wanted::{self, HermaEntries, Scope, user_home};
+use crate::settings::wanted::{self, HermaEntries, Scope, current_folder, user_home};
 use crate::settings::{SERVER, files, json};
 
 /// The name of the settings in a folder.
@@ -27,9 +27,7 @@ pub(super) fn folder() -> Result<PathBuf, Failure> {
 fn path(scope: Scope) -> Result<PathBuf, Failure> {
     let folder = match scope {
         Scope::User => folder()?,
-        Scope::Project => {
-            std::env::current_dir().map_err(|error| Failure::File(format!("this folder: {error}")))?.join(FOLDER)
-        }
+        Scope::Project => current_folder()?.join(FOLDER),
     };
     Ok(folder.join(SETTINGS))
 }
@@ -57,18 +55,9 @@ fn hooks(wanted: &HermaEntries) -> Vec<(&'static str, Value)> {
     let hook = |(event, seconds): &(EventName, u32)| {
         let command = wanted.command(GeminiCli.name(), *event);
         let hook = json!({ "name": SERVER, "type": "command", "command": command, "timeout": seconds * 1_000 });
-        (name_of(*event), json!({ "hooks": [hook] }))
+        (GeminiCli.event_name(*event), json!({ "hooks": [hook] }))
     };
     GeminiCli.events().iter().map(hook).collect()
-}
-
-const fn name_of(event: EventName) -> &'static str {
-    match event {
-        EventName::UserPromptSubmit => "BeforeAgent",
-        EventName::PostToolUse => "AfterTool",
-        EventName::Stop => "AfterAgent",
-        other => other.hook(),
-    }
 }
 
 fn changed(text: &str, hooks: &[(&str, Value)], server: Option<&Value>) -> Result<String, String> {

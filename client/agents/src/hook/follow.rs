@@ -89,16 +89,14 @@ pub(super) fn follow(
     file.seek(SeekFrom::Start(state.offset)).map_err(failed)?;
     let mut lines = BufReader::with_capacity(1 << 16, file);
     loop {
-        let mut part = Part::read(followed, state, &mut lines).map_err(failed)?;
+        let part = Part::read(followed, state, &mut lines).map_err(failed)?;
         if part.bytes == 0 {
             return Ok(Reached::End);
         }
         if !append(daemon, followed.session, state, &part.said)? {
             return Ok(Reached::Rewritten);
         }
-        found.calls.append(&mut part.calls);
-        found.facts = std::mem::take(&mut part.facts).over(std::mem::take(&mut found.facts));
-        part.note(state);
+        part.note(state, found);
         state.before = before(&mut own_file::open(followed.path).map_err(failed)?, state.offset).map_err(failed)?;
         if began.elapsed() >= time {
             return Ok(Reached::More);
@@ -126,13 +124,11 @@ pub(super) fn keep_records(
     reader.resume(name, state.progress());
     lines.iter().for_each(|line| reader.line(line));
     let bytes = lines.iter().map(|line| line.len() as u64).sum();
-    let mut part = Part::taken(reader, name, bytes);
+    let part = Part::taken(reader, name, bytes);
     if !append(daemon, session, state, &part.said)? {
         return Ok(false);
     }
-    found.calls.append(&mut part.calls);
-    found.facts = std::mem::take(&mut part.facts).over(std::mem::take(&mut found.facts));
-    part.note(state);
+    part.note(state, found);
     let last = records.iter().map(key).max().unwrap_or_default();
     state.last_record = last.max(std::mem::take(&mut state.last_record));
     Ok(true)
@@ -187,7 +183,10 @@ impl Part {
         Self { said, calls, facts, bytes, ignored, reader }
     }
 
-    fn note(self, state: &mut State) {
+    /// Notes that the part is kept, and adds what it has besides messages to `found`.
+    fn note(mut self, state: &mut State, found: &mut Found) {
+        found.calls.append(&mut self.calls);
+        found.facts = self.facts.over(std::mem::take(&mut found.facts));
         state.offset += self.bytes;
         for (kind, count) in self.ignored.iter() {
             let count_noun = state.left_out.entry(kind.to_owned()).or_default();
@@ -272,7 +271,7 @@ mod tests {
         let mut lines = Cursor::new(format!("{one}{{\"type\":\"cost-state\"}}\n{two}{half}"));
         let part = Part::read(&followed, &state, &mut lines).unwrap();
         assert_eq!(part.said.iter().map(|said| said.message.contains('b')).collect::<Vec<_>>(), [false, true]);
-        part.note(&mut state);
+        part.note(&mut state, &mut Found::default());
         let expected = one.len() + two.len() + "{\"type\":\"cost-state\"}\n".len();
         assert_eq!(usize::try_from(state.offset), Ok(expected));
         assert_eq!(state.left_out, [("cost-state".to_owned(), 1)].into());

@@ -50,10 +50,12 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
             text.push_str(&format!("SWITCHED OFF    by \"disableAllHooks\" in {}: no hook runs\n", path.display()));
         }
         text.push_str(&format!("\n{}\n\n", check.words));
+        let longest = ran.iter().map(|(event, _)| agent.event_name(*event).len()).max().unwrap_or_default();
+        let width = longest.max(16) + 2;
         for (event, ran) in &ran {
             let ran =
                 ran.as_ref().and_then(seconds).map_or_else(|| "never ran".to_owned(), |at| out::local_time(at as f64));
-            text.push_str(&format!("{:<18}{ran}\n", event.hook()));
+            text.push_str(&format!("{:<width$}{ran}\n", agent.event_name(*event)));
         }
         text
     })?;

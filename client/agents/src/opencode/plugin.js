@@ -3,12 +3,10 @@
 //
 // Written by `herma hooks install opencode`; `herma hooks uninstall opencode` takes it away.
 
-import { readFile, stat } from "node:fs/promises";
 // HOOKS
 
-// The chars of an output from which herma looks at it, and the bytes of the largest file with a whole output.
+// The chars of an output from which herma looks at it.
 const LARGE = 20_000;
-const FILE = 32 << 20;
 
 // After so many milliseconds a message that is complete is sent, because its last parts may follow, and after so many
 // one that herma could not keep is sent again.
@@ -56,16 +54,6 @@ const summaryOf = ({ summary, last }, staying) => {
   const from = leaving.findLastIndex((text) => (room -= text.length + 2) < 0) + 1;
   const texts = leaving.slice(from).filter(Boolean);
   return texts.length ? [summary, LAST, ...texts].join("\n\n") : summary;
-};
-
-/** Returns the whole output of a tool that OpenCode has shortened, from the file in which OpenCode keeps it. */
-const wholeOf = async ({ metadata }) => {
-  const path = metadata?.truncated === true ? metadata.outputPath : undefined;
-  try {
-    return path && (await stat(path)).size <= FILE ? await readFile(path, "utf8") : undefined;
-  } catch {
-    return undefined;
-  }
 };
 
 /** Returns the key by which messages are sorted. Their ids alone do not grow for ever. */
@@ -181,7 +169,9 @@ export const Herma = async ({ client, directory }) => {
   const about = ({ info }) => ({ session: { title: info?.title, directory: info?.directory, parentID: info?.parentID } });
 
   /** Sends the messages that herma doesn't have. Those that it could not keep are sent again later. */
-  const keep = safe(async (session) => {
+  const keep = (session) => (session.keeping = (session.keeping ?? Promise.resolve()).then(() => send(session)));
+
+  const send = safe(async (session) => {
     for (const group of session.messages.records(session.isIdle)) {
       const { kept } = (await ask("stop", session, { records: [about(session), ...group] })) ?? {};
       if (typeof kept !== "string") return later(session, AGAIN);
@@ -267,7 +257,8 @@ export const Herma = async ({ client, directory }) => {
       const shown = isText ? output.output : textOf(output?.content);
       if (shown === undefined || input.tool === "read") return;
       const isOwn = input.tool.startsWith(OWN);
-      const whole = await wholeOf(output);
+      const { metadata } = output;
+      const whole = metadata?.truncated === true ? await wholeOf(metadata.outputPath, shown) : undefined;
       if (!isOwn && whole === undefined && shown.length < LARGE) return;
       const text = replacementOf(
         await ask("post-tool-use", of(input.sessionID), {

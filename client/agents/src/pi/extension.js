@@ -3,25 +3,13 @@
 //
 // Written by `herma hooks install pi`; `herma hooks uninstall pi` takes it away.
 
-import { readFile, stat } from "node:fs/promises";
 // HOOKS
 
-// The chars of an output from which herma looks at it, and the bytes of the largest file with a whole output.
+// The chars of an output from which herma looks at it.
 const LARGE = 20_000;
-const FILE = 32 << 20;
 
 // The beginning of the names of herma's own tools.
 const OWN = "mcp__herma__";
-
-/** Returns the whole output of a command that pi has shortened, from the file in which pi keeps it. */
-const wholeOf = async (event) => {
-  const path = event.toolName === "bash" ? event.details?.fullOutputPath : undefined;
-  try {
-    return path && (await stat(path)).size <= FILE ? await readFile(path, "utf8") : undefined;
-  } catch {
-    return undefined;
-  }
-};
 
 export default function herma(pi) {
   const isServing = claim(process.cwd());
@@ -79,7 +67,7 @@ export default function herma(pi) {
     if (event.toolName === "read" || event.parentToolCallId) return;
     const shown = textOf(event.content);
     if (shown === undefined) return;
-    const whole = await wholeOf(event);
+    const whole = event.toolName === "bash" ? await wholeOf(event.details?.fullOutputPath, shown) : undefined;
     if (!isOwn && whole === undefined && shown.length < LARGE) return;
     const more = {
       tool_name: event.toolName,

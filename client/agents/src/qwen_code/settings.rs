@@ -9,7 +9,7 @@ use super::QwenCode;
 use crate::agent::Agent;
 use crate::settings::edit::{Edit, Kind};
 use crate::settings::json::{self, READS_OUTPUTS};
-use crate::settings::wanted::{self, HermaEntries, Scope, user_home};
+use crate::settings::wanted::{self, HermaEntries, Scope, current_folder, user_home};
 use crate::settings::{SERVER, files};
 
 /// The name of the settings in a folder.
@@ -35,9 +35,7 @@ pub(super) fn transcripts() -> Option<PathBuf> {
 fn path(scope: Scope) -> Result<PathBuf, Failure> {
     let folder = match scope {
         Scope::User => folder()?,
-        Scope::Project => {
-            std::env::current_dir().map_err(|error| Failure::File(format!("this folder: {error}")))?.join(OF_PROJECT)
-        }
+        Scope::Project => current_folder()?.join(OF_PROJECT),
     };
     Ok(folder.join(SETTINGS))
 }

@@ -72,7 +72,7 @@ impl Edit {
         let file = SettingsFile::read(path).map_err(failed)?;
         let is_foreign = file.is_found() && !file.text.contains(mark);
         match text {
-            Some(_) if is_foreign => Err(failed("it is not herma's; move it away, or give --no-plugin".into())),
+            Some(_) if is_foreign => Err(failed("it is not herma's; move it away and run the command again".into())),
             None if is_foreign => Ok(Self { after: Some(file.text.clone()), file, kind: Kind::Own, reinstall: keep }),
             text => Ok(Self { file, kind: Kind::Own, after: text, reinstall: keep }),
         }

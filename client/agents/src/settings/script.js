@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { readFile, stat } from "node:fs/promises";
 
 const PROGRAM = "the program";
 const OPTIONS = ["its options"];
@@ -9,6 +10,11 @@ const IS_OF_PROJECT = "whether this script is in a project";
 // After so many milliseconds a hook that does not end by itself is ended.
 const SHORT = 5_000;
 const LONG = 25_000;
+
+// The bytes of the largest file with a whole output, and how often it is looked at, in milliseconds.
+const FILE = 32 << 20;
+const TRIES = 20;
+const PAUSE = 50;
 
 const GONE =
   `herma keeps nothing of this session: its program is gone. Install herma again and run \`herma hooks install ${AGENT}\`, ` +
@@ -79,6 +85,30 @@ const textOf = (content) =>
   Array.isArray(content) && content.every((part) => part?.type === "text")
     ? content.map((part) => part.text).join("\n")
     : undefined;
+
+/**
+ * Returns the whole text of an output that the agent has shortened, from the file in which the agent keeps it. The agent may
+ * still be writing the file: it is whole once it has what the agent shows of the end, and grows no more.
+ */
+const wholeOf = async (path, shown) => {
+  // Without the agent's own words, which may follow.
+  const end = shown.slice(-1_500, -500);
+  if (typeof path !== "string" || !end) return undefined;
+  let before = -1;
+  for (let tries = 0; tries < TRIES; tries++) {
+    try {
+      const { size } = await stat(path);
+      if (size > FILE) return undefined;
+      const text = size === before ? await readFile(path, "utf8") : "";
+      if (text.lastIndexOf(end) > text.length - 2_500 && text.includes(end)) return text;
+      before = size;
+    } catch {
+      return undefined;
+    }
+    await new Promise((resolve) => setTimeout(resolve, PAUSE));
+  }
+  return undefined;
+};
 
 /** Returns what an answer adds to the model's context. */
 const contextOf = (answer) => answer?.hookSpecificOutput?.additionalContext;

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::edit::Edit;
-use super::wanted::{HermaEntries, Scope};
+use super::wanted::{HermaEntries, Scope, current_folder};
 use crate::event::EventName;
 
 /// The common part, with placeholders for the constants that an installation decides.
@@ -68,7 +68,7 @@ impl Script {
         if scope == Scope::User {
             return Ok(folder.join(self.path));
         }
-        let here = std::env::current_dir().map_err(|error| Failure::File(format!("this folder: {error}")))?;
+        let here = current_folder()?;
         Ok(here.join(self.of_project).join(self.path))
     }
 

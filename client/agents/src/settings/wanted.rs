@@ -25,7 +25,7 @@ const CHECK: &str = "test -x ";
 const THEN_EXEC: &str = "; exec ";
 
 /// herma's entries in an agent's settings.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct HermaEntries {
     /// The program that agents start. `options` follow each of its commands.
     pub(crate) program: String,
@@ -149,6 +149,11 @@ pub(crate) fn quoted(word: &str) -> String {
 /// Returns an absolute path, whether or not it exists.
 pub(crate) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Returns the folder that the command runs in.
+pub(crate) fn current_folder() -> Result<PathBuf, Failure> {
+    std::env::current_dir().map_err(|error| Failure::File(format!("this folder: {error}")))
 }
 
 /// Returns the home folder of the user.

@@ -8,7 +8,7 @@ use herma_client::protocol::Json;
 use herma_client::protocol::ledger::{Call, RecordParams};
 use herma_client::protocol::session::{CloseParams, OpenParams};
 use herma_transcripts::ModelCall;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::names::session;
 use super::{Session, recorded, words};
@@ -59,7 +59,7 @@ impl Session<'_> {
     /// Sends the new records of the event to the daemon. The answer at the end of a turn is the key of the last one that
     /// is kept, so that the plugin sends the others again.
     fn keep_records(&mut self, event: &Event) -> Result<(), String> {
-        let Some(records) = &event.records else { return Ok(()) };
+        let Some(records) = event.value.get("records").and_then(Value::as_array) else { return Ok(()) };
         if !self.notes.state.is_open || !self.notes.state.is_captured {
             self.open(event, None)?;
         }
@@ -71,11 +71,14 @@ impl Session<'_> {
             let session = session(agent, name, notes.state.rewritten);
             keep_records(daemon, agent, (name, &session), records, &mut notes.state, &mut found)
         };
-        for _ in 0..TRIES {
+        for tried in 0.. {
             if keep(notes, daemon)? {
                 break;
             }
             let before = session(agent, name, notes.state.rewritten);
+            if tried == TRIES {
+                return Err(format!("{before} has other messages, too; the records are not kept"));
+            }
             sender.log(format!("{before} has other messages; it is another session from here on"));
             notes.state.read_rewritten();
             notes.save()?;
