@@ -53,6 +53,12 @@ class Home:
         kept = {"PATH": os.environ["PATH"], "HOME": str(self.client), "CODEX_HOME": str(self.codex)}
         return kept | {name: os.environ[name] for name in ("HERMAD",) if name in os.environ}
 
+    def beside(self, name: str) -> "Home":
+        """Another home of herma for the same client."""
+        other = object.__new__(Home)
+        other.client, other.codex, other.work, other.herma = self.client, self.codex, self.work, self.herma.with_name(name)
+        return other
+
     def ask(self, *words: str) -> Any:
         """What a command of herma answers to programs."""
         ran = self.run(*words, "--json")

@@ -6,41 +6,25 @@ import itertools
 import json
 import os
 import queue
-import subprocess
-import threading
 from pathlib import Path
 from typing import Any
 
-WAIT_S = 90
-"""How long a turn may take."""
+from lines import WAIT_S, Lines
 
 
-class Pi:
+class Pi(Lines):
     """A process of the client, in a home of its own."""
 
     def __init__(self, home: Path, folder: Path, url: str, *arguments: str, **environment: str) -> None:
         configure(home, url)
-        folder.mkdir(parents=True, exist_ok=True)
-        self.events: list[dict[str, Any]] = []
         self._ids = itertools.count(1)
         self._answers: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._settled: queue.Queue[dict[str, Any] | None] = queue.Queue()
-        self._process = subprocess.Popen(
-            ["pi", "--mode", "rpc", "--provider", "fake", "--model", "scripted", *arguments],
-            cwd=folder,
-            env=pi_environment(home, **environment),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=(home / "stderr.log").open("a"),
-            text=True,
-        )
-        threading.Thread(target=self._read, daemon=True).start()
+        command = ["pi", "--mode", "rpc", "--provider", "fake", "--model", "scripted", *arguments]
+        super().__init__(command, folder, home / "stderr.log", pi_environment(home, **environment))
 
     def __enter__(self) -> "Pi":
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
 
     @property
     def session(self) -> str:
@@ -50,9 +34,7 @@ class Pi:
     def command(self, name: str, **more: Any) -> dict[str, Any]:
         """Gives a command, and returns what it answers."""
         line = {"id": str(next(self._ids)), "type": name, **more}
-        assert self._process.stdin
-        self._process.stdin.write(json.dumps(line) + "\n")
-        self._process.stdin.flush()
+        self.send(line)
         while (answer := self._answers.get(timeout=WAIT_S)) is not None:
             if answer.get("id") == line["id"]:
                 assert answer["success"], answer
@@ -68,27 +50,12 @@ class Pi:
         """The events of a kind."""
         return [event for event in self.events if event.get("type") == kind]
 
-    def end(self) -> None:
-        """Has it end by itself."""
-        assert self._process.stdin
-        if not self._process.stdin.closed:
-            self._process.stdin.close()
-        try:
-            self._process.wait(timeout=WAIT_S)
-        finally:
-            self._process.kill()
-
-    def _read(self) -> None:
-        assert self._process.stdout
-        for line in self._process.stdout:
-            event = json.loads(line)
-            self.events.append(event)
-            if event.get("type") == "response":
-                self._answers.put(event)
-            elif event.get("type") == "agent_settled":
-                self._settled.put(event)
-        self._answers.put(None)
-        self._settled.put(None)
+    def take(self, event: dict[str, Any] | None) -> None:
+        """Notes an answer, or the end of a turn."""
+        if event is None or event.get("type") == "response":
+            self._answers.put(event)
+        if event is None or event.get("type") == "agent_settled":
+            self._settled.put(event)
 
 
 def configure(home: Path, url: str) -> None:

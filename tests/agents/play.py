@@ -18,8 +18,8 @@ from typing import Any
 
 from claude import Claude, claude_environment
 from codex import AppServer, Codex, codex_environment
-from common import PAGES, RECALL, REPOSITORY, SECRET, TURNS, daemon, ledger, no_others, remember, through_kills, windows, work
-from endpoint import Endpoint, Request, script, text
+from common import PAGES, RECALL, REPOSITORY, SECRET, TURNS, daemon, equal_without_a_daemon, kept, ledger, no_others, remember, through_kills, windows, work
+from endpoint import Endpoint, script, text
 from home import Home, Proxy
 from scenes_of_continue import SCENES as OF_CONTINUE
 from scenes_of_gemini import SCENES as OF_GEMINI
@@ -269,61 +269,31 @@ def claude_code_compacts_by_itself(folder: Path) -> None:
 
 
 def claude_code_without_a_daemon(folder: Path) -> None:
-    """What the model gets is what it would get if herma had never been installed."""
-    seen = []
-    for name in ("plain", "hooked"):
-        with Home(folder / name) as home, Endpoint() as endpoint:
-            home.work.rmdir()
-            home.work = folder / "work"
-            home.work.mkdir(exist_ok=True)
-            if name == "hooked":
-                home.install("claude-code")
-                servers = home.client / ".claude.json"
-                servers.write_text("{}")
-            absent = {"HERMAD": "/no/such/program", "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"}
-            with Claude("claude", home.client, home.work, endpoint.url, "--allowedTools", "Bash", **absent) as client:
-                for number in range(1, 6):
-                    client.say(work(number, shell, tokens=95_000 if number == 4 else 1_000))
-            seen.append([_ordinary(request) for request in endpoint.requests])
-            assert name == "plain" or home.complaints(), "no complaint was reported"
-    assert seen[0] == seen[1]
+    def play(home: Home, endpoint: Endpoint, is_hooked: bool) -> None:
+        if is_hooked:
+            home.install("claude-code")
+            (home.client / ".claude.json").write_text("{}")
+        absent = {"HERMAD": "/no/such/program", "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"}
+        with Claude("claude", home.client, home.work, endpoint.url, "--allowedTools", "Bash", **absent) as client:
+            for number in range(1, 6):
+                client.say(work(number, shell, tokens=95_000 if number == 4 else 1_000))
+
+    equal_without_a_daemon(folder, play, r"toolu_\d+")
 
 
 def codex_without_a_daemon(folder: Path) -> None:
-    """The same for Codex."""
-    seen = []
-    for name in ("plain", "hooked"):
-        with Home(folder / name) as home, Endpoint() as endpoint:
-            home.work.rmdir()
-            home.work = folder / "work"
-            home.work.mkdir(exist_ok=True)
-            # Its MCP server would start a daemon: it does not get the environment of the test.
-            options = ("-c", "model_auto_compact_token_limit=40000")
-            absent = {"HERMAD": "/no/such/program"}
-            client = codex(home, endpoint, *options, **absent)
-            if name == "hooked":
-                home.install("codex", "--trust")
-                client = codex(home, endpoint, *options, "-c", "mcp_servers.herma.enabled=false", **absent)
-            for number in range(1, 6):
-                client.say(work(number, execute, tokens=95_000 if number == 4 else 1_000))
-            seen.append([request.text.replace(str(home.client), "HOME") for request in endpoint.requests])
-            assert name == "plain" or home.complaints(), "no complaint was reported"
-    assert len(seen[0]) == len(seen[1]) and seen[0], (len(seen[0]), len(seen[1]))
-    for plain, hooked in zip(*seen):
-        assert _without_times(plain) == _without_times(hooked)
+    def play(home: Home, endpoint: Endpoint, is_hooked: bool) -> None:
+        # Its MCP server would start a daemon: it does not get the environment of the test.
+        options = ("-c", "model_auto_compact_token_limit=40000")
+        absent = {"HERMAD": "/no/such/program"}
+        client = codex(home, endpoint, *options, **absent)
+        if is_hooked:
+            home.install("codex", "--trust")
+            client = codex(home, endpoint, *options, "-c", "mcp_servers.herma.enabled=false", **absent)
+        for number in range(1, 6):
+            client.say(work(number, execute, tokens=95_000 if number == 4 else 1_000))
 
-
-def _without_times(text: str) -> str:
-    """Without what differs between any two runs: how long a command took, ids, the numbers of scripts."""
-    text = re.sub(r"Wall time: [0-9.]+ seconds|Chunk ID: \w+|\"number\": \d+", "", text)
-    return re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}", "ID", text)
-
-
-def _ordinary(request: Request) -> Any:
-    """The messages without what differs from run to run: the numbers of scripts, and paths of this home."""
-    messages = json.dumps(request.body["messages"])
-    messages = re.sub(r'\\"number\\\\?": \d+', "", re.sub(r"/[\w/.-]*/(plain|hooked)/", "/", messages))
-    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|toolu_\d+|number[^}]*", "", messages)
+    equal_without_a_daemon(folder, play, r"Wall time: [0-9.]+ seconds|Chunk ID: \w+", field="input")
 
 
 def claude_code_and_a_daemon_that_dies(folder: Path) -> None:

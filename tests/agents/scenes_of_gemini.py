@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
-import threading
 from pathlib import Path
 from typing import Any
 
-from common import PAGES, RECALL, TURNS, daemon, no_others, remember, through_kills, work
-from endpoint import Endpoint, Request, script
+from common import RECALL, TURNS, daemon, equal_without_a_daemon, installed_and_uninstalled, kept, no_others, remember, through_kills, two_at_once, work
+from endpoint import Endpoint, script
 from gemini import Gemini
 from home import Home, until
 from sessions import MEMORY, RULE
@@ -60,13 +58,7 @@ def gemini_cli_works(folder: Path) -> None:
         assert "a cat" in last and RULE not in last, "a new session has the newest memory, and no rule of another one"
 
         name = f"gemini-cli:{session}"
-        row = home.ask("session", "show", name)
-        assert row["model"] == "gemini-2.5-flash" and row["cwd"] == str(home.work), row
-        kept = home.run("session", "read", name).stdout
-        for number in range(1, 30):
-            assert kept.count(f"Step {number}: look") >= 1 and f"  db-{number} is well\n" in kept, number
-        hits = home.ask("recall", "db-3 port 8003", "--session", name, "--around", "0")["hits"]
-        assert any("8003" in hit["snippet"] for hit in hits)
+        assert kept(home, name, 29)["model"] == "gemini-2.5-flash"
         assert home.ask("usage", "--savings", "--session", name)["total"]["calls"] > 55
         assert home.ask("session", "show", f"gemini-cli:{other}")["messages"] == 4
         assert no_others(home, "gemini-cli")
@@ -74,35 +66,19 @@ def gemini_cli_works(folder: Path) -> None:
 
 
 def gemini_cli_without_a_daemon(folder: Path) -> None:
-    """What the model gets is what it would get if herma had never been installed."""
-    seen = []
-    for name in ("plain", "hooked"):
-        with Home(folder / name) as home, Endpoint() as endpoint:
-            home.work.rmdir()
-            home.work = folder / "work"
-            home.work.mkdir(exist_ok=True)
-            settings = _configured(home, endpoint)
-            if name == "hooked":
-                home.install("gemini-cli")
-                # Its MCP server would start a daemon, because it doesn't get the environment of the test.
-                written = json.loads(settings.read_text())
-                written["mcpServers"] = {}
-                settings.write_text(json.dumps(written))
-            with Gemini(home.client, home.work, endpoint.url, HERMAD="/no/such/program") as client:
-                for number in range(1, 6):
-                    client.say(work(number, shell))
-            seen.append([_ordinary(request) for request in endpoint.requests])
-            assert name == "plain" or home.complaints(), "no complaint was reported"
-    for plain, hooked in zip(*seen, strict=True):
-        at = next((at for at, (one, other) in enumerate(zip(plain, hooked)) if one != other), None)
-        assert plain == hooked, (at, plain[at - 200 : at + 300], hooked[at - 200 : at + 300])
+    def play(home: Home, endpoint: Endpoint, is_hooked: bool) -> None:
+        settings = _configured(home, endpoint)
+        if is_hooked:
+            home.install("gemini-cli")
+            # Its MCP server would start a daemon, because it doesn't get the environment of the test.
+            written = json.loads(settings.read_text())
+            written["mcpServers"] = {}
+            settings.write_text(json.dumps(written))
+        with Gemini(home.client, home.work, endpoint.url, HERMAD="/no/such/program") as client:
+            for number in range(1, 6):
+                client.say(work(number, shell))
 
-
-def _ordinary(request: Request) -> str:
-    """The messages without what differs from run to run: the numbers of scripts, ids, and paths of this home."""
-    messages = json.dumps(request.body["contents"])
-    messages = re.sub(r'\\+"number\\+": \d+', "", re.sub(r"[\w/.-]*/(plain|hooked)/", "/", messages))
-    return re.sub(r"Group PGID: \d+|run_shell_command_\d+_\d+", "", messages)
+    equal_without_a_daemon(folder, play, r"Group PGID: \d+|run_shell_command_\d+_\d+", field="contents")
 
 
 def gemini_cli_and_a_daemon_that_dies(folder: Path) -> None:
@@ -124,42 +100,16 @@ def gemini_cli_and_a_daemon_that_dies(folder: Path) -> None:
 
 
 def two_of_gemini_cli_on_one_home(folder: Path) -> None:
-    """Two processes at once: each has its session, and what one remembers the next one knows."""
     with Home(folder) as home, Endpoint() as endpoint:
         _configured(home, endpoint)
         home.install("gemini-cli")
-        with gemini(home, endpoint) as one, gemini(home, endpoint) as other:
-            turns = threading.Thread(target=lambda: [other.say(work(number, shell)) for number in range(4)])
-            turns.start()
-            for number in range(4, 8):
-                one.say(work(number, shell))
-            one.say(script("ok", {"name": "mcp_herma_memory", "input": remember("the user owns a dog")}))
-            turns.join()
-        with gemini(home, endpoint) as last:
-            last.say(work(9, shell))
-        assert "owns a dog" in endpoint.turns[-1].text
-        for client, messages in ((one, 4 * 5), (other, 4 * 4)):
-            assert home.ask("session", "show", f"gemini-cli:{client.session}")["messages"] == messages
-        assert home.complaints() == []
+        two_at_once(home, endpoint, "gemini-cli", lambda: gemini(home, endpoint), shell, "mcp_herma_memory")
 
 
 def gemini_cli_uninstalled_as_if_never_there(folder: Path) -> None:
-    """The settings are byte for byte what they were, and the commands of the page are true."""
     with Home(folder) as home, Endpoint() as endpoint:
-        settings = _configured(home, endpoint)
-        before = settings.read_text()
-        page = (PAGES / "gemini-cli.md").read_text()
-        for line in re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[0].splitlines():
-            ran = home.shell(line)
-            assert ran.returncode == 0, f"{line}: {ran.stdout}"
-        assert settings.read_text() != before
-        with gemini(home, endpoint) as client:
-            client.say(script("yes"))
-        assert home.ask("session", "show", f"gemini-cli:{client.session}")["messages"] == 2
-        (uninstall,) = set(re.findall(r"`(herma hooks\s+uninstall gemini-cli)`", page))
-        assert home.shell(uninstall).returncode == 0
-        assert settings.read_text() == before
-        assert home.shell("herma hooks status gemini-cli").returncode == 1
+        settings = home.client / ".gemini" / "settings.json"
+        installed_and_uninstalled(home, "gemini-cli", lambda: gemini(home, endpoint), settings.read_text)
 
 
 SCENES = [

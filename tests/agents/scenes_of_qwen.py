@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
-import threading
 from pathlib import Path
 from typing import Any
 
-from common import PAGES, RECALL, TURNS, daemon, no_others, remember, through_kills, windows, work
-from endpoint import Endpoint, Request, script, text
+from common import RECALL, TURNS, daemon, equal_without_a_daemon, first_with, imported_and_gone_on, installed_and_uninstalled, kept, no_others, remember, through_kills, two_at_once, windows, work
+from endpoint import Endpoint, script, text
 from home import Home
 from qwen import Qwen
 from sessions import MEMORY, RULE
@@ -47,7 +45,7 @@ def qwen_code_works(folder: Path) -> None:
             for number in range(21, 38):
                 client.say(work(number, shell))
             assert client.session == session
-        resumed = next(request for request in endpoint.turns if "db-21" in request.text)
+        resumed = first_with(endpoint, "db-21")
         with qwen(home, endpoint) as client:
             client.say(work(38, shell))
             other = client.session
@@ -64,13 +62,8 @@ def qwen_code_works(folder: Path) -> None:
         assert "a cat" in last and RULE not in last, "a new session has the newest memory, and no rule of another one"
 
         name = f"qwen-code:{session}"
-        row = home.ask("session", "show", name)
-        assert row["generation"] == 1 and row["model"] == "scripted" and row["cwd"] == str(home.work), row
-        kept = home.run("session", "read", name).stdout
-        for number in range(1, 38):
-            assert kept.count(f"Step {number}: look") >= 1 and f"  db-{number} is well\n" in kept, number
-        hits = home.ask("recall", "db-3 port 8003", "--session", name, "--around", "0")["hits"]
-        assert any("8003" in hit["snippet"] for hit in hits)
+        row = kept(home, name, 37)
+        assert row["generation"] == 1 and row["model"] == "scripted", row
         found = home.ask("usage", "--savings", "--session", name)["total"]
         assert found["calls"] > 70 and found["summaries"]["count"] == 1, found
         assert home.ask("session", "show", f"qwen-code:{other}")["messages"] == 4
@@ -79,57 +72,25 @@ def qwen_code_works(folder: Path) -> None:
 
 
 def qwen_code_imports_what_was_said_before(folder: Path) -> None:
-    """Sessions from before the hooks are found after an import, and no message is there twice."""
     with Home(folder) as home, Endpoint() as endpoint:
-        with qwen(home, endpoint) as client:
-            client.say(script("the gulls nest in Ostrava"))
-            client.say(work(1, shell))
-            before = client.session
-        environment = {"HOME": str(home.client)}
-        for _ in range(2):
-            ran = home.run("import", "qwen-code", "--json", **environment)
-            assert ran.returncode == 0, ran.stderr
-        assert home.ask("session", "show", f"qwen-code:{before}")["messages"] == 6
-        found = home.ask("recall", "where do the gulls nest")["hits"]
-        assert found[0]["session"] == f"qwen-code:{before}", found
-        home.install("qwen-code")
-        with qwen(home, endpoint, "--resume", before) as client:
-            client.say(work(2, shell))
-        assert home.ask("session", "show", f"qwen-code:{before}")["messages"] == 10
-        assert home.complaints() == []
+        resume = lambda session: qwen(home, endpoint, "--resume", session)  # noqa: E731
+        imported_and_gone_on(home, endpoint, "qwen-code", lambda: qwen(home, endpoint), resume, shell)
 
 
 def qwen_code_without_a_daemon(folder: Path) -> None:
-    """What the model gets is what it would get if herma had never been installed."""
-    seen = []
-    for name in ("plain", "hooked"):
-        with Home(folder / name) as home, Endpoint() as endpoint:
-            home.work.rmdir()
-            home.work = folder / "work"
-            home.work.mkdir(exist_ok=True)
-            options = ()
-            if name == "hooked":
-                with qwen(home, endpoint) as client:
-                    client.end()
-                home.install("qwen-code")
-                # Its MCP server would start a daemon, because it doesn't get the environment of the test.
-                options = ("--allowed-mcp-server-names", "none")
-            with Qwen(home.client, home.work, endpoint.url, *options, HERMAD="/no/such/program") as client:
-                for number in range(1, 6):
-                    client.say(work(number, shell))
-            seen.append([_ordinary(request) for request in endpoint.requests])
-            assert name == "plain" or home.complaints(), "no complaint was reported"
-    for plain, hooked in zip(*seen, strict=True):
-        at = next((at for at, (one, other) in enumerate(zip(plain, hooked)) if one != other), None)
-        assert plain == hooked, (at, plain[at - 200 : at + 300], hooked[at - 200 : at + 300])
+    def play(home: Home, endpoint: Endpoint, is_hooked: bool) -> None:
+        options = ()
+        if is_hooked:
+            with qwen(home, endpoint) as client:
+                client.end()
+            home.install("qwen-code")
+            # Its MCP server would start a daemon, because it doesn't get the environment of the test.
+            options = ("--allowed-mcp-server-names", "none")
+        with Qwen(home.client, home.work, endpoint.url, *options, HERMAD="/no/such/program") as client:
+            for number in range(1, 6):
+                client.say(work(number, shell))
 
-
-def _ordinary(request: Request) -> str:
-    """The messages without what differs from run to run: the numbers of scripts, paths of this home, and ids."""
-    messages = json.dumps(request.body["messages"])
-    messages = re.sub(r'\\+"number\\+": \d+', "", re.sub(r"[\w/.-]*/(plain|hooked)/", "/", messages))
-    messages = re.sub(r"-[\w-]*-(plain|hooked)-", "-", messages)
-    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|call_\d+_\d+|Group PGID: \d+", "", messages)
+    equal_without_a_daemon(folder, play, r"call_\d+_\d+|Group PGID: \d+|(?<=-)[\w-]*-(plain|hooked)-")
 
 
 def qwen_code_and_a_daemon_that_dies(folder: Path) -> None:
@@ -150,45 +111,17 @@ def qwen_code_and_a_daemon_that_dies(folder: Path) -> None:
 
 
 def two_of_qwen_code_on_one_home(folder: Path) -> None:
-    """Two processes at once: each has its session, and what one remembers the next one knows."""
     with Home(folder) as home, Endpoint() as endpoint:
         with qwen(home, endpoint) as client:
             client.end()
         home.install("qwen-code")
-        with qwen(home, endpoint) as one, qwen(home, endpoint) as other:
-            turns = threading.Thread(target=lambda: [other.say(work(number, shell)) for number in range(4)])
-            turns.start()
-            for number in range(4, 8):
-                one.say(work(number, shell))
-            one.say(script("ok", {"name": "mcp__herma__memory", "input": remember("the user owns a dog")}))
-            turns.join()
-        with qwen(home, endpoint) as last:
-            last.say(work(9, shell))
-        assert "owns a dog" in endpoint.turns[-1].text
-        assert home.ask("session", "show", f"qwen-code:{one.session}")["messages"] == 4 * 5
-        assert home.ask("session", "show", f"qwen-code:{other.session}")["messages"] == 4 * 4
-        assert home.complaints() == []
+        two_at_once(home, endpoint, "qwen-code", lambda: qwen(home, endpoint), shell, "mcp__herma__memory")
 
 
 def qwen_code_uninstalled_as_if_never_there(folder: Path) -> None:
-    """The settings are byte for byte what they were, and the commands of the page are true."""
     with Home(folder) as home, Endpoint() as endpoint:
         settings = home.client / ".qwen" / "settings.json"
-        with qwen(home, endpoint) as client:
-            client.end()
-        before = settings.read_text()
-        page = (PAGES / "qwen-code.md").read_text()
-        for line in re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[0].splitlines():
-            ran = home.shell(line)
-            assert ran.returncode == 0, f"{line}: {ran.stdout}"
-        assert settings.read_text() != before
-        with qwen(home, endpoint) as client:
-            client.say(script("yes"))
-        assert home.ask("session", "show", f"qwen-code:{client.session}")["messages"] == 2
-        (uninstall,) = set(re.findall(r"`(herma hooks\s+uninstall qwen-code)`", page))
-        assert home.shell(uninstall).returncode == 0
-        assert settings.read_text() == before
-        assert home.shell("herma hooks status qwen-code").returncode == 1
+        installed_and_uninstalled(home, "qwen-code", lambda: qwen(home, endpoint), settings.read_text)
 
 
 SCENES = [
