@@ -2,7 +2,8 @@
 
 use herma_protocol::memory::{SchemaParams, Target};
 use herma_protocol::recall;
-use herma_tests::{Daemon, Home, Mcp};
+use herma_tests::mcp::introduction;
+use herma_tests::{Cli, Daemon, Home, Mcp};
 use serde_json::{Value, json};
 
 mod bad;
@@ -187,9 +188,34 @@ fn a_client_with_tools_only_sees_the_memory() {
     assert!(long.contains("memory_read") && !long.contains("likes tea"), "{long}");
     // Hooks give the memory to the model themselves.
     let told = json!({ "session_id": "a", "source": "startup" }).to_string();
-    drop(herma_tests::Cli::new(&home).run_with(&["hook", "claude-code", "session-start"], &told));
+    drop(Cli::new(&home).run_with(&["hook", "claude-code", "session-start"], &told));
     let hooked = instructions("claude-code");
     assert!(!hooked.contains("memory_read") && !hooked.contains("likes tea"), "{hooked}");
+}
+
+#[test]
+fn an_installed_hook_that_runs_later_than_the_server_gives_the_memory_alone() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    drop(daemon.raw().result("memory.add", &json!({ "target": "user", "content": "likes tea" })));
+    let user = home.path().join("user");
+    std::fs::create_dir(&user).unwrap();
+    let cli = Cli::new(&home).with("HOME", user.to_str().unwrap()).with("CLAUDE_CONFIG_DIR", "");
+    let socket = home.socket();
+    let install = ["hooks", "install", "claude-code", "--yes", "--socket", socket.to_str().unwrap()];
+    drop(cli.run(&install).done());
+    // The hooks are installed, but do not run: somebody must give the memory.
+    let mut mcp = Mcp::start_for(&home, &user);
+    let alone = mcp.initialize("claude-code")["instructions"].to_string();
+    assert!(alone.contains("likes tea"), "{alone}");
+
+    let mut mcp = Mcp::start_for(&home, &user);
+    let asked = mcp.request("initialize", &introduction("claude-code"));
+    let told = json!({ "session_id": "a", "source": "startup" }).to_string();
+    let given = cli.run_with(&["hook", "claude-code", "session-start"], &told);
+    assert!(given.out.contains("likes tea"), "{given:?}");
+    let hooked = mcp.answer(asked)["result"]["instructions"].to_string();
+    assert!(!hooked.contains("likes tea"), "{hooked}");
 }
 
 #[test]

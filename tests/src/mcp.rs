@@ -33,12 +33,20 @@ impl Mcp {
     }
 
     /// Starts a server on another socket.
-    ///
-    /// # Panics
-    /// The server can't be started.
     #[must_use]
     pub fn start_on(home: &Home, socket: &Path, arguments: &[&str]) -> Self {
+        Self::run(home, socket, arguments, Command::new(cli::program()))
+    }
+
+    /// Starts a server for a user with this home directory.
+    #[must_use]
+    pub fn start_for(home: &Home, user: &Path) -> Self {
         let mut command = Command::new(cli::program());
+        command.env("HOME", user).env("CLAUDE_CONFIG_DIR", "").current_dir(user);
+        Self::run(home, &home.socket(), &[], command)
+    }
+
+    fn run(home: &Home, socket: &Path, arguments: &[&str], mut command: Command) -> Self {
         for name in ["HERMA_HOME", "HERMES_HOME", "HERMA_SOCKET", "HERMA_LOG"] {
             command.env_remove(name);
         }
@@ -66,9 +74,7 @@ impl Mcp {
 
     /// Sends the client's name, and returns the server's answer.
     pub fn initialize(&mut self, client: &str) -> Value {
-        let info = json!({ "name": client, "version": "1" });
-        let params = json!({ "protocolVersion": VERSION, "capabilities": {}, "clientInfo": info });
-        let result = self.result("initialize", &params);
+        let result = self.result("initialize", &introduction(client));
         self.line(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
         result
     }
@@ -204,4 +210,11 @@ pub fn content(result: &Value) -> (bool, Value) {
     let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{result}"));
     let failed = result["isError"] == json!(true);
     (failed, serde_json::from_str(text).unwrap_or_else(|_| json!(text)))
+}
+
+/// Returns the parameters of `initialize` for a client of this name.
+#[must_use]
+pub fn introduction(client: &str) -> Value {
+    let info = json!({ "name": client, "version": "1" });
+    json!({ "protocolVersion": VERSION, "capabilities": {}, "clientInfo": info })
 }

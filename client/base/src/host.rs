@@ -21,6 +21,9 @@ pub trait Hosts: Debug + Send + Sync {
     /// Returns whether the hooks of the agent ran recently, so that its model has the memory in its context.
     fn is_hooked(&self, client: &str) -> bool;
 
+    /// Returns whether the hooks are installed, so that the first one runs soon.
+    fn will_be_hooked(&self, client: &str) -> bool;
+
     /// Returns the daemon's id of the calling session: the session of the thread, else of the agent's process.
     fn session(&self, client: &str, thread: Option<&str>) -> Option<String>;
 

@@ -290,7 +290,7 @@ fn run(arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
             proxy::run(&context.settings(), arguments).map_err(Failure::File)
         }
         Command::Mcp(arguments) => {
-            let hosts = Arc::new(AgentHosts { home: context.place.home.clone() });
+            let hosts = Arc::new(AgentHosts::of(&context));
             herma_mcp::run(&context.settings(), arguments, hosts).map_err(Failure::File)
         }
         Command::Completions { .. } | Command::Man { .. } => Ok(()),

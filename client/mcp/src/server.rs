@@ -1,7 +1,7 @@
 //! The handlers of the protocol's requests.
 
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use herma_base::Settings;
 use herma_base::host::Hosts;
@@ -40,6 +40,13 @@ const KNOWN: [&str; 6] = [
 
 /// How long the instructions wait for the daemon.
 const TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long the instructions wait for the first hook of an agent whose hooks are installed, in the steps of [`LOOK`].
+/// Agents run it and start the server at the same time.
+const FIRST_HOOK: Duration = Duration::from_secs(1);
+
+/// How long to wait before looking for the first hook again.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// The member of a Codex call's metadata with the id of the thread. One process may have several threads (seen in
 /// 0.171).
@@ -95,8 +102,7 @@ impl Server {
 
     /// Returns the instructions for a client. They are general if the daemon takes longer than [`TIMEOUT`].
     async fn instructions(&self, client: &str) -> String {
-        let is_hooked = self.has_hooks(client) && self.hosts.is_hooked(client);
-        if is_hooked {
+        if self.has_hooks(client) && self.is_hooked(client).await {
             return prompts::instructions(&MemoryAccess::InContext);
         }
         let memory = match tokio::time::timeout(TIMEOUT, self.link.ask(prompts::memory_access)).await {
@@ -104,6 +110,24 @@ impl Server {
             _ => MemoryAccess::ByTool,
         };
         prompts::instructions(&memory)
+    }
+
+    /// Returns whether the client's hooks give the memory, so that the instructions must not repeat it.
+    async fn is_hooked(&self, client: &str) -> bool {
+        if self.hosts.is_hooked(client) {
+            return true;
+        }
+        if !self.hosts.will_be_hooked(client) {
+            return false;
+        }
+        let until = Instant::now() + FIRST_HOOK;
+        while Instant::now() < until {
+            tokio::time::sleep(LOOK).await;
+            if self.hosts.is_hooked(client) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Returns the client's identity in the session of a request. The session is that of the thread that the call
