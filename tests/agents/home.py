@@ -103,16 +103,17 @@ def _drain(terminal: int) -> None:
 
 
 class Proxy:
-    """`herma proxy codex` before a model; ``url`` is what the client's base_url has to be."""
+    """`herma proxy` before a model; ``url`` is what the client's base_url has to be, and ``log`` has what it reports."""
 
-    def __init__(self, home: Home, upstream: str) -> None:
-        command = ["herma", "proxy", "codex", "--upstream", f"{upstream}/v1", "--listen", "127.0.0.1:0"]
-        environment = {"PATH": os.environ["PATH"], "HOME": str(home.client)}
+    def __init__(self, home: Home, upstream: str, api: str = "codex", *options: str) -> None:
+        command = ["herma", "proxy", api, "--upstream", upstream, "--listen", "127.0.0.1:0", *options]
+        environment = {"PATH": os.environ["PATH"], "HOME": str(home.client), "HERMAD": os.environ["HERMAD"]}
+        self.log = home.client / "proxy.log"
         self._process = subprocess.Popen(
-            [*command, "--home", str(home.herma)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [*command, "--home", str(home.herma)], env=environment, stdout=subprocess.PIPE, stderr=self.log.open("a"), text=True
         )
         said = self._process.stdout.readline()
-        found = re.fullmatch(r'base_url = "(http://127\.0\.0\.1:\d+/[0-9a-f]{32})"\n', said)
+        found = re.fullmatch(r'(?:base_url = |[A-Z]+_BASE_URL=)"(http://127\.0\.0\.1:\d+/[0-9a-f]{32})"\n', said)
         assert found, said
         self.url = found[1]
 

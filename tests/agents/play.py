@@ -25,6 +25,7 @@ from scenes_of_continue import SCENES as OF_CONTINUE
 from scenes_of_gemini import SCENES as OF_GEMINI
 from scenes_of_opencode import SCENES as OF_OPENCODE
 from scenes_of_pi import SCENES as OF_PI
+from scenes_of_proxy import SCENES as OF_PROXY
 from scenes_of_qwen import SCENES as OF_QWEN
 from sessions import HANDOFF, MEMORY, RULE, in_claude_code
 
@@ -407,7 +408,7 @@ def codex_as_editors_use_it(folder: Path) -> None:
 
 def codex_behind_the_proxy(folder: Path) -> None:
     """Forty turns; compactions between turns and in the middle of them, none of which reaches the model."""
-    with Home(folder) as home, Endpoint() as endpoint, Proxy(home, endpoint.url) as proxy:
+    with Home(folder) as home, Endpoint() as endpoint, Proxy(home, f"{endpoint.url}/v1") as proxy:
         home.ask("memory", "add", "user", MEMORY)
         options = ("-c", "model_auto_compact_token_limit=20000", "-c", f'model_providers.scripted.base_url="{proxy.url}"')
         client = codex(home, endpoint, *options)
@@ -595,6 +596,7 @@ SCENES = [
     *OF_GEMINI,
     *OF_PI,
     *OF_OPENCODE,
+    *OF_PROXY,
     *OF_CONTINUE,
 ]
 

@@ -119,7 +119,7 @@ def in_claude_code(
 def in_codex(folder: Path, kind: str, window: int, way: str, environment: dict[str, str]) -> Played:
     """Plays a session in Codex: behind herma's ``proxy``, with its ``hooks``, or with ``nothing``."""
     with Home(folder) as home, Endpoint(is_metered=True) as endpoint:
-        behind = Proxy(home, endpoint.url) if way == "proxy" else contextlib.nullcontext()
+        behind = Proxy(home, f"{endpoint.url}/v1") if way == "proxy" else contextlib.nullcontext()
         with behind as proxy:
             options = ["-c", f"model_auto_compact_token_limit={window}"]
             options += ["-c", f'model_providers.scripted.base_url="{proxy.url}"'] if proxy else []

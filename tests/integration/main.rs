@@ -57,6 +57,7 @@ mod plugin_rows;
 mod preview;
 mod profiles;
 mod provider_errors;
+mod proxied;
 mod recall;
 mod retention;
 mod rewriting;

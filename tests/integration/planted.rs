@@ -48,10 +48,12 @@ fn root_makes_nothing_in_another_users_home() {
 }
 
 /// Commands that create files in a home, each with its standard input.
-const MAKING: [(&[&str], &str); 7] = [
+const MAKING: [(&[&str], &str); 9] = [
     (&["hook", "claude-code", "session-start"], r#"{"session_id":"a","source":"startup"}"#),
     (&["hook", "codex", "stop"], r#"{"session_id":"a"}"#),
     (&["proxy", "codex", "--upstream", "http://127.0.0.1:1/v1", "--listen", "127.0.0.1:0"], ""),
+    (&["proxy", "anthropic", "--listen", "127.0.0.1:0"], ""),
+    (&["proxy", "run", "--", "true"], ""),
     (&["config", "init"], ""),
     (&["hooks", "install", "claude-code", "--yes"], ""),
     (&["hooks", "uninstall", "claude-code", "--yes"], ""),

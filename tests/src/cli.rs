@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::home::Home;
@@ -176,6 +177,15 @@ impl Running {
     #[must_use]
     pub fn line_now(&self) -> Option<String> {
         self.lines.try_recv().ok()
+    }
+
+    /// Sends SIGTERM.
+    ///
+    /// # Panics
+    /// The command has ended.
+    pub fn terminate(&self) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).unwrap();
+        kill_process(pid, Signal::TERM).unwrap();
     }
 
     /// Waits until the command ends by itself, and returns its exit code.

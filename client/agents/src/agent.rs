@@ -25,6 +25,11 @@ pub trait Agent: Debug + Send + Sync {
     /// Returns the agent's name in the client info of the Model Context Protocol.
     fn mcp_name(&self) -> &'static str;
 
+    /// Returns how the name of the agent begins in the header `user-agent` of its requests, in lower case.
+    fn user_agents(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Returns the provider of the agent's model and the form of its requests, as the ledger names them.
     fn provider(&self) -> (&'static str, &'static str);
 

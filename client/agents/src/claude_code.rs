@@ -44,6 +44,10 @@ impl Agent for ClaudeCode {
         "claude-code"
     }
 
+    fn user_agents(&self) -> &'static [&'static str] {
+        &["claude-cli"]
+    }
+
     fn provider(&self) -> (&'static str, &'static str) {
         ("anthropic", "anthropic_messages")
     }

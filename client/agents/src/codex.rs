@@ -42,6 +42,10 @@ impl Agent for Codex {
         "codex-mcp-client"
     }
 
+    fn user_agents(&self) -> &'static [&'static str] {
+        &["codex"]
+    }
+
     fn provider(&self) -> (&'static str, &'static str) {
         ("openai", "codex_responses")
     }

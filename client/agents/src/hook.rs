@@ -49,10 +49,11 @@ use crate::{answer, event, known};
 
 pub(crate) use context::standing;
 pub(crate) use definitions::note as note_definitions;
+pub(crate) use follow::place;
 pub use gap::BEHIND;
-pub(crate) use handover::ends;
+pub(crate) use handover::{ends, text as handover};
 pub(crate) use session::{of_id, of_process};
-pub(crate) use state::{events, forget_runs, is_in_use, unix_now};
+pub(crate) use state::{events, forget_runs, is_in_use, log, unix_now};
 pub use state::{last_event, last_run, left_out};
 
 use process::{Kind, ProcessSession};
@@ -145,7 +146,7 @@ pub fn run(settings: &Settings, arguments: &Arguments) {
             sender.send(HookMessage::Failure(words));
         }
     });
-    let log = |words: &str| state::log(&settings.place.home, &format!("{} {}: {words}", agent.name(), name.name()));
+    let log = |words: &str| log(&settings.place.home, &format!("{} {}: {words}", agent.name(), name.name()));
     match started {
         Ok(_) => listen(&receiver, name, |answers| state::note_answer(home, answers), log),
         Err(error) => log(&format!("no thread can be started: {error}")),

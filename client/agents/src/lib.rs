@@ -5,6 +5,7 @@
 //! * [`hooks`] writes hooks into an agent's settings. [`hook`] answers the events that they report.
 //! * [`proxy`] forwards requests from an agent to its model. [`hosts`] answers the MCP server's questions about the agent that
 //!   started it.
+//! * `compression` compresses a session as the compaction of an agent.
 //! * [`installation`] finds an agent on this machine, installs herma for it, and sends it a test event.
 //! * [`continuation`] writes the prompt with which another agent goes on with a session.
 //! * [`lasting`] copies the program out of a cache, so that settings may name it.
@@ -15,6 +16,7 @@ pub mod agent;
 mod answer;
 pub mod claude_code;
 pub mod codex;
+mod compression;
 pub mod continuation;
 pub mod event;
 pub mod gemini_cli;

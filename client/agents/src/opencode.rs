@@ -40,6 +40,10 @@ impl Agent for OpenCode {
         "opencode"
     }
 
+    fn user_agents(&self) -> &'static [&'static str] {
+        &["opencode"]
+    }
+
     fn provider(&self) -> (&'static str, &'static str) {
         ("opencode", "anthropic_messages")
     }

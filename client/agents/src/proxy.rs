@@ -1,68 +1,162 @@
-//! `herma proxy`: a proxy between an agent and its model that answers compactions without the model.
+//! `herma proxy`: a proxy between an agent and its model that keeps the conversation and answers compactions without
+//! the model.
+//!
+//! * `keeper` takes what passes, on a thread of its own. `sessions` maps conversations to the daemon's sessions, and
+//!   `saved` are the files by which the next proxy knows them.
+//! * `run` starts a program behind a proxy, and ends with it.
+
+mod keeper;
+mod run;
+mod saved;
+mod sessions;
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 
-use herma_base::{Settings, out};
-use herma_proxy::codex::Compaction;
+use herma_base::{Failure, Settings, out};
 use herma_proxy::{Proxy, Settings as Way};
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
+use url::Url;
 
 use crate::codex::Codex;
-use crate::hook::{proxy, unix_now};
+use crate::hook;
+use keeper::Keeper;
 
-/// The default address to listen on.
-const LISTEN: &str = "127.0.0.1:8765";
+/// The endpoints of the two APIs' own providers.
+const ANTHROPIC: &str = "https://api.anthropic.com";
+const OPENAI: &str = "https://api.openai.com/v1";
+
+/// Prints or logs a line for people.
+type Report = Arc<dyn Fn(&str) + Send + Sync>;
 
 #[derive(Debug, clap::Args)]
 #[expect(missing_docs, reason = "clap would show it in the place of the command's description")]
 pub struct Arguments {
     #[command(subcommand)]
-    agent: For,
+    way: ProxyCommand,
 }
 
-// An agent that has a proxy.
+// What the proxy stands before.
 #[derive(Debug, clap::Subcommand)]
-enum For {
+enum ProxyCommand {
+    /// Stand before an endpoint with Anthropic's messages
+    #[command(
+        after_help = "It runs until it is ended, and prints the variable that an agent needs. Bytes pass unchanged, but for a compaction: where herma knows the agent's request for a summary, it answers with its handoff. On any doubt the model is asked as ever.\n\nExamples:\n  herma proxy anthropic\n  herma proxy anthropic --upstream https://my.gateway/anthropic --shadow"
+    )]
+    Anthropic(Anthropic),
+    /// Stand before an endpoint with OpenAI's responses or chat completions
+    #[command(
+        after_help = "It runs until it is ended, and prints the variable that an agent needs. Bytes pass unchanged, but for a compaction: where herma knows the agent's request for a summary, it answers with its handoff. On any doubt the model is asked as ever. Codex is served as by `herma proxy codex`.\n\nExamples:\n  herma proxy openai --upstream https://openrouter.ai/api/v1\n  herma proxy openai --upstream http://127.0.0.1:11434/v1 --shadow"
+    )]
+    Openai(Openai),
     /// Answer Codex's compactions with herma's handoff, and forward everything else to the model
+    #[command(
+        after_help = "It runs until it is ended, and says what base_url has to be in Codex's config.toml. Codex's hooks have to be there too: `herma hooks install codex --trust`. Where herma has no handoff the model is asked as ever.\n\nExample:\n  herma proxy codex --upstream https://openrouter.ai/api/v1"
+    )]
     Codex(ForCodex),
+    /// Start a program behind proxies for both APIs, and end with it
+    Run(run::Arguments),
 }
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "It runs until it is ended, and says what base_url has to be in Codex's config.toml. Codex's hooks have to be there too: `herma hooks install codex --trust`. Where herma has no handoff the model is asked as ever.\n\nExample:\n  herma proxy codex --upstream https://openrouter.ai/api/v1"
-)]
+struct Anthropic {
+    /// The URL to forward requests to: ANTHROPIC_BASE_URL without the proxy
+    #[arg(long, value_name = "URL", default_value = ANTHROPIC)]
+    upstream: String,
+    /// The address to listen on, on this machine; port 0 selects a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8766")]
+    listen: SocketAddr,
+    /// Change nothing and keep nothing; say what each compaction cost
+    #[arg(long)]
+    shadow: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct Openai {
+    /// The URL to forward requests to: OPENAI_BASE_URL without the proxy
+    #[arg(long, value_name = "URL", default_value = OPENAI)]
+    upstream: String,
+    /// The address to listen on, on this machine; port 0 selects a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8767")]
+    listen: SocketAddr,
+    /// Change nothing and keep nothing; say what each compaction cost
+    #[arg(long)]
+    shadow: bool,
+}
+
+#[derive(Debug, clap::Args)]
 struct ForCodex {
     /// The URL to forward requests to: the base_url without the proxy
     #[arg(long, value_name = "URL")]
     upstream: String,
     /// The address to listen on, on this machine; port 0 selects a free one
-    #[arg(long, value_name = "ADDRESS", default_value = LISTEN)]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8765")]
     listen: SocketAddr,
 }
 
-/// Serves until a signal ends it.
+/// Serves until a signal ends it, or the program that it started.
 ///
 /// # Errors
-/// The reason why the proxy can't start, for people.
-pub fn run(settings: &Settings, arguments: &Arguments) -> Result<(), String> {
-    let For::Codex(ForCodex { upstream, listen }) = &arguments.agent;
-    let home = settings.place.home.clone();
-    // The URL may contain a secret, so errors don't show it.
-    let upstream: url::Url = upstream.parse().map_err(|error| format!("--upstream is no URL: {error}"))?;
-    let mut way = Way { listen: *listen, key: String::new(), upstream: upstream.clone() };
-    way.check().map_err(|error| error.to_string())?;
-    way.key = proxy::key(&home, &Codex)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|error| format!("no threads: {error}"))?;
-    runtime.block_on(async move {
-        let answers = move |compaction: &Compaction| answer(&home, compaction);
-        let started = Proxy::listen(way, answers).await.map_err(|error| error.to_string())?;
+/// The proxy or the program can't start. `Failure::Ended` has the program's exit code.
+pub fn run(settings: &Settings, arguments: &Arguments) -> Result<(), Failure> {
+    let (door, said) = match &arguments.way {
+        ProxyCommand::Run(arguments) => return run::run(settings, arguments),
+        ProxyCommand::Anthropic(Anthropic { upstream, listen, shadow }) => {
+            (Door { api: ApiFamily::Anthropic, upstream, listen: *listen, is_shadow: *shadow }, "ANTHROPIC_BASE_URL=")
+        }
+        ProxyCommand::Openai(Openai { upstream, listen, shadow }) => {
+            (Door { api: ApiFamily::Openai, upstream, listen: *listen, is_shadow: *shadow }, "OPENAI_BASE_URL=")
+        }
+        ProxyCommand::Codex(ForCodex { upstream, listen }) => {
+            (Door { api: ApiFamily::Openai, upstream, listen: *listen, is_shadow: false }, "base_url = ")
+        }
+    };
+    serve(settings, &door, said).map_err(Failure::File)
+}
+
+/// The two families of APIs. Each has its own variable for the address of the endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ApiFamily {
+    Anthropic,
+    Openai,
+}
+
+/// A proxy to open.
+#[derive(Debug)]
+struct Door<'a> {
+    api: ApiFamily,
+    upstream: &'a str,
+    listen: SocketAddr,
+    is_shadow: bool,
+}
+
+impl Door<'_> {
+    /// Returns the settings of the proxy.
+    fn way(&self, home: &Path) -> Result<Way, String> {
+        // The URL may contain a secret, so errors don't show it.
+        let upstream: Url = self.upstream.parse().map_err(|error| format!("the upstream is no URL: {error}"))?;
+        let mut way = Way { listen: self.listen, key: String::new(), upstream };
+        way.check().map_err(|error| error.to_string())?;
+        way.key = match self.api {
+            ApiFamily::Anthropic => hook::proxy::key(&saved::folder(home))?,
+            // Codex's hooks see by its key whether there is a proxy.
+            ApiFamily::Openai => hook::proxy::key(&hook::proxy::folder_of(home, &Codex))?,
+        };
+        Ok(way)
+    }
+}
+
+fn serve(settings: &Settings, door: &Door<'_>, said: &str) -> Result<(), String> {
+    let way = door.way(&settings.place.home)?;
+    let upstream = way.upstream.clone();
+    let keeper = Keeper::start(settings, None, door.is_shadow, Arc::new(out::error))?;
+    let watcher = Arc::clone(&keeper);
+    let served = runtime()?.block_on(async move {
+        let started = Proxy::listen(way, watcher).await.map_err(|error| error.to_string())?;
         let mut end = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
-        out::say(&format!("base_url = \"{}\"", started.base_url()));
+        out::say(&format!("{said}\"{}\"", started.base_url()));
         out::error(&format!("requests go to {upstream}; Ctrl-C ends it"));
         tokio::select! {
             () = started.serve() => {}
@@ -70,22 +164,15 @@ pub fn run(settings: &Settings, arguments: &Arguments) -> Result<(), String> {
             _ = tokio::signal::ctrl_c() => {}
         }
         Ok(())
-    })
+    });
+    keeper.end();
+    served
 }
 
-/// Returns the text of a summary, if a hook has made it.
-fn answer(home: &Path, compaction: &Compaction) -> Option<String> {
-    let Compaction { session, window } = compaction;
-    let (text, words) = match proxy::text(home, &Codex, session, window.as_deref(), unix_now()) {
-        Ok(Some(text)) => {
-            let words = format!("is answered with {} chars", text.chars().count());
-            (Some(text), words)
-        }
-        Ok(None) => (None, "has no handoff; the model is asked".to_owned()),
-        Err(error) => (None, format!("can't be answered ({error}); the model is asked")),
-    };
-    // The id comes from the agent, so it is cleaned before it is printed.
-    let session: String = session.chars().filter(|char| !char.is_control()).take(64).collect();
-    out::error(&format!("a compaction of {session} {words}"));
-    text
+fn runtime() -> Result<Runtime, String> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| format!("no threads: {error}"))
 }

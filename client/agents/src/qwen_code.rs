@@ -41,6 +41,10 @@ impl Agent for QwenCode {
         "qwen-cli-mcp-client-herma"
     }
 
+    fn user_agents(&self) -> &'static [&'static str] {
+        &["qwencode"]
+    }
+
     fn provider(&self) -> (&'static str, &'static str) {
         ("qwen", "chat_completions")
     }

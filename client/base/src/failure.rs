@@ -21,6 +21,8 @@ pub enum Failure {
     No,
     /// Standard output was closed, so nobody reads the rest.
     Closed,
+    /// The program that the command started ended with this exit code, or it is not there. That was said.
+    Ended(u8),
 }
 
 impl From<ClientError> for Failure {
@@ -50,6 +52,7 @@ impl Failure {
             )
             | Self::Gone => 3,
             Self::Refused => 4,
+            Self::Ended(code) => *code,
         }
     }
 
@@ -68,7 +71,7 @@ impl Failure {
             Self::Client(error) => Some(format!("{}{}", in_commands(error.to_string()), advice(error))),
             Self::Gone => Some("the daemon went away".into()),
             Self::File(words) | Self::Usage(words) => Some(words.clone()),
-            Self::Refused | Self::No | Self::Closed => None,
+            Self::Refused | Self::No | Self::Closed | Self::Ended(_) => None,
         }
     }
 }

@@ -124,7 +124,7 @@ pub(crate) enum Command {
     Service(service::Command),
     /// Answer an event of Claude Code, Codex or Qwen Code
     Hook(hook::Arguments),
-    /// Run a proxy between an agent and its model that answers compactions
+    /// Run a proxy between an agent and its model that keeps the conversation and answers compactions
     Proxy(proxy::Arguments),
     /// Serve the Model Context Protocol on standard input and output
     Mcp(herma_mcp::Arguments),
@@ -287,7 +287,7 @@ fn run(arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
         }
         Command::Proxy(arguments) => {
             owner::check(&context.place.home)?;
-            proxy::run(&context.settings(), arguments).map_err(Failure::File)
+            proxy::run(&context.settings(), arguments)
         }
         Command::Mcp(arguments) => {
             let hosts = Arc::new(AgentHosts::of(&context));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::request::Parts;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -66,12 +67,7 @@ impl Upstream {
     }
 
     /// Forwards a request whose body was already read.
-    pub(crate) async fn forward_read(
-        &self,
-        parts: hyper::http::request::Parts,
-        body: Bytes,
-        below: &str,
-    ) -> Response<Body> {
+    pub(crate) async fn forward_read(&self, parts: Parts, body: Bytes, below: &str) -> Response<Body> {
         match self.send(parts.method, below, kept(&parts.headers), Some(body.into())).await {
             Ok(answer) => answered(answer, None),
             Err(error) => failed(&error),

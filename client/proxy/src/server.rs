@@ -3,6 +3,8 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
@@ -15,10 +17,16 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 use url::Url;
 
-use crate::codex::{self, Compaction, METADATA};
+use crate::api::Api;
+use crate::api::answer::{self, Said};
+use crate::api::reply::{Reply, reply};
+use crate::api::request::Asked;
+use crate::client::Client;
 use crate::forward::{Body, Upstream, refusal, whole};
+use crate::summaries::Summary;
+use crate::tap::Tap;
 
-/// The largest summary request in bytes. A larger one is refused, because no model reads so much.
+/// The largest request to a model in bytes. A larger one is refused, because no model reads so much.
 const LARGEST: usize = 256 << 20;
 
 /// The settings of a proxy.
@@ -84,9 +92,28 @@ pub enum ProxyError {
     },
 }
 
-/// Returns the summary for a compaction, or `None` if the model should write it. It may take a while and runs on its
-/// own thread.
-type Answers = dyn Fn(&Compaction) -> Option<String> + Send + Sync;
+/// What is told of the requests that pass, and what answers those for a summary.
+pub trait Watcher: Send + Sync {
+    /// Returns the answer to a request for a summary, or `None` if the model should write it. It may take a while and
+    /// runs on its own thread.
+    fn summary(&self, asked: &Arc<Asked>, request: &Summary) -> Option<String>;
+
+    /// Takes what was asked and answered. It must not take long.
+    fn passed(&self, exchange: Exchange);
+}
+
+/// A request that passed, and the answer to it.
+#[derive(Debug)]
+pub struct Exchange {
+    /// The request.
+    pub asked: Arc<Asked>,
+    /// The request for a summary that it is, if it is one.
+    pub summary: Option<Summary>,
+    /// What the model said; `None` for an error, and for an answer that can't be read.
+    pub said: Option<Said>,
+    /// How long the answer took.
+    pub elapsed: Duration,
+}
 
 /// A proxy that listens.
 pub struct Proxy {
@@ -99,7 +126,7 @@ pub struct Proxy {
 struct Rules {
     key: String,
     upstream: Upstream,
-    answers: Box<Answers>,
+    watcher: Arc<dyn Watcher>,
 }
 
 impl std::fmt::Debug for Proxy {
@@ -109,14 +136,11 @@ impl std::fmt::Debug for Proxy {
 }
 
 impl Proxy {
-    /// Starts to listen. `answers` returns the text of a summary, or `None`.
+    /// Starts to listen.
     ///
     /// # Errors
     /// The address is not on loopback or is in use, or the upstream is not a usable endpoint.
-    pub async fn listen(
-        settings: Settings,
-        answers: impl Fn(&Compaction) -> Option<String> + Send + Sync + 'static,
-    ) -> Result<Self, ProxyError> {
+    pub async fn listen(settings: Settings, watcher: Arc<dyn Watcher>) -> Result<Self, ProxyError> {
         settings.check()?;
         let shown = settings.shown();
         let Settings { listen, key, upstream } = settings;
@@ -124,7 +148,7 @@ impl Proxy {
         let failed = |source| ProxyError::Listen { address: listen, source };
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        Ok(Self { listener, address, rules: Arc::new(Rules { key, upstream, answers: Box::new(answers) }) })
+        Ok(Self { listener, address, rules: Arc::new(Rules { key, upstream, watcher }) })
     }
 
     /// Returns the `base_url` for the agent.
@@ -138,7 +162,7 @@ impl Proxy {
         loop {
             let Ok((stream, _)) = self.listener.accept().await else {
                 // Too many files are open. Some will be closed soon.
-                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             };
             // Events are small, and the agent waits for each one.
@@ -149,8 +173,9 @@ impl Proxy {
                     let rules = Arc::clone(&rules);
                     async move { Ok::<_, Infallible>(rules.answer(request).await) }
                 });
-                let connection =
-                    http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
+                let connection = http1::Builder::new()
+                    .timer(TokioTimer::new())
+                    .serve_connection(TokioIo::new(Client::new(stream)), service);
                 // An agent that closes its connection early is not an error.
                 drop(connection.with_upgrades().await);
             }));
@@ -169,34 +194,61 @@ impl Rules {
         }
         let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
         let target = format!("{below}{query}");
-        let metadata = request.headers().get(METADATA).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let compaction = codex::compaction(request.method().as_str(), below, metadata);
-        match compaction.filter(|_| !request.headers().contains_key(CONTENT_ENCODING)) {
-            Some(compaction) => self.compact(request, &target, compaction).await,
+        // What can't be read passes as it comes.
+        let is_encoded = request.headers().contains_key(CONTENT_ENCODING);
+        match Api::of(request.method().as_str(), below).filter(|_| !is_encoded) {
+            Some(api) => self.watch(api, request, &target).await,
             None => self.upstream.forward(request, &target).await,
         }
     }
 
-    async fn compact(
-        self: Arc<Self>,
-        request: Request<Incoming>,
-        target: &str,
-        compaction: Compaction,
-    ) -> Response<Body> {
+    /// Answers a request to a model.
+    async fn watch(self: Arc<Self>, api: Api, request: Request<Incoming>, target: &str) -> Response<Body> {
+        let began = Instant::now();
         let (parts, body) = request.into_parts();
         let Ok(body) = Limited::new(body, LARGEST).collect().await else {
-            return refusal(StatusCode::PAYLOAD_TOO_LARGE, "the request for a summary is too long, or broke off");
+            return refusal(StatusCode::PAYLOAD_TOO_LARGE, "the request is too long, or broke off");
         };
         let body = body.to_bytes();
-        if codex::is_stream(&body) {
-            let (rules, id) = (Arc::clone(&self), compaction.session.clone());
-            let answer = tokio::task::spawn_blocking(move || (rules.answers)(&compaction)).await;
-            if let Ok(Some(text)) = answer {
-                return events(&codex::events(&format!("herma_{id}"), &text));
+        let Some(asked) = Asked::read(api, &parts.headers, &body).map(Arc::new) else {
+            return self.upstream.forward_read(parts, body, target).await;
+        };
+        let summary = Summary::of(&asked, &parts.headers);
+        if let Some(summary) = summary.clone() {
+            let (watcher, asked) = (Arc::clone(&self.watcher), Arc::clone(&asked));
+            let answer =
+                tokio::task::spawn_blocking(move || watcher.summary(&asked, &summary).map(|text| (asked, text)));
+            if let Ok(Some((asked, text))) = answer.await {
+                return replied(&reply(&asked, &answer_id(), &text, unix_now()));
             }
         }
-        self.upstream.forward_read(parts, body, target).await
+        let answer = self.upstream.forward_read(parts, body, target).await;
+        let is_stream = is_event_stream(&answer);
+        let is_readable = answer.status().is_success() && !answer.headers().contains_key(CONTENT_ENCODING);
+        let watcher = Arc::clone(&self.watcher);
+        answer.map(|body| {
+            let tap = Tap::new(body, move |copy| {
+                let said = copy.filter(|_| is_readable).and_then(|copy| answer::read(api, is_stream, &copy));
+                watcher.passed(Exchange { asked, summary, said, elapsed: began.elapsed() });
+            });
+            tap.boxed()
+        })
     }
+}
+
+fn is_event_stream(answer: &Response<Body>) -> bool {
+    let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream"))
+}
+
+/// Returns a part for the ids of an answer that no other answer has.
+fn answer_id() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    format!("herma_{:x}_{}", unix_now(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+fn unix_now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// Returns the path after the key, if it begins with the key.
@@ -211,10 +263,10 @@ fn is_plain(path: &str) -> bool {
     !lower.contains('\\') && !lower.split('/').any(|part| matches!(part, "." | ".."))
 }
 
-fn events(text: &str) -> Response<Body> {
-    let mut response = Response::new(whole(Bytes::from(text.to_owned())));
+fn replied(reply: &Reply) -> Response<Body> {
+    let mut response = Response::new(whole(Bytes::from(reply.body.clone())));
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(reply.content_type));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
 }

@@ -6,23 +6,53 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use herma_proxy::{Proxy, Settings};
+use herma_proxy::api::request::Asked;
+use herma_proxy::summaries::Summary;
+use herma_proxy::{Exchange, Proxy, Settings, Watcher};
 use serde_json::json;
+
+/// A watcher that answers summaries with a text, and sends what passed to the test.
+struct Watching {
+    answer: Option<&'static str>,
+    passed: Mutex<Sender<Exchange>>,
+}
+
+impl Watcher for Watching {
+    fn summary(&self, _: &Arc<Asked>, _: &Summary) -> Option<String> {
+        self.answer.map(str::to_owned)
+    }
+
+    fn passed(&self, exchange: Exchange) {
+        // The test may not look at what passed.
+        drop(self.passed.lock().unwrap().send(exchange));
+    }
+}
 
 /// Starts a proxy in a thread that ends with the test's process.
 fn proxy(upstream: &str, answer: Option<&'static str>) -> String {
+    watched(upstream, answer).0
+}
+
+/// Starts a proxy, and returns its address and what passes.
+fn watched(upstream: &str, answer: Option<&'static str>) -> (String, Receiver<Exchange>) {
+    let (passed, exchanges) = channel();
+    let watcher = Arc::new(Watching { answer, passed: Mutex::new(passed) });
     let settings =
         Settings { listen: "127.0.0.1:0".parse().unwrap(), key: "k3y".into(), upstream: upstream.parse().unwrap() };
     let (sender, address) = channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(async move {
-            let started = Proxy::listen(settings, move |_| answer.map(str::to_owned)).await.unwrap();
+            let started = Proxy::listen(settings, watcher).await.unwrap();
             sender.send(started.base_url()).unwrap();
             started.serve().await;
         });
     });
-    address.recv().unwrap()
+    (address.recv().unwrap(), exchanges)
+}
+
+fn nobody() -> Arc<Watching> {
+    Arc::new(Watching { answer: None, passed: Mutex::new(channel().0) })
 }
 
 /// The head and the body of a request.
@@ -149,7 +179,7 @@ fn everything_goes_through_as_it_is_and_as_it_comes() {
 #[test]
 fn a_compaction_is_answered_here_where_there_is_a_text_and_passed_on_where_there_is_none() {
     let (upstream, requests, pieces) = model();
-    let body = br#"{"stream": true, "input": []}"#;
+    let body = br#"{"stream": true, "input": "summarize"}"#;
     let answered = proxy(&upstream, Some("the handoff"));
     let mut answer = ask(&answered, "POST", "/responses", &metadata("compaction"), body);
     let seen = read_until(&mut answer, "response.completed");
@@ -159,7 +189,7 @@ fn a_compaction_is_answered_here_where_there_is_a_text_and_passed_on_where_there
     let silent = proxy(&upstream, None);
     for (base, headers, body) in [
         (&answered, "content-encoding: zstd\r\n", b"(\xb5/\xfd".as_slice()),
-        (&answered, "", br#"{"stream": false}"#),
+        (&answered, "", br#"{"stream": false, "input": "summarize"}"#),
         (&silent, "", body),
     ] {
         let mut answer = ask(base, "POST", "/responses", &format!("{}{headers}", metadata("compaction")), body);
@@ -169,6 +199,32 @@ fn a_compaction_is_answered_here_where_there_is_a_text_and_passed_on_where_there
         pieces.send(Vec::new()).unwrap();
         read_until(&mut answer, "content-length: 2");
     }
+}
+
+#[test]
+fn a_client_that_ended_its_requests_gets_its_answer_and_one_that_is_gone_ends_the_models() {
+    let (upstream, requests, pieces) = model();
+    let base = proxy(&upstream, None);
+    let mut waiting = ask(&base, "POST", "/responses", "", b"{}");
+    waiting.get_mut().shutdown(std::net::Shutdown::Write).unwrap();
+    drop(requests.recv().unwrap());
+    // It looks more than once.
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    pieces.send(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello".to_vec()).unwrap();
+    pieces.send(Vec::new()).unwrap();
+    read_until(&mut waiting, "\r\n\r\n");
+    let mut answer = [0; 5];
+    waiting.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"hello");
+    // A model that waits for its client to go.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = proxy(&format!("http://{}/v1", listener.local_addr().unwrap()), None);
+    let gone = ask(&base, "POST", "/responses", "", b"{}");
+    let (mut model, _) = listener.accept().unwrap();
+    drop(request(&mut BufReader::new(model.try_clone().unwrap())).unwrap());
+    drop(gone);
+    model.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+    assert_eq!(model.read(&mut [0]).unwrap(), 0, "the model is not told");
 }
 
 #[test]
@@ -262,7 +318,7 @@ fn what_can_t_be_served_is_refused_in_words() {
     ] {
         let settings =
             Settings { listen: listen.parse().unwrap(), key: "k".into(), upstream: upstream.parse().unwrap() };
-        let error = runtime.block_on(Proxy::listen(settings, |_| None)).unwrap_err().to_string();
+        let error = runtime.block_on(Proxy::listen(settings, nobody())).unwrap_err().to_string();
         assert!(error.contains(words) && !error.contains("secret"), "{error}");
     }
 }

@@ -4,7 +4,7 @@
 //! This crate opens no files. A [`Transcript`] ([`claude_code::Reader`], [`codex::Reader`], [`qwen_code::Reader`]) gets one line after the
 //! other, [`chatgpt::read`] a whole conversation, [`hermes::message`] and [`opencode::read`] a row. Reading is deterministic, so the position
 //! of a message identifies it. Records that are not part of the conversation are left out, and a [`Tally`] counts them
-//! by kind. No content of a file makes a reader fail.
+//! by kind. No content of a file makes a reader fail. [`wire`] reads what passes between an agent and its model.
 
 mod anthropic;
 pub mod antigravity;
@@ -30,6 +30,7 @@ mod records;
 mod repeats;
 mod tally;
 mod time;
+pub mod wire;
 
 use std::collections::HashMap;
 use std::fmt::Debug;

@@ -57,7 +57,7 @@ const VIEWS: [View; 7] = [
 const COMMANDS: &str = include_str!("looks/commands.txt");
 
 /// Commands whose outputs are not kept, and why.
-const OTHERS: [(&str, &str); 12] = [
+const OTHERS: [(&str, &str); 15] = [
     ("daemon run", "runs until it is stopped"),
     ("daemon start", "starts a process that the test would not end"),
     ("daemon restart", "starts a process that the test would not end"),
@@ -67,6 +67,9 @@ const OTHERS: [(&str, &str); 12] = [
     ("mcp", "speaks a protocol"),
     ("hook", "speaks a protocol"),
     ("proxy codex", "runs until it is stopped"),
+    ("proxy anthropic", "runs until it is stopped"),
+    ("proxy openai", "runs until it is stopped"),
+    ("proxy run", "runs another program"),
     ("completions", "prints a script for a shell"),
     ("upgrade", "tells how this very program was installed"),
     ("man", "prints a page for man"),

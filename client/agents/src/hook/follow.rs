@@ -248,7 +248,7 @@ fn append(daemon: &mut Daemon, session: &str, state: &mut State, said: &[TimedMe
 }
 
 /// Returns the generation and the position from the details of the daemon's refusal.
-fn place(details: &str) -> Option<(u64, u64)> {
+pub(crate) fn place(details: &str) -> Option<(u64, u64)> {
     let details: Value = serde_json::from_str(details).ok()?;
     Some((details.get("generation")?.as_u64()?, details.get("position")?.as_u64()?))
 }

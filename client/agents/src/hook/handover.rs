@@ -35,7 +35,7 @@ pub(super) struct Handover {
 
 /// Returns the text for a list. The handoff is the message with a field named `mark`. Returns `None` if there is no
 /// handoff.
-pub(super) fn text(list: &[Value], mark: &str) -> Option<String> {
+pub(crate) fn text(list: &[Value], mark: &str) -> Option<String> {
     let (handoff, last) = parts(list, mark, USER)?;
     let mut room = LIMIT.saturating_sub(handoff.chars().count() + LAST.len());
     let fits = |shown: &&String| {

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use herma_base::own_file;
@@ -39,12 +39,17 @@ pub(super) fn is_used(home: &Path, agent: &dyn Agent) -> bool {
     folder(home, agent).join(KEY).exists()
 }
 
-/// Returns the key of a home's proxy. It is created once and stays the same.
+/// Returns the folder with the key of the proxy for an agent.
+pub(crate) fn folder_of(home: &Path, agent: &dyn Agent) -> PathBuf {
+    folder(home, agent)
+}
+
+/// Returns the key of a proxy in a folder. It is created once and stays the same.
 ///
 /// # Errors
 /// The key file can't be read or created.
-pub(crate) fn key(home: &Path, agent: &dyn Agent) -> Result<String, String> {
-    let path = folder(home, agent).join(KEY);
+pub(crate) fn key(folder: &Path) -> Result<String, String> {
+    let path = folder.join(KEY);
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     match own_file::read(&path, KEY_FILE).map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned()) {
         Ok(key) if is_key(&key) => {
@@ -150,10 +155,10 @@ mod tests {
     fn a_key_stays_and_is_made_anew_where_it_is_none() {
         let home = tempfile::tempdir().unwrap();
         assert!(!is_used(home.path(), &Codex));
-        let one = key(home.path(), &Codex).unwrap();
+        let one = key(&folder(home.path(), &Codex)).unwrap();
         assert!(is_key(&one) && is_used(home.path(), &Codex));
-        assert_eq!(key(home.path(), &Codex).unwrap(), one);
+        assert_eq!(key(&folder(home.path(), &Codex)).unwrap(), one);
         own_file::put(&folder(home.path(), &Codex).join(KEY), b"short").unwrap();
-        assert_ne!(key(home.path(), &Codex).unwrap(), one);
+        assert_ne!(key(&folder(home.path(), &Codex)).unwrap(), one);
     }
 }

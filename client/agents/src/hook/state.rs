@@ -345,7 +345,7 @@ pub(crate) fn unix_now() -> f64 {
 }
 
 /// Writes a line to the daemon's log. The daemon need not run.
-pub(super) fn log(home: &Path, words: &str) {
+pub(crate) fn log(home: &Path, words: &str) {
     let now = jiff::Timestamp::now();
     let words: String = words.chars().map(|char| if char.is_control() { ' ' } else { char }).take(500).collect();
     let folder = home.join("herma");

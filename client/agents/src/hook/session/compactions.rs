@@ -4,21 +4,18 @@ use std::path::Path;
 
 use herma_base::own_file;
 use herma_client::Client as Daemon;
-use herma_client::protocol::context::{CompressParams, ConfigureParams, ConstantsParams, Host};
+use herma_client::protocol::context::ConstantsParams;
 use herma_client::protocol::guard::RedactParams;
-use herma_client::protocol::value::{TextOrOff, TokensOrConfigured};
 use serde_json::{Value, json};
 
 use super::{Session, wait_for, words};
 use crate::agent::{CompactedRows, Instructions, Replacement};
 use crate::answer;
+use crate::compression::{Compaction, CompressedList, WINDOW};
 use crate::event::{Event, EventName};
 use crate::hook::context::{self, WindowContext};
 use crate::hook::handover::{self, Handover};
 use crate::hook::{HookMessage, LONG, ledger, outputs, proxy, state};
-
-/// The context length of a model in tokens, if it is unknown.
-const WINDOW: u64 = 200_000;
 
 /// The bytes at the end of a transcript that are searched for the newest result.
 const END: u64 = 1 << 20;
@@ -111,40 +108,19 @@ impl Session<'_> {
 
     /// Returns the session's compressed list, or the reason why it would not get shorter.
     fn compress(&mut self, event: &Event) -> Result<Result<Vec<Value>, String>, String> {
-        let session = self.id.clone();
-        let context_length = Some(event.window.or_else(|| self.agent.window()).unwrap_or(WINDOW));
-        // No message is protected. After a compaction the agents send system prompt and tools again, and the handoff
-        // quotes the user's first words.
-        let settings = ConfigureParams {
-            session: session.clone(),
-            context_length,
-            protect_first_n: Some(0),
-            ..ConfigureParams::default()
+        let compaction = Compaction {
+            session: &self.id,
+            window: event.window.or_else(|| self.agent.window()).unwrap_or(WINDOW),
+            focus: event.focus.clone(),
+            takes_short_calls: self.agent.compaction().takes_short_calls,
         };
-        self.daemon.context_configure(settings).map_err(words)?;
-        let params = CompressParams {
-            session,
-            focus: event.focus.clone().map(TextOrOff::Text),
-            force: Some(true),
-            summarizer: Some("extractive".into()),
-            target: Some(TokensOrConfigured::Configured),
-            host: Some(Host {
-                merged_handoff: Some(false),
-                short_calls: Some(self.agent.compaction().takes_short_calls),
-                ..Host::default()
-            }),
-            ..CompressParams::default()
+        let CompressedList { mut list, generation, position } = match compaction.carry_out(&mut self.daemon)? {
+            Ok(compressed) => compressed,
+            Err(why) => return Ok(Err(why)),
         };
-        let result = self.daemon.context_compress(params).map_err(words)?;
-        let Some(result) = result.compressed() else { return Ok(Err("the daemon compressed nothing".into())) };
-        if !result.report.compressed {
-            return Ok(Err(result.report.reason.unwrap_or_else(|| "the daemon gave no reason".to_owned())));
-        }
-        let list = result.messages.unwrap_or_default();
         let state = &mut self.notes.state;
-        (state.generation, state.position) = (result.report.generation, result.report.messages_after);
+        (state.generation, state.position) = (generation, position);
         self.notes.save()?;
-        let mut list: Vec<Value> = list.iter().filter_map(|message| serde_json::from_str(message.get()).ok()).collect();
         outputs::previews(self.agent, &mut list);
         Ok(Ok(list))
     }
