@@ -1,7 +1,7 @@
 //! `herma import`: conversations of other programs are imported, and no message is imported twice.
 
 mod content;
-mod opencode;
+mod databases;
 mod samples;
 
 use std::fs;

@@ -1,5 +1,6 @@
 //! `herma import …`.
 
+mod aider;
 mod conversation;
 mod document;
 mod export;
@@ -8,6 +9,7 @@ mod follow;
 mod goose;
 mod hermes;
 mod ids;
+mod openclaw;
 mod opencode;
 mod record;
 mod report;
@@ -17,6 +19,8 @@ mod sqlite;
 mod surrogates;
 mod watch;
 mod whole;
+mod zed;
+mod zstd;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -30,11 +34,11 @@ use self::follow::Follower;
 use self::record::{Record, Stamp};
 pub(super) use self::report::Report;
 use self::sink::Sink;
-use self::source::{Format, Source};
+use self::source::{Format, Source, Tables};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "What is read, where PATH is left out:\n  claude-code  the *.jsonl below $CLAUDE_CONFIG_DIR/projects, else ~/.claude/projects, and memory/*.md of projects\n  codex        the *.jsonl below sessions and archived_sessions of $CODEX_HOME, else ~/.codex, and memories/*.md\n  qwen-code    the *.jsonl below $QWEN_RUNTIME_DIR/projects, else $QWEN_HOME, else ~/.qwen\n  gemini-cli   the session*.jsonl below .gemini/tmp of $GEMINI_CLI_HOME, else of your folder\n  pi           the *.jsonl below $PI_CODING_AGENT_SESSION_DIR, else sessions of $PI_CODING_AGENT_DIR, else ~/.pi/agent\n  omp          the *.jsonl below ~/.omp/agent/sessions\n  openclaw     the *.jsonl below ~/.openclaw/agents, without copies such as *.checkpoint.*\n  copilot      the events.jsonl below ~/.copilot/session-state\n  cursor       the *.jsonl below ~/.cursor/projects\n  opencode     opencode/opencode.db in $XDG_DATA_HOME, else ~/.local/share; also while OpenCode runs\n  goose        sessions.db, and the *.jsonl of before 1.10, in goose/sessions of $XDG_DATA_HOME, else ~/.local/share\n  cline        the files of ~/.cline/data/sessions\n  roo          PATH must be said: a folder with api_conversation_history.json\n  antigravity  the transcript.jsonl below ~/.gemini/antigravity and ~/.gemini/antigravity-cli\n  kimi         the wire.jsonl below ~/.kimi-code/sessions\n  grok         the updates.jsonl below ~/.grok/sessions\n  hermes       state.db of the named home, else of ~/.hermes\n  chatgpt      PATH must be said: conversations.json of an export, a folder with it, or - for standard input\n\nEach conversation becomes a closed session PROGRAM:ID. The files are only\nread, with their times, titles, models and folders. Secrets are masked in what is kept, unless --no-redact is given. Giving the command again adds what is new\nand nothing twice, also after it was stopped in whatever way. A session that was removed from herma stays so,\nunless --again is given; a file that was rewritten becomes another session, ID~2.\n\nExit codes: 0 done; 1 something could not be read (each is listed; the rest was imported); 2 wrong arguments;\n3 the daemon went away (give the command again to go on).\n\nExamples:\n  herma import claude-code\n  herma import codex ~/.codex/sessions/2026\n  herma import claude-code --profile-for ~/work=work --watch\n  unzip -p export.zip conversations.json | herma import chatgpt -\n  herma recall \"which port did we choose\" --kind message"
+    after_help = "What is read, where PATH is left out:\n  claude-code  the *.jsonl below $CLAUDE_CONFIG_DIR/projects, else ~/.claude/projects, and memory/*.md of projects\n  codex        the *.jsonl below sessions and archived_sessions of $CODEX_HOME, else ~/.codex, and memories/*.md\n  qwen-code    the *.jsonl below $QWEN_RUNTIME_DIR/projects, else $QWEN_HOME, else ~/.qwen\n  gemini-cli   the session*.jsonl below .gemini/tmp of $GEMINI_CLI_HOME, else of your folder\n  pi           the *.jsonl below $PI_CODING_AGENT_SESSION_DIR, else sessions of $PI_CODING_AGENT_DIR, else ~/.pi/agent\n  omp          the *.jsonl below ~/.omp/agent/sessions\n  openclaw     openclaw-agent.sqlite, and the *.jsonl of older versions, below ~/.openclaw/agents\n  copilot      the events.jsonl below ~/.copilot/session-state\n  cursor       the *.jsonl below ~/.cursor/projects\n  opencode     opencode/opencode.db in $XDG_DATA_HOME, else ~/.local/share; also while OpenCode runs\n  goose        sessions.db, and the *.jsonl of before 1.10, in goose/sessions of $XDG_DATA_HOME, else ~/.local/share\n  cline        the files of ~/.cline/data/sessions\n  roo          PATH must be said: a folder with api_conversation_history.json\n  antigravity  the transcript.jsonl below ~/.gemini/antigravity and ~/.gemini/antigravity-cli\n  kimi         the wire.jsonl below ~/.kimi-code/sessions\n  grok         the updates.jsonl below ~/.grok/sessions\n  zed          zed/threads/threads.db in $XDG_DATA_HOME, else ~/.local/share\n  aider        .aider.chat.history.md in this folder or above it\n  hermes       state.db of the named home, else of ~/.hermes\n  chatgpt      PATH must be said: conversations.json of an export, a folder with it, or - for standard input\n\nEach conversation becomes a closed session PROGRAM:ID. The files are only\nread, with their times, titles, models and folders. Secrets are masked in what is kept, unless --no-redact is given. Giving the command again adds what is new\nand nothing twice, also after it was stopped in whatever way. A session that was removed from herma stays so,\nunless --again is given; a file that was rewritten becomes another session, ID~2.\n\nExit codes: 0 done; 1 something could not be read (each is listed; the rest was imported); 2 wrong arguments;\n3 the daemon went away (give the command again to go on).\n\nExamples:\n  herma import claude-code\n  herma import codex ~/.codex/sessions/2026\n  herma import claude-code --profile-for ~/work=work --watch\n  unzip -p export.zip conversations.json | herma import chatgpt -\n  herma recall \"which port did we choose\" --kind message"
 )]
 pub(super) struct Arguments {
     /// The program whose conversations are read
@@ -200,7 +204,7 @@ impl<'a> Import<'a> {
     /// Imports the new messages of a file.
     fn file(&mut self, path: &Path, stamp: &Stamp, seen: &mut dyn FnMut(u64, u64)) -> Result<(), Failure> {
         // New rows of a database may stay in its log for long, and standard input differs each time.
-        let has_looks = !matches!(self.arguments.program.format, Format::Hermes | Format::OpenCode | Format::Goose(_))
+        let has_looks = !matches!(self.arguments.program.format, Format::Database(_) | Format::DatabaseOrLines(..))
             && !self.files.is_input();
         let is_same = has_looks && self.sink.record.has_seen(path, stamp);
         self.sink.report.file(is_same);
@@ -211,13 +215,21 @@ impl<'a> Import<'a> {
         let read = match self.arguments.program.format {
             _ if document::is_document(path) => document::read(path, stamp, &mut self.sink),
             Format::Lines(reader) => self.follower.read(path, &|| reader(&id), &mut self.sink, seen),
-            Format::Hermes => hermes::read(path, &mut self.sink, seen),
-            Format::Goose(_) if path.extension().is_some_and(|ending| ending == "db") => {
-                goose::read(path, &mut self.sink, seen)
+            Format::DatabaseOrLines(_, reader) if path.extension().is_some_and(|ending| ending == "jsonl") => {
+                self.follower.read(path, &|| reader(&id), &mut self.sink, seen)
             }
-            Format::Goose(reader) => self.follower.read(path, &|| reader(&id), &mut self.sink, seen),
+            Format::Database(tables) | Format::DatabaseOrLines(tables, _) => {
+                let read = match tables {
+                    Tables::Goose => goose::read,
+                    Tables::Hermes => hermes::read,
+                    Tables::OpenClaw => openclaw::read,
+                    Tables::OpenCode => opencode::read,
+                    Tables::Zed => zed::read,
+                };
+                read(path, &mut self.sink, seen)
+            }
+            Format::Aider => aider::read(path, &mut self.sink, seen),
             Format::Conversation(reader) => conversation::read(path, &id, reader, &mut self.sink),
-            Format::OpenCode => opencode::read(path, &mut self.sink, seen),
             Format::Export => export::read(path, &mut self.sink, seen),
         };
         match read {

@@ -6,6 +6,7 @@
 //! of a message identifies it. Records that are not part of the conversation are left out, and a [`Tally`] counts them
 //! by kind. No content of a file makes a reader fail. [`wire`] reads what passes between an agent and its model.
 
+pub mod aider;
 mod anthropic;
 pub mod antigravity;
 pub mod chatgpt;
@@ -31,6 +32,7 @@ mod repeats;
 mod tally;
 mod time;
 pub mod wire;
+pub mod zed;
 
 use std::collections::HashMap;
 use std::fmt::Debug;

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::*;
 
 /// A program, the folder of its files, and a session in them.
-const SAMPLES: [(&str, &str, &str); 16] = [
+const SAMPLES: [(&str, &str, &str); 17] = [
     ("claude-code", "claude-code", "session"),
     ("codex", "codex", "registry-codex"),
     ("qwen-code", "qwen", "registry-qwen"),
@@ -22,6 +22,7 @@ const SAMPLES: [(&str, &str, &str); 16] = [
     ("antigravity", "antigravity", "registry-antigravity"),
     ("kimi", "kimi", "session_fixture01"),
     ("grok", "grok", "registry-grok"),
+    ("aider", "aider", "aider-2026-07-17T09:00:00"),
 ];
 
 /// What was read of them when somebody last looked at it. `HERMA_BLESS=1` writes it again.

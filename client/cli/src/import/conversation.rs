@@ -1,7 +1,5 @@
 //! Files with one whole conversation, which their program rewrites each time.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use herma_base::Failure;
@@ -11,18 +9,9 @@ use super::sink::Sink;
 use super::source::ReadConversation;
 use super::whole;
 
-/// The largest file in bytes.
-const LARGEST: u64 = 256 << 20;
-
 pub(super) fn read(path: &Path, id: &str, reader: ReadConversation, sink: &mut Sink<'_>) -> Result<bool, Failure> {
     let failed = |words: String| Failure::File(format!("{}: {words}", path.display()));
-    let mut text = Vec::new();
-    let file = File::open(path).map_err(|error| failed(error.to_string()))?;
-    file.take(LARGEST + 1).read_to_end(&mut text).map_err(|error| failed(error.to_string()))?;
-    if text.len() as u64 > LARGEST {
-        return Err(failed(format!("it is longer than {} MiB", LARGEST >> 20)));
-    }
-    let text = String::from_utf8_lossy(&text);
+    let text = whole::text(path)?;
     let whole = herma_json::replace_lone_surrogates(&text).map(|(text, _)| text);
     let value: Value =
         serde_json::from_str(whole.as_deref().unwrap_or(&text)).map_err(|error| failed(error.to_string()))?;

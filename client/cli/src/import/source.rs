@@ -12,6 +12,9 @@ use serde_json::Value;
 
 use super::ids;
 
+/// The name of aider's history.
+const AIDER: &str = ".aider.chat.history.md";
+
 /// A program that keeps conversations.
 #[derive(Debug)]
 pub(super) struct Source {
@@ -37,17 +40,27 @@ pub(super) struct Source {
 /// Reads the content of a file into a session, given its id. Counts what it leaves out.
 pub(super) type ReadConversation = fn(&str, &Value, &mut Tally) -> Option<Session>;
 
+/// The program whose tables a database has.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Tables {
+    Goose,
+    Hermes,
+    OpenClaw,
+    OpenCode,
+    Zed,
+}
+
 /// The format of a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Format {
     /// JSON lines that the program appends. The function returns the reader of a file, given the session's id.
     Lines(fn(&str) -> Box<dyn Transcript>),
-    /// The SQLite database of an agent of the Hermes family.
-    Hermes,
-    /// The SQLite database of OpenCode.
-    OpenCode,
-    /// The SQLite database of Goose, and the lines of its older files.
-    Goose(fn(&str) -> Box<dyn Transcript>),
+    /// A SQLite database.
+    Database(Tables),
+    /// A SQLite database, and the lines of older files.
+    DatabaseOrLines(Tables, fn(&str) -> Box<dyn Transcript>),
+    /// The Markdown of aider, with several conversations.
+    Aider,
     /// A JSON file with one conversation.
     Conversation(ReadConversation),
     /// A JSON list of ChatGPT conversations. It may be read from standard input.
@@ -55,7 +68,7 @@ pub(super) enum Format {
 }
 
 /// All programs.
-static SOURCES: [Source; 18] = [
+static SOURCES: [Source; 20] = [
     Source::new(
         "claude-code",
         "Claude Code",
@@ -116,8 +129,8 @@ static SOURCES: [Source; 18] = [
         "openclaw",
         "OpenClaw",
         |_| Ok(vec![user_home()?.join(".openclaw/agents")]), // Copies for a way back have names like `ID.checkpoint.ID.jsonl`.
-        |name| name.strip_suffix(".jsonl").is_some_and(|id| !id.contains('.')),
-        Format::Lines(|name| Box::new(pi::Reader::new(name))),
+        |name| name.strip_suffix(".jsonl").is_some_and(|id| !id.contains('.')) || name == "openclaw-agent.sqlite",
+        Format::DatabaseOrLines(Tables::OpenClaw, |name| Box::new(pi::Reader::new(name))),
     )
     .with_provider("openclaw", "anthropic_messages"),
     Source::new(
@@ -138,23 +151,17 @@ static SOURCES: [Source; 18] = [
     Source::new(
         "opencode",
         "OpenCode",
-        |_| {
-            let data = of("XDG_DATA_HOME").map_or_else(|| Ok::<_, Failure>(user_home()?.join(".local/share")), Ok)?;
-            Ok(vec![data.join("opencode/opencode.db")])
-        },
+        |_| Ok(vec![data()?.join("opencode/opencode.db")]),
         |name| name == "opencode.db",
-        Format::OpenCode,
+        Format::Database(Tables::OpenCode),
     )
     .with_provider("opencode", "anthropic_messages"),
     Source::new(
         "goose",
         "Goose",
-        |_| {
-            let data = of("XDG_DATA_HOME").map_or_else(|| Ok::<_, Failure>(user_home()?.join(".local/share")), Ok)?;
-            Ok(vec![data.join("goose/sessions")])
-        },
+        |_| Ok(vec![data()?.join("goose/sessions")]),
         |name| name.ends_with(".jsonl") || name == "sessions.db",
-        Format::Goose(|name| Box::new(goose::Reader::new(name))),
+        Format::DatabaseOrLines(Tables::Goose, |name| Box::new(goose::Reader::new(name))),
     ),
     Source::new(
         "cline",
@@ -204,11 +211,30 @@ static SOURCES: [Source; 18] = [
     )
     .with_id(ids::of_folder),
     Source::new(
+        "zed",
+        "Zed",
+        |_| Ok(vec![data()?.join("zed/threads")]),
+        |name| name == "threads.db",
+        Format::Database(Tables::Zed),
+    ),
+    Source::new(
+        "aider",
+        "aider",
+        |_| {
+            let folder = std::env::current_dir().map_err(|error| Failure::File(error.to_string()))?;
+            let history = folder.ancestors().map(|folder| folder.join(AIDER)).find(|path| path.is_file());
+            let words = || format!("say where the history is: there is no {AIDER} in this folder or above it");
+            Ok(vec![history.ok_or_else(|| Failure::Usage(words()))?])
+        },
+        |name| name == AIDER,
+        Format::Aider,
+    ),
+    Source::new(
         "hermes",
         "An agent of the Hermes family",
         |home| Ok(vec![home.join("state.db")]),
         |name| name == "state.db",
-        Format::Hermes,
+        Format::Database(Tables::Hermes),
     ),
     Source::new(
         "chatgpt",
@@ -261,6 +287,11 @@ impl Source {
 /// Returns the folder that a variable names, or the folder with this name in the user's home.
 fn folder(variable: &str, name: &str) -> Result<PathBuf, Failure> {
     of(variable).map_or_else(|| Ok(user_home()?.join(name)), Ok)
+}
+
+/// Returns the folder for the data of programs.
+fn data() -> Result<PathBuf, Failure> {
+    folder("XDG_DATA_HOME", ".local/share")
 }
 
 fn user_home() -> Result<PathBuf, Failure> {

@@ -1,5 +1,7 @@
 //! Sessions that are read as a whole: from a database, or from a file that its program rewrites.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use herma_base::Failure;
@@ -9,6 +11,21 @@ use super::sink::{ImportOutcome, Sink};
 
 /// How often a session is read because its imported messages have changed.
 pub(super) const TRIES: usize = 4;
+
+/// The largest file in bytes.
+const LARGEST: u64 = 256 << 20;
+
+/// Returns the text of a file.
+pub(super) fn text(path: &Path) -> Result<String, Failure> {
+    let failed = |words: String| Failure::File(format!("{}: {words}", path.display()));
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| failed(error.to_string()))?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| failed(error.to_string()))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(failed(format!("it is longer than {} MiB", LARGEST >> 20)));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
 
 /// Imports each session of a file. One that can't be imported is reported, and the others still are. Returns whether
 /// all were imported. `seen` gets the bytes read, of which a database knows nothing, and the messages of the whole run.

@@ -1,4 +1,4 @@
-//! The databases of OpenCode and Goose, also while their programs write them.
+//! The databases of OpenCode, Goose, Zed and OpenClaw, also while their programs write them.
 
 use super::*;
 
@@ -72,6 +72,73 @@ fn a_database_of_goose_is_read_and_grows() {
     );
     assert_eq!(added(&import(&home, "goose", &path, &[])), (1, 0, 1));
     assert_eq!(added(&import(&home, "goose", &path, &[])), (0, 0, 0));
+}
+
+#[test]
+fn threads_of_zed_are_read_compressed_or_not() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let path = home.path().join("threads.db");
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/sessions/zed/zed.sql");
+    run(&path, &fs::read_to_string(sample).unwrap());
+    assert_eq!(added(&import(&home, "zed", &path, &[])), (4, 2, 0));
+    for (session, title, answer) in [
+        ("zed:registry-zed-legacy", "legacy zed thread", "agent-1 threads still parse"),
+        ("zed:registry-zed-modern", "read the zed thread store", "in threads.db under the data dir"),
+    ] {
+        let row = daemon.client().session_show(ShowParams { session: session.into() }).unwrap();
+        assert_eq!(
+            (row.messages, row.cwd.as_deref(), row.title.as_deref()),
+            (2, Some("/workspace/registry-demo"), Some(title))
+        );
+        let read = Cli::new(&home).run(&["session", "read", session, "--json"]).json();
+        assert_eq!(read["messages"][1]["message"]["content"], answer);
+    }
+    assert_eq!(added(&import(&home, "zed", home.path(), &[])), (0, 0, 0));
+    run(&path, "update threads set data = x'28b52ffd00' where id = 'registry-zed-modern';");
+    let broken = import(&home, "zed", &path, &[]);
+    assert!(broken.code == 1 && broken.out.contains("thread registry-zed-modern"), "{broken:?}");
+}
+
+/// Returns the frame of a text in one block that is not compressed, as SQL.
+fn frame(text: &str) -> String {
+    let length = u8::try_from(text.len()).unwrap();
+    let block = (u32::from(length) << 3 | 1).to_le_bytes();
+    let head = [0x28, 0xb5, 0x2f, 0xfd, 0x20, length, block[0], block[1], block[2]];
+    let bytes = head.iter().chain(text.as_bytes()).map(|byte| format!("{byte:02x}"));
+    format!("x'{}'", bytes.collect::<String>())
+}
+
+#[test]
+fn the_database_of_openclaw_has_the_lines_of_its_older_files() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let path = home.path().join("agents/main/agent/openclaw-agent.sqlite");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let record = |id: &str, role: &str, text: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","timestamp":"2026-09-06T10:00:00Z","message":{{"role":"{role}","content":"{text}"}}}}"#
+        )
+    };
+    run(
+        &path,
+        &format!(
+            r#"create table transcript_events (session_id text, seq integer, event_json text, created_at integer, event_zstd blob);
+            insert into transcript_events values ('s1', 0, '{{"type":"session","version":4,"id":"s1","timestamp":"2026-09-06T10:00:00Z","cwd":"/w"}}', 1, null);
+            insert into transcript_events values ('s1', 1, '{}', 2, null);
+            insert into transcript_events values ('s1', 2, null, 3, {});"#,
+            record("a", "user", "where do the gulls nest?"),
+            frame(&record("b", "assistant", "In Ostrava."))
+        ),
+    );
+    assert_eq!(added(&import(&home, "openclaw", home.path(), &[])), (2, 1, 0));
+    let read = Cli::new(&home).run(&["session", "read", "openclaw:s1", "--json"]).json();
+    assert_eq!(read["messages"][1]["message"]["content"], "In Ostrava.");
+    let row = daemon.client().session_show(ShowParams { session: "openclaw:s1".into() }).unwrap();
+    assert_eq!(row.cwd.as_deref(), Some("/w"));
+    let more = record("c", "user", "and the herons?");
+    run(&path, &format!("insert into transcript_events values ('s1', 3, '{more}', 4, null);"));
+    assert_eq!(added(&import(&home, "openclaw", &path, &[])), (1, 0, 1));
 }
 
 #[test]
