@@ -8,6 +8,7 @@ mod lock;
 mod read;
 mod remove;
 mod row;
+mod threads;
 
 use clap::Subcommand;
 use herma_base::{CliContext, Failure};

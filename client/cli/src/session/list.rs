@@ -5,6 +5,7 @@ use herma_base::{CliContext, Failure};
 use herma_client::protocol::session::chain::{ListParams, ListResult, Row};
 
 use super::row;
+use super::threads::{Place, threads};
 use crate::moment;
 use crate::names;
 use crate::names::session::Whose;
@@ -21,9 +22,13 @@ const NONE: &str = "No sessions yet. They appear when an agent works with herma:
 /// The most columns of a name in the table.
 const NAME: usize = 32;
 
+/// What stands before a session that goes on with the one above it, and how often at most.
+const BELOW: &str = "> ";
+const DEEPEST: usize = 4;
+
 #[derive(Debug, Default, clap::Args)]
 #[command(
-    after_help = "A chain of compressions is one row: its newest session. Without --profile the sessions of all profiles are listed.\n\nOther commands take the number in front (@1), or the beginning of an id.\n\nExamples:\n  herma session list\n  herma session list retry sync --since 14d\n  herma session list --here --agent codex\n  herma session list --limit 20 --page 2\n  herma session list --raw        # every session as it is"
+    after_help = "A chain of compressions is one row: its newest session. On a terminal, sessions that go on with another one, also in another agent, stand below it with a > in front. Without --profile the sessions of all profiles are listed.\n\nOther commands take the number in front (@1), or the beginning of an id.\n\nExamples:\n  herma session list\n  herma session list retry sync --since 14d\n  herma session list --here --agent codex\n  herma session list --limit 20 --page 2\n  herma session list --raw        # every session as it is"
 )]
 pub(crate) struct Arguments {
     /// Words that the title, the first message, the folder or the branch must have together, as one text
@@ -82,17 +87,18 @@ pub(super) fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(),
 /// Returns the rows for a terminal. `first` is the number of the first one, for the names that other
 /// commands take.
 fn numbered(result: &ListResult, first: Option<usize>) -> String {
-    let cells = |(at, row): (usize, &Row)| {
+    let cells = |Place { at, depth }: Place| {
+        let row = &result.sessions[at];
         [
             first.map_or_else(String::new, |first| format!("@{}", first + at + 1)),
-            names::session::short(&row.session),
+            format!("{}{}", BELOW.repeat(depth.min(DEEPEST)), names::session::short(&row.session)),
             out::when(row.last_active),
             out::thousands(row.messages),
             out::cut(names::session::folder_name(row.cwd.as_deref()).unwrap_or("-"), NAME),
             names::session::title(row).to_owned(),
         ]
     };
-    let rows: Vec<[String; 6]> = result.sessions.iter().enumerate().map(cells).collect();
+    let rows: Vec<[String; 6]> = threads(&result.sessions).into_iter().map(cells).collect();
     let heads = ["", "session", "active", "messages", "folder", "title"];
     let (left, right) = (Align::Left, Align::Right);
     out::sided(heads, [left, left, left, right, left, left], &rows)
@@ -162,6 +168,16 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[1].starts_with("@1  claude-code:8017a127") && lines[1].contains("shop"), "{text}");
         assert!(lines[2].starts_with("@2  trip") && lines[2].contains("what the user first said"), "{text}");
+    }
+
+    #[test]
+    fn on_a_terminal_a_thread_across_agents_is_together() {
+        let codex = Row { parent: Some("claude-code:a".into()), ..row("codex:b", None) };
+        let text =
+            numbered(&ListResult { sessions: vec![codex, row("trip", None), row("claude-code:a", None)] }, Some(0));
+        let begins: Vec<&str> = text.lines().skip(1).map(|line| line.split("  ").next().unwrap()).collect();
+        assert_eq!(begins, ["@3", "@1", "@2"], "{text}");
+        assert!(text.contains("@1  > codex:b") && text.contains("@3  claude-code:a"), "{text}");
     }
 
     #[test]
