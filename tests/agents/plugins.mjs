@@ -1,8 +1,8 @@
-// The scripts that OpenCode and pi load, with a hook that only answers: what they send, and what they do where something
+// The scripts that OpenCode, pi and OpenClaw load, with a hook that only answers: what they send, and what they do where something
 // goes wrong. `node --test` runs it.
 
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
@@ -119,6 +119,85 @@ test("without an answer a compaction is OpenCode's own", async () => {
   const request = { messages: [said("ma", "assistant", 1)] };
   await hooks["experimental.chat.messages.transform"]({}, request);
   assert.deepEqual([compaction, request.messages.length], [{ context: [] }, 1]);
+});
+
+/** The parts of OpenClaw that its engine asks for, with these entries of a transcript. */
+const sdk = (entries) => {
+  const place = join(folder, "node_modules/openclaw");
+  mkdirSync(join(place, "plugin-sdk"), { recursive: true });
+  writeFileSync(join(place, "package.json"), JSON.stringify({ name: "openclaw", type: "module", exports: { "./*": "./*.js" } }));
+  globalThis.entries = entries;
+  writeFileSync(
+    join(place, "plugin-sdk/session-transcript-runtime.js"),
+    "export const readSessionTranscriptVisibleMessageDelta = async () => ({ kind: 'page', hasMore: false, entries: globalThis.entries });",
+  );
+  writeFileSync(
+    join(place, "plugin-sdk/core.js"),
+    "export const buildMemorySystemPromptAddition = () => 'OWN MEMORY'; export const delegateCompactionToRuntime = () => 'by itself';",
+  );
+};
+
+/** OpenClaw's engine for a turn. */
+const openclaw = async () => {
+  const { default: plugin } = await load("openclaw/engine.js");
+  let made, middleware;
+  plugin.register({
+    registerContextEngine: (_id, factory) => (made = factory),
+    registerAgentToolResultMiddleware: (work) => (middleware = work),
+  });
+  return { engine: made({ agentDir: join(folder, `agent${copies}`), workspaceDir: "/w" }), middleware };
+};
+
+const turn = { sessionId: "s", sessionKey: "agent:main:s" };
+
+test("OpenClaw's turns are kept in their order, also those that were not kept before", async () => {
+  const message = (role, text, timestamp) => ({ role, content: text, timestamp });
+  const entries = [{ seq: 3, message: message("user", "one", 1) }, { seq: 5, message: message("assistant", "two", 2) }];
+  sdk([...entries, { seq: 6, message: { role: "custom" } }]);
+  const { engine } = await openclaw();
+  answer("return undefined;");
+  await assert.rejects(engine.commitTurn(turn), /does not answer/);
+  answer(KEEPS);
+  sdk([...entries, { seq: 9, message: message("user", "three", 3) }]);
+  assert.deepEqual(await engine.commitTurn(turn), { status: "committed" });
+  assert.deepEqual(await engine.commitTurn(turn), { status: "committed" });
+  const records = events().filter(({ name }) => name === "stop").map(({ records }) => records.slice(1).map(({ key }) => Number(key)));
+  assert.deepEqual(records, [[3, 5], [3, 5, 9]]);
+  const internal = { sessionId: "i", sessionKey: "agent:main:internal-session-effects:i" };
+  assert.deepEqual(await engine.commitTurn(internal), { status: "committed" });
+  assert.ok(events().every(({ session_id }) => session_id === "s"));
+});
+
+test("OpenClaw's list begins with the handoff, as long as it is the list that was compacted", async () => {
+  const messages = [1, 2, 3, 4].map((time) => ({ role: time % 2 ? "user" : "assistant", content: `m${time}`, timestamp: time * 1_000 }));
+  sdk(messages.map((message, at) => ({ seq: at, message })));
+  answer("if (name === 'compact') return { summary: 'THE HANDOFF', firstKeptEntryId: '2' }; if (name === 'session-start') return { hookSpecificOutput: { additionalContext: 'THE MEMORY' } };");
+  const { engine } = await openclaw();
+  const { ok, compacted, result } = await engine.compact({ ...turn, tokenBudget: 64_000 });
+  assert.ok(ok && compacted && result.summary === "THE HANDOFF");
+  const made = await engine.assemble({ ...turn, messages });
+  assert.deepEqual(made.messages.map(({ content }) => content), ["THE HANDOFF", "m3", "m4"]);
+  assert.equal(made.systemPromptAddition, "OWN MEMORY\n\nTHE MEMORY");
+  // Before the next call of the model, the list is the one that was made.
+  assert.deepEqual((await engine.assemble({ ...turn, messages: made.messages })).messages, made.messages);
+  // The user went back.
+  const shorter = messages.slice(0, 1);
+  assert.deepEqual((await engine.assemble({ ...turn, messages: shorter })).messages, shorter);
+  answer("return undefined;");
+  assert.equal(await engine.compact({ ...turn, tokenBudget: 64_000 }), "by itself");
+  assert.deepEqual((await engine.assemble({ ...turn, messages })).messages, messages);
+  assert.equal((await engine.assemble({ sessionId: 7, sessionKey: null })).messages.length, 0);
+});
+
+test("a large output of OpenClaw becomes a preview, and an odd one stays", async () => {
+  answer("if (name === 'post-tool-use') return { hookSpecificOutput: { updatedToolOutput: 'PREVIEW ' + value.tool_name } };");
+  const { middleware } = await openclaw();
+  const result = (text) => ({ content: [{ type: "text", text }], details: { aggregated: text, exitCode: 0 } });
+  const asked = (toolName, result) => middleware({ toolName, toolCallId: "c", args: {}, result }, { sessionId: "s" });
+  assert.deepEqual((await asked("exec", result("x".repeat(30_000)))).result, result("PREVIEW exec"));
+  assert.equal((await asked("herma__recall_search", result("x".repeat(30_000)))).result.content[0].text, "PREVIEW mcp__herma__recall_search");
+  for (const [name, odd] of [["exec", result("short")], ["read", result("x".repeat(30_000))], ["exec", undefined], ["exec", { content: [{ type: "image" }] }]])
+    assert.equal(await asked(name, odd), undefined);
 });
 
 test("nothing that is odd ends a turn", async () => {

@@ -211,6 +211,38 @@ fn a_script_is_a_file_of_its_own_that_comes_and_goes() {
 }
 
 #[test]
+fn the_engine_of_openclaw_comes_with_entries_in_its_configuration() {
+    let user = User::new();
+    let config = ".openclaw/openclaw.json";
+    let before = "{\n  // mine\n  \"plugins\": { \"allow\": [\"other\"] }\n}\n";
+    user.write(config, before);
+    let cli = || user.cli().with("OPENCLAW_STATE_DIR", "");
+    for _ in 0..2 {
+        drop(cli().run(&["hooks", "install", "openclaw", "--yes"]).done());
+    }
+    let written = user.read(config).unwrap();
+    assert!(written.contains("// mine") && written.contains("\"contextEngine\": \"herma\""), "{written}");
+    for name in ["index.js", "package.json", "openclaw.plugin.json"] {
+        let text = user.read(&format!(".openclaw/extensions/herma/{name}")).unwrap();
+        assert!(text.contains("herma hooks install openclaw"), "{name}");
+    }
+    let status = cli().run(&["hooks", "status", "openclaw"]);
+    assert!(status.code == 0 && status.out.contains("commitTurn"), "{status:?}");
+    let project = cli().run(&["hooks", "install", "openclaw", "--yes", "--project"]);
+    assert!(project.code == 2 && project.err.contains("no settings of a project"), "{project:?}");
+    drop(cli().run(&["hooks", "uninstall", "openclaw", "--yes"]).done());
+    assert_eq!(user.read(config).as_deref(), Some(before));
+    assert!(!user.folder.join(".openclaw/extensions").exists());
+    // Another engine stays, and nothing is written next to it.
+    let other = "{ \"plugins\": { \"slots\": { \"contextEngine\": \"other\" } } }";
+    user.write(config, other);
+    let refused = cli().run(&["hooks", "install", "openclaw", "--yes"]);
+    assert!(refused.code == 1 && refused.err.contains("contextEngine` is \"other\""), "{refused:?}");
+    assert_eq!(user.read(config).as_deref(), Some(other));
+    assert!(!user.folder.join(".openclaw/extensions").exists());
+}
+
+#[test]
 fn trust_that_can_t_be_had_leaves_nothing_written() {
     let user = User::new();
     let failed = user.cli().with("PATH", "/nonexistent").run(&["hooks", "install", "codex", "--yes", "--trust"]);
@@ -221,7 +253,7 @@ fn trust_that_can_t_be_had_leaves_nothing_written() {
 #[test]
 fn status_says_of_no_file_that_it_is_installed_that_is_not_there() {
     let user = User::new();
-    for client in ["claude-code", "codex", "qwen-code", "gemini-cli", "pi", "opencode"] {
+    for client in ["claude-code", "codex", "qwen-code", "gemini-cli", "pi", "opencode", "openclaw"] {
         let said = user.cli().with("PATH", "/nonexistent").run(&["hooks", "status", client]);
         assert!(said.code == 1 && !said.out.lines().any(|line| line.starts_with("installed")), "{said:?}");
         assert!(said.out.contains("never ran"), "{said:?}");

@@ -6,12 +6,13 @@ use crate::agent::Agent;
 use crate::claude_code::ClaudeCode;
 use crate::codex::Codex;
 use crate::gemini_cli::GeminiCli;
+use crate::openclaw::OpenClaw;
 use crate::opencode::OpenCode;
 use crate::pi::Pi;
 use crate::qwen_code::QwenCode;
 
 /// All agents that call hooks.
-pub static AGENTS: [&dyn Agent; 6] = [&ClaudeCode, &Codex, &QwenCode, &GeminiCli, &Pi, &OpenCode];
+pub static AGENTS: [&dyn Agent; 7] = [&ClaudeCode, &Codex, &QwenCode, &GeminiCli, &Pi, &OpenCode, &OpenClaw];
 
 /// Returns the agent with this name in the client info of an MCP server.
 #[must_use]

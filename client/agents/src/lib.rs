@@ -1,7 +1,7 @@
-//! The agents that use herma: Claude Code, Codex, Qwen Code, Gemini CLI, pi, OpenCode and the Hermes family.
+//! The agents that use herma: Claude Code, Codex, Qwen Code, Gemini CLI, pi, OpenCode, OpenClaw and the Hermes family.
 //!
-//! * [`agent`] has the properties of an agent that herma needs. [`claude_code`], [`codex`], [`qwen_code`], [`gemini_cli`], [`pi`] and
-//!   [`opencode`] implement it, and [`known`] lists them.
+//! * [`agent`] has the properties of an agent that herma needs. [`claude_code`], [`codex`], [`qwen_code`], [`gemini_cli`], [`pi`],
+//!   [`opencode`] and [`openclaw`] implement it, and [`known`] lists them.
 //! * [`hooks`] writes hooks into an agent's settings. [`hook`] answers the events that they report.
 //! * [`proxy`] forwards requests from an agent to its model. [`hosts`] answers the MCP server's questions about the agent that
 //!   started it.
@@ -27,6 +27,7 @@ pub mod hosts;
 pub mod installation;
 pub mod known;
 pub mod lasting;
+pub mod openclaw;
 pub mod opencode;
 pub mod pi;
 pub mod programs;

@@ -1,7 +1,6 @@
 //! The coding agent pi of Earendil. herma is an extension of it.
 
 mod settings;
-mod summary;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::agent::{Agent, Check, CompactedRows, Compaction, Instructions, Replacement};
 use crate::event::EventName;
+use crate::rows::entries;
 use crate::settings::edit::Edit;
 use crate::settings::wanted::{HermaEntries, Scope};
 use crate::version::Version;
@@ -158,7 +158,7 @@ impl Agent for Pi {
         _with_context: &[String],
         kept: &mut dyn FnMut(&str) -> String,
     ) -> Result<CompactedRows, String> {
-        summary::compaction(list, rows, kept)
+        entries::compaction(list, rows, kept)
     }
 }
 

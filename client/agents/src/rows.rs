@@ -2,6 +2,7 @@
 //! list knows of it: the model's thoughts, pictures, the agent's own context. So what stays in the window stays as the
 //! agent's rows. No I/O.
 
+pub(crate) mod entries;
 mod row;
 
 use std::collections::{HashMap, HashSet};

@@ -240,7 +240,7 @@ fn says_the_same(one: &str, other: &str) -> bool {
     matches!((value(one), value(other)), (Some(one), Some(other)) if one == other)
 }
 
-fn parse(text: &str) -> Result<(CstRootNode, CstObject), String> {
+pub(crate) fn parse(text: &str) -> Result<(CstRootNode, CstObject), String> {
     let text = if text.trim().is_empty() { "{\n}\n" } else { text };
     let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| error.to_string())?;
     let object = root.object_value().ok_or("it is not a JSON object")?;
@@ -272,7 +272,7 @@ fn remove_hooks(object: &CstObject, agent: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn remove_if_empty(object: &CstObject, name: &str) {
+pub(crate) fn remove_if_empty(object: &CstObject, name: &str) {
     if let Some(property) = object.get(name)
         && property.object_value().is_some_and(|value| value.properties().is_empty())
     {
@@ -289,13 +289,13 @@ fn own_hooks(group: &Value, agent: &str) -> impl Iterator<Item = usize> {
 }
 
 /// Returns whether an MCP server is herma's.
-fn is_own_server(server: &Value) -> bool {
+pub(crate) fn is_own_server(server: &Value) -> bool {
     let program = server.get("command").and_then(Value::as_str).and_then(|program| program.rsplit('/').next());
     let first = server.get("args").and_then(|arguments| arguments.get(0)).and_then(Value::as_str);
     program == Some("herma") && first == Some("mcp")
 }
 
-fn input(value: &Value) -> CstInputValue {
+pub(crate) fn input(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,
         Value::Bool(value) => CstInputValue::Bool(*value),

@@ -1,5 +1,5 @@
-//! Converts the engine's compressed list to a compaction of pi: a summary, and the entry from which pi keeps its
-//! conversation. No I/O.
+//! Converts the engine's compressed list to a compaction of pi, or of an agent with pi's entries: a summary, and the entry
+//! from which the agent keeps its conversation. No I/O.
 
 use herma_transcripts::Transcript;
 use herma_transcripts::pi::Reader;
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::agent::CompactedRows;
 use crate::rows::{self, Item, Message, Row, RowPlan};
 
-/// Returns the compaction for a list. `entries` are those of pi's current branch, oldest first. `kept` returns a text as
+/// Returns the compaction for a list. `entries` are those of the current branch, oldest first. `kept` returns a text as
 /// herma keeps it, which is how the list has it.
 ///
 /// # Errors
 /// The reason why it would be no compaction, for the log.
-pub(super) fn compaction(
+pub(crate) fn compaction(
     list: &[Value],
     entries: &Value,
     kept: &mut dyn FnMut(&str) -> String,
