@@ -78,6 +78,8 @@ def work_goes_on_in_another_agent(folder: Path) -> None:
                     assert words in seen, f"{first} in {other}: {words} is not in {seen[-3000:]}"
                 row = home.ask("session", "show", after)
                 assert row["parent"] == session, f"{first} in {other}: {row}"
+                listed = home.ask("session", "list", "--limit", "1000")["sessions"]
+                assert after in [row["session"] for row in listed], f"{first} in {other}: it is not listed"
         assert home.complaints() == []
 
 

@@ -56,7 +56,7 @@ impl Agent for OpenClaw {
     }
 
     fn with_prompt(&self, prompt: String) -> Vec<String> {
-        vec!["agent".into(), "--local".into(), "--message".into(), prompt]
+        ["agent", "--local", "--agent", "main", "--message"].map(str::to_owned).into_iter().chain([prompt]).collect()
     }
 
     fn additions(&self) -> &'static str {

@@ -54,11 +54,13 @@ pub struct List {
     pub raw: bool,
 }
 
-/// The condition for a session that is not part of another one, as continuations and sessions of a delegate are.
+/// The condition for a session that is not part of another one, as continuations and sessions of a delegate are. A
+/// delegate has the agent of the session that started it.
 const IS_ROOT: &str = "(session.parent IS NULL
      OR NOT EXISTS (SELECT 1 FROM session AS parent WHERE parent.id = session.parent)
      OR EXISTS (SELECT 1 FROM session AS parent WHERE parent.id = session.parent
-                AND parent.end_reason IN ('branched', 'branch', 'clear') AND session.started_at >= parent.ended_at))";
+                AND (parent.agent <> session.agent
+                     OR parent.end_reason IN ('branched', 'branch', 'clear') AND session.started_at >= parent.ended_at)))";
 
 /// Returns the condition that a session is of the folder in a parameter, or of one below it. NULL is any folder.
 pub(crate) fn of_folder(parameter: usize) -> String {

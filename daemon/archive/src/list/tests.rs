@@ -51,6 +51,22 @@ fn a_list_shows_roots_and_branches_and_chains_as_their_tip() {
 }
 
 #[test]
+fn work_that_goes_on_in_another_agent_is_a_session_of_its_own() {
+    let (_folder, archive) = archive();
+    let of = |id: &str, parent: Option<&str>, agent: Option<&str>| {
+        let [parent, agent] = [parent, agent].map(|text| text.map(str::to_owned));
+        archive.create_session(&SessionRow { parent, agent, ..session(id) }).unwrap();
+    };
+    of("one", None, Some("claude-code"));
+    of("delegate", Some("one"), Some("claude-code"));
+    of("goes on", Some("one"), Some("codex"));
+    of("unknown", Some("one"), None);
+    let mut listed = ids(&archive, &List { limit: 50, ..List::default() });
+    listed.sort();
+    assert_eq!(listed, ["goes on", "one"]);
+}
+
+#[test]
 fn sessions_are_chosen_by_what_is_known_of_them() {
     let (_folder, mut archive) = archive();
     for (id, agent, cwd, branch, title) in [
