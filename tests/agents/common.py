@@ -58,7 +58,7 @@ def ledger(home: Home, session: str, calls: int, compactions: int = 0, summaries
     windows = compactions + summaries
     expected = {"definitions": 1, "context": windows + 1, "compactions": compactions, "summaries": windows, **parts}
     counts = {name: found[name]["count"] for name in expected}
-    assert (found["calls"], counts) == (calls, expected), found
+    assert (found["calls"], counts) == (calls, expected), (calls, expected, found)
 
 
 def work(number: int, call: Call, *more: dict[str, Any], tokens: int = 1_000) -> str:

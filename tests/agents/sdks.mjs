@@ -168,7 +168,7 @@ test("a question for a summary is answered in the form that the SDK reads", asyn
   assert.equal(seen.length, before, through.anthropic.said());
   assert.match(whole.content[0].text, /^<summary>\n\[CONTEXT COMPACTION[^]*Part 0: never push to main[^]*<\/summary>$/);
   assert.equal(streamed.content[0].text, whole.content[0].text, "a repeated question has the same answer");
-  assert.ok(whole.usage.input_tokens > whole.usage.output_tokens && whole.usage.output_tokens > 100);
+  assert.equal(whole.usage.input_tokens + whole.usage.output_tokens, 0, "no model was asked");
 });
 
 test("nothing secret is in what the proxy says and keeps of itself", () => {

@@ -52,6 +52,7 @@ pub(crate) use definitions::note as note_definitions;
 pub(crate) use follow::place;
 pub use gap::BEHIND;
 pub(crate) use handover::{ends, text as handover};
+pub(crate) use ledger::handover_change;
 pub(crate) use session::{of_id, of_process};
 pub(crate) use state::{events, forget_runs, is_in_use, log, unix_now};
 pub use state::{last_event, last_run, left_out};

@@ -55,7 +55,7 @@ impl Changes {
 
     /// Records that a text of herma replaced the agent's own summary.
     pub(super) fn handover(&mut self, time: f64, tokens: u64) {
-        self.add(time, ChangeKind::Handover, tokens, u64::try_from(ASSUMED_SUMMARY_TOKENS).unwrap_or(u64::MAX));
+        self.0.push(handover(time, tokens));
     }
 
     /// Records that the agent compacted by itself, with herma's instructions for the summary.
@@ -66,6 +66,16 @@ impl Changes {
     fn add(&mut self, time: f64, kind: ChangeKind, added: u64, removed: u64) {
         self.0.push(Change { time, kind, added, removed });
     }
+}
+
+fn handover(time: f64, added: u64) -> Change {
+    let removed = u64::try_from(ASSUMED_SUMMARY_TOKENS).unwrap_or(u64::MAX);
+    Change { time, kind: ChangeKind::Handover, added, removed }
+}
+
+/// Returns the change when a text replaces the agent's own summary.
+pub(crate) fn handover_change(time: f64, text: &str) -> Change {
+    handover(time, tokens(text.chars().count()))
 }
 
 /// Returns an estimate of the tokens of a text with so many chars.

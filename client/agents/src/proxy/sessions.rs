@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use herma_base::Settings;
 use herma_base::kept::{self, hash};
 use herma_client::protocol::context::ConstantsParams;
-use herma_client::protocol::ledger::{Call, Change, ChangeKind, RecordParams};
+use herma_client::protocol::ledger::{Call, Change, RecordParams};
 use herma_client::protocol::session::transcript::AppendParams;
 use herma_client::protocol::session::{CloseParams, OpenParams};
 use herma_client::protocol::{ErrorKind, Json};
@@ -21,7 +21,7 @@ use serde_json::Value;
 use super::Report;
 use super::saved::{self, Saved};
 use crate::compression::{Compaction, WINDOW};
-use crate::hook::{handover, place, unix_now};
+use crate::hook::{handover, handover_change, place, unix_now};
 
 /// The name of the agent if neither its request nor the command line has one.
 const UNKNOWN: &str = "unknown";
@@ -110,9 +110,7 @@ impl Sessions {
         let answer = summary.shaped(&text);
         kept.answered = Some((asked.items.clone(), answer.clone()));
         self.save(at);
-        let added = u64::try_from(text.chars().count().div_ceil(4)).unwrap_or(u64::MAX);
-        let change = Change { time: unix_now(), kind: ChangeKind::Handover, added, removed: added };
-        self.record(at, None, Some(change))?;
+        self.record(at, None, Some(handover_change(unix_now(), &text)))?;
         Ok(Some(answer))
     }
 

@@ -1,12 +1,10 @@
-//! An answer that the proxy gives itself: one text of the assistant, in the form that the request wants.
+//! An answer that the proxy gives itself: one text of the assistant, in the form that the request wants. Its usage is 0,
+//! because no model was asked, and agents add up what they are billed.
 
 use serde_json::{Value, json};
 
 use super::Api;
 use super::request::Asked;
-
-/// The chars of a token, as an estimate.
-const CHARS_PER_TOKEN: usize = 4;
 
 /// An answer: its content type and its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +18,7 @@ pub struct Reply {
 /// Returns the answer with a text to a request. `id` is a part of its ids, and `now` the time in Unix seconds.
 #[must_use]
 pub fn reply(asked: &Asked, id: &str, text: &str, now: u64) -> Reply {
-    let said =
-        Text { id, model: asked.model.as_deref().unwrap_or("herma"), text, now, tokens: Tokens::of(asked, text) };
+    let said = Text { id, model: asked.model.as_deref().unwrap_or("herma"), text, now };
     let (whole, events) = match asked.api {
         Api::Messages => messages(&said),
         Api::ChatCompletions => chat(&said, asked.wants_usage),
@@ -47,28 +44,13 @@ struct Text<'a> {
     model: &'a str,
     text: &'a str,
     now: u64,
-    tokens: Tokens,
-}
-
-/// The usage that the answer names. Some agents take a summary only if it is smaller than what was summarized.
-#[derive(Clone, Copy)]
-struct Tokens {
-    input: usize,
-    output: usize,
-}
-
-impl Tokens {
-    fn of(asked: &Asked, text: &str) -> Self {
-        let chars = asked.system.len() + asked.items.iter().map(|item| item.to_string().len()).sum::<usize>();
-        Self { input: chars / CHARS_PER_TOKEN, output: text.len().div_ceil(CHARS_PER_TOKEN) }
-    }
 }
 
 /// Returns the whole answer and its events, in the form of Anthropic's messages.
 fn messages(said: &Text<'_>) -> (Value, Vec<Value>) {
-    let Text { id, model, text, tokens: Tokens { input, output }, .. } = *said;
+    let Text { id, model, text, .. } = *said;
     let usage = json!({
-        "input_tokens": input, "output_tokens": output, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+        "input_tokens": 0, "output_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
     });
     let message = |content: Value, reason: Value| {
         json!({ "id": format!("msg_{id}"), "type": "message", "role": "assistant", "model": model, "content": content,
@@ -80,7 +62,7 @@ fn messages(said: &Text<'_>) -> (Value, Vec<Value>) {
         json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": text } }),
         json!({ "type": "content_block_stop", "index": 0 }),
         json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn", "stop_sequence": null },
-                "usage": { "output_tokens": output } }),
+                "usage": { "output_tokens": 0 } }),
         json!({ "type": "message_stop" }),
     ];
     (message(json!([{ "type": "text", "text": text }]), json!("end_turn")), events)
@@ -88,8 +70,8 @@ fn messages(said: &Text<'_>) -> (Value, Vec<Value>) {
 
 /// Returns the whole answer and its events, in the form of chat completions.
 fn chat(said: &Text<'_>, wants_usage: bool) -> (Value, Vec<Value>) {
-    let Text { id, model, text, now, tokens: Tokens { input, output } } = *said;
-    let usage = json!({ "prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output });
+    let Text { id, model, text, now } = *said;
+    let usage = json!({ "prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0 });
     let answer = |object: &str, choices: Value| json!({ "id": format!("chatcmpl-{id}"), "object": object, "created": now, "model": model, "choices": choices });
     let chunk = |delta: Value, reason: Value| {
         answer("chat.completion.chunk", json!([{ "index": 0, "delta": delta, "finish_reason": reason }]))
@@ -111,7 +93,7 @@ fn chat(said: &Text<'_>, wants_usage: bool) -> (Value, Vec<Value>) {
 
 /// Returns the whole answer and its events, in the form of responses.
 fn responses(said: &Text<'_>) -> (Value, Vec<Value>) {
-    let Text { id, model, text, now, tokens: Tokens { input, output } } = *said;
+    let Text { id, model, text, now } = *said;
     let part = json!({ "type": "output_text", "text": text, "annotations": [] });
     let item = |status: &str, content: Value| json!({ "type": "message", "id": format!("msg_{id}"), "role": "assistant", "status": status, "content": content });
     let done = item("completed", json!([part]));
@@ -120,8 +102,8 @@ fn responses(said: &Text<'_>) -> (Value, Vec<Value>) {
                 "output": output, "parallel_tool_calls": true, "tool_choice": "auto", "tools": [], "usage": usage })
     };
     let usage = json!({
-        "input_tokens": input, "input_tokens_details": { "cached_tokens": 0 },
-        "output_tokens": output, "output_tokens_details": { "reasoning_tokens": 0 }, "total_tokens": input + output,
+        "input_tokens": 0, "input_tokens_details": { "cached_tokens": 0 },
+        "output_tokens": 0, "output_tokens_details": { "reasoning_tokens": 0 }, "total_tokens": 0,
     });
     let whole = response("completed", json!([done]), usage);
     let at = |kind: &str, more: Value| {
