@@ -43,7 +43,8 @@ fn folder(home: &Home) -> PathBuf {
 
 fn import(home: &Home, program: &str, path: &Path, more: &[&str]) -> CommandOutput {
     let arguments = ["import", "--json", program, path.to_str().unwrap()];
-    Cli::new(home).run(&[&arguments, more].concat())
+    // Some programs record local times.
+    Cli::new(home).with("TZ", "UTC").run(&[&arguments, more].concat())
 }
 
 fn added(ran: &CommandOutput) -> (u64, u64, u64) {

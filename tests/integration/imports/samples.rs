@@ -43,7 +43,8 @@ fn sessions_of_every_program_are_read_once() {
         let id = format!("{program}:{session}");
         let row = daemon.client().session_show(ShowParams { session: id.clone() }).unwrap();
         assert_eq!(row.agent.as_deref(), Some(program));
-        found += &format!("# {id}\nfolder: {:?}, title: {:?}, model: {:?}\n", row.cwd, row.title, row.model);
+        let folder = row.cwd.map(|folder| folder.replace(&samples.display().to_string(), "SAMPLES"));
+        found += &format!("# {id}\nfolder: {folder:?}, title: {:?}, model: {:?}\n", row.title, row.model);
         let read = Cli::new(&home).run(&["session", "read", &id, "--json"]).json();
         for message in read["messages"].as_array().unwrap() {
             // Some programs record no times. Then it is the time of the import.
