@@ -23,6 +23,9 @@ const SHORTEST: usize = 40;
 /// The fewest chars of a text that hardly occurs in two conversations.
 const TELLING: usize = 20;
 
+/// The most messages by which a text is known to quote a conversation.
+const QUOTED: usize = 50;
+
 /// A short hash of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Mark(u64);
@@ -84,6 +87,9 @@ pub struct Conversation {
     /// The parts of the last answer that no other conversation has.
     #[serde(default)]
     answered: Vec<Mark>,
+    /// The beginnings of what the user said last.
+    #[serde(default)]
+    said: Vec<String>,
     /// The beginning of the summary that the next window will have.
     summary: Option<String>,
     /// The id of the last answer, for providers that keep the conversation.
@@ -187,11 +193,23 @@ impl Conversation {
         self.request = marks;
         let own = said.iter().flat_map(|said| &said.items).filter(|item| is_telling(item));
         self.answered = own.filter_map(Mark::of).collect();
+        let said_last = begins(&asked.items);
+        self.said = if asked.previous.is_some() {
+            said_last.into_iter().chain(self.said.drain(..)).take(QUOTED).collect()
+        } else {
+            said_last
+        };
         self.id = self.id.take().or_else(|| asked.id.clone());
         self.answer = said.and_then(|said| said.id.clone());
         if self.summary_in(&asked.items).is_some() {
             self.summary = None;
         }
+    }
+
+    /// Returns how many of the user's newest messages are quoted in a text, at least by their beginnings.
+    #[must_use]
+    pub fn quoted_in(&self, text: &str) -> usize {
+        self.said.iter().filter(|said| text.contains(said.as_str())).count()
     }
 
     /// Notes the summary with which the next window will begin.
@@ -201,12 +219,11 @@ impl Conversation {
     }
 }
 
-/// Returns how many of the user's messages in a list are quoted in a text, at least by their beginnings.
-#[must_use]
-pub fn quoted(items: &[Value], quoting: &str) -> usize {
-    let said = items.iter().filter(|item| item.get("role").is_some_and(|role| role == "user"));
-    let begins = said.map(|item| words(item).chars().take(BEGIN).collect::<String>());
-    begins.filter(|begin| begin.chars().count() >= TELLING && quoting.contains(begin.trim_end())).count()
+/// Returns the beginnings of what the user said last, as far as they tell conversations apart.
+fn begins(items: &[Value]) -> Vec<String> {
+    let said = items.iter().rev().filter(|item| item.get("role").is_some_and(|role| role == "user"));
+    let begins = said.map(|item| words(item).chars().take(BEGIN).collect::<String>().trim_end().to_owned());
+    begins.filter(|begin| begin.chars().count() >= TELLING).take(QUOTED).collect()
 }
 
 /// Returns whether an item says more than many conversations do: it has a call, or so many words.
@@ -343,12 +360,13 @@ mod tests {
     #[test]
     fn a_text_quotes_a_conversation_by_what_the_user_said() {
         let items = [user("fix the parser of dates"), user("and the lexer of dates, too"), user("yes")];
+        let one = talk(&items, "done");
         assert_eq!(
-            quoted(&items, "USER: fix the parser of dates\nASSISTANT: done\nUSER: and the lexer of dates, too\n"),
+            one.quoted_in("USER: fix the parser of dates\nASSISTANT: done\nUSER: and the lexer of dates, too\n"),
             2
         );
-        assert_eq!(quoted(&items, "USER: fix the parser of dates\n"), 1);
-        assert_eq!((quoted(&items, "nothing of it"), quoted(&[user("yes")], "yes")), (0, 0));
+        assert_eq!(one.quoted_in("USER: fix the parser of dates\n"), 1);
+        assert_eq!((one.quoted_in("nothing of it"), talk(&[user("yes")], "done").quoted_in("yes")), (0, 0));
     }
 
     proptest! {

@@ -13,10 +13,9 @@ use herma_client::{Client as Daemon, ClientError, Codec};
 use herma_proxy::Exchange;
 use herma_proxy::api::answer::Said;
 use herma_proxy::api::request::Asked;
-use herma_proxy::conversation::{Conversation, Fit, has_answer, quoted};
+use herma_proxy::conversation::{Conversation, Fit, has_answer};
 use herma_proxy::summaries::Summary;
 use herma_transcripts::{TimedMessage, wire};
-use serde_json::Value;
 
 use super::Report;
 use super::saved::{self, Saved};
@@ -41,19 +40,17 @@ pub(super) struct Sessions {
 /// A session.
 struct Kept {
     saved: Saved,
-    /// The request for a summary that was answered last, and the answer. It may be sent again.
-    answered: Option<(Vec<Value>, String)>,
+    /// The hash of the request for a summary that was answered last, and the answer. It may be sent again.
+    answered: Option<(String, String)>,
     /// Whether this process opened it.
     is_open: bool,
-    /// The messages of the last request, by which a summary of their texts alone is known.
-    items: Vec<Value>,
 }
 
 impl Sessions {
     /// Creates the sessions that earlier proxies of this home had.
     pub(super) fn new(settings: Settings, agent: Option<String>, report: Report) -> Self {
         let saved = saved::read(&settings.place.home);
-        let kept = |saved| Kept { saved, answered: None, is_open: false, items: Vec::new() };
+        let kept = |saved| Kept { saved, answered: None, is_open: false };
         Self { settings, agent, report, daemon: None, sessions: saved.into_iter().map(kept).collect() }
     }
 
@@ -92,8 +89,9 @@ impl Sessions {
             let talk = Asked { items: items.to_vec(), ..asked.clone() };
             self.append(&talk, None, |fit| fit.behind)?
         };
-        if let Some((items, text)) = &self.session(at)?.answered
-            && *items == asked.items
+        let request = hash(serde_json::to_string(&asked.items).unwrap_or_default().as_bytes());
+        if let Some((answered, text)) = &self.session(at)?.answered
+            && *answered == request
         {
             // An answer can be lost on its way.
             return Ok(Some(text.clone()));
@@ -108,7 +106,7 @@ impl Sessions {
         (kept.saved.generation, kept.saved.position) = (compressed.generation, compressed.position);
         kept.saved.conversation.note_summary(&text);
         let answer = summary.shaped(&text);
-        kept.answered = Some((asked.items.clone(), answer.clone()));
+        kept.answered = Some((request, answer.clone()));
         self.save(at);
         self.record(at, None, Some(handover_change(unix_now(), &text)))?;
         Ok(Some(answer))
@@ -138,7 +136,7 @@ impl Sessions {
             _ => true,
         };
         let sessions = self.sessions.iter().enumerate().filter(|(_, kept)| is_of(kept));
-        let mut counts: Vec<_> = sessions.map(|(at, kept)| (quoted(&kept.items, &text), at)).collect();
+        let mut counts: Vec<_> = sessions.map(|(at, kept)| (kept.saved.conversation.quoted_in(&text), at)).collect();
         counts.sort_unstable();
         // Of two that fit alike it is not known which one is meant.
         let (most, at) = counts.pop().filter(|(most, _)| *most > 0)?;
@@ -166,7 +164,6 @@ impl Sessions {
         }
         let kept = self.session(at)?;
         kept.saved.conversation.note(asked, said);
-        kept.items.clone_from(&asked.items);
         self.save(at);
         Ok(at)
     }
@@ -205,7 +202,7 @@ impl Sessions {
         let parent = self.sessions.iter().find(|kept| is_same(kept)).map(|kept| kept.saved.name.clone());
         let conversation = Conversation::new(asked.id.clone());
         let saved = Saved { name, agent, parent, generation: 0, position: 0, conversation };
-        self.sessions.push(Kept { saved, answered: None, is_open: false, items: Vec::new() });
+        self.sessions.push(Kept { saved, answered: None, is_open: false });
         self.sessions.len() - 1
     }
 
