@@ -9,6 +9,7 @@ use herma_base::host::ToolSize;
 use herma_transcripts::Transcript;
 use serde_json::Value;
 
+use crate::answer;
 use crate::event::EventName;
 use crate::settings::edit::Edit;
 use crate::settings::wanted::{HermaEntries, Scope};
@@ -36,7 +37,9 @@ pub trait Agent: Debug + Send + Sync {
     // The program.
 
     /// Returns the name of the agent's program.
-    fn program(&self) -> &'static str;
+    fn program(&self) -> &'static str {
+        self.name()
+    }
 
     /// Returns the lowest version whose hooks were tried with herma.
     fn lowest(&self) -> Version;
@@ -127,21 +130,27 @@ pub trait Agent: Debug + Send + Sync {
 
     /// Returns the answer that replaces the output of a tool with `text`. `response` is the tool's own format with that
     /// text in it. Returns `None` if the agent takes no replacement.
-    fn replaced_output(&self, response: Value, text: String) -> Option<Value>;
+    fn replaced_output(&self, _response: Value, text: String) -> Option<Value> {
+        Some(answer::replaced_output(text.into()))
+    }
 
     /// Returns the sentence for the model on how to read a spilled output. `own` names the tool of herma's MCP server.
     fn reading_advice(&self, own: &str) -> String;
 
     /// Returns the chars of an MCP tool's definition in the agent's prompt.
-    fn definition_chars(&self, tool: &ToolSize) -> usize;
+    fn definition_chars(&self, tool: &ToolSize) -> usize {
+        tool.whole
+    }
 
     /// Returns the file with the user's own instructions for all projects.
     fn notes(&self) -> Option<PathBuf>;
 
     // Transcripts.
 
-    /// Returns the folders with the transcripts of all sessions.
-    fn transcripts(&self) -> Vec<PathBuf>;
+    /// Returns the folders with the transcripts of all sessions; none if the sessions are in a database.
+    fn transcripts(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
 
     /// Returns after how many days the agent deletes its transcripts; `None` if it keeps them.
     fn deletes_after_days(&self) -> Option<u64> {
@@ -155,7 +164,9 @@ pub trait Agent: Debug + Send + Sync {
     fn test_transcript(&self, id: &str, message: &str) -> String;
 
     /// Returns whether a transcript contains the beginning of a conversation, which shows its origin.
-    fn has_begun(&self, transcript: &Path) -> bool;
+    fn has_begun(&self, _transcript: &Path) -> bool {
+        false
+    }
 
     /// Returns whether the transcript has the answer that ended a turn. Some agents write it a little later.
     fn is_written(&self, _stop: &Value, _transcript: &Path) -> bool {
@@ -163,7 +174,9 @@ pub trait Agent: Debug + Send + Sync {
     }
 
     /// Returns the agent's id of the session that this one is a copy of.
-    fn origin(&self, id: &str, transcript: &Path) -> Option<String>;
+    fn origin(&self, _id: &str, _transcript: &Path) -> Option<String> {
+        None
+    }
 
     /// Returns the real path of a transcript that is not at the path in the event.
     fn moved(&self, _transcript: &Path) -> Option<PathBuf> {

@@ -9,6 +9,12 @@ pub(crate) fn context(name: EventName, text: &str) -> Value {
     json!({ "hookSpecificOutput": { "hookEventName": name.hook(), "additionalContext": text } })
 }
 
+/// Returns the answer that replaces the output of a tool.
+pub(crate) fn replaced_output(output: Value) -> Value {
+    let name = EventName::PostToolUse.hook();
+    json!({ "hookSpecificOutput": { "hookEventName": name, "updatedToolOutput": output } })
+}
+
 /// The field for a text that the user sees and the model doesn't.
 pub(crate) const NOTE: &str = "systemMessage";
 

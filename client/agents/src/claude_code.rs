@@ -13,6 +13,7 @@ use herma_transcripts::claude_code::Reader;
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, Check, CompactedRows, Compaction, Instructions, Replacement};
+use crate::answer;
 use crate::event::{self, EventName};
 use crate::settings::edit::Edit;
 use crate::settings::wanted::{HermaEntries, Scope};
@@ -126,8 +127,7 @@ impl Agent for ClaudeCode {
     }
 
     fn replaced_output(&self, response: Value, _text: String) -> Option<Value> {
-        let event = EventName::PostToolUse.hook();
-        Some(json!({ "hookSpecificOutput": { "hookEventName": event, "updatedToolOutput": response } }))
+        Some(answer::replaced_output(response))
     }
 
     fn reading_advice(&self, own: &str) -> String {

@@ -7,7 +7,6 @@ mod toml;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use herma_base::host::ToolSize;
 use herma_base::{Failure, own_file};
 use herma_transcripts::Transcript;
 use herma_transcripts::codex::Reader;
@@ -48,10 +47,6 @@ impl Agent for Codex {
 
     fn provider(&self) -> (&'static str, &'static str) {
         ("openai", "codex_responses")
-    }
-
-    fn program(&self) -> &'static str {
-        "codex"
     }
 
     fn lowest(&self) -> Version {
@@ -114,10 +109,6 @@ impl Agent for Codex {
 
     fn reading_advice(&self, own: &str) -> String {
         format!("Read sections of it with {own}, or by that path in the shell.")
-    }
-
-    fn definition_chars(&self, tool: &ToolSize) -> usize {
-        tool.whole
     }
 
     fn reader(&self, id: &str) -> Box<dyn Transcript> {

@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use herma_base::Failure;
-use herma_base::host::ToolSize;
 use herma_transcripts::Transcript;
 use herma_transcripts::gemini_cli::Reader;
 use serde_json::{Value, json};
@@ -95,10 +94,6 @@ impl Agent for GeminiCli {
 
     fn reading_advice(&self, own: &str) -> String {
         format!("Read sections of it with {own}.")
-    }
-
-    fn definition_chars(&self, tool: &ToolSize) -> usize {
-        tool.whole
     }
 
     fn notes(&self) -> Option<PathBuf> {

@@ -3,9 +3,8 @@
 mod config;
 mod settings;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use herma_base::host::ToolSize;
 use herma_base::{Failure, own_file};
 use herma_transcripts::Transcript;
 use herma_transcripts::pi::Reader;
@@ -41,10 +40,6 @@ impl Agent for OpenClaw {
 
     fn provider(&self) -> (&'static str, &'static str) {
         ("openclaw", "anthropic_messages")
-    }
-
-    fn program(&self) -> &'static str {
-        "openclaw"
     }
 
     fn lowest(&self) -> Version {
@@ -102,26 +97,12 @@ impl Agent for OpenClaw {
         Ok(Check { words: "`openclaw plugins inspect herma --runtime` asks OpenClaw itself".into(), is_ok: true })
     }
 
-    fn replaced_output(&self, _response: Value, text: String) -> Option<Value> {
-        let event = EventName::PostToolUse.hook();
-        Some(json!({ "hookSpecificOutput": { "hookEventName": event, "updatedToolOutput": text } }))
-    }
-
     fn reading_advice(&self, own: &str) -> String {
         format!("Read sections of it with {own}.")
     }
 
-    fn definition_chars(&self, tool: &ToolSize) -> usize {
-        tool.whole
-    }
-
     fn notes(&self) -> Option<PathBuf> {
         self.folder().ok().map(|folder| folder.join("workspace/AGENTS.md"))
-    }
-
-    fn transcripts(&self) -> Vec<PathBuf> {
-        // Its sessions are in databases.
-        Vec::new()
     }
 
     fn reader(&self, id: &str) -> Box<dyn Transcript> {
@@ -132,14 +113,6 @@ impl Agent for OpenClaw {
         let time = "2026-01-01T00:00:00.000Z";
         let message = json!({ "role": "user", "content": message });
         json!({ "type": "message", "id": "1", "parentId": null, "timestamp": time, "message": message }).to_string()
-    }
-
-    fn has_begun(&self, _transcript: &Path) -> bool {
-        false
-    }
-
-    fn origin(&self, _id: &str, _transcript: &Path) -> Option<String> {
-        None
     }
 
     fn sends_records(&self) -> bool {

@@ -1,12 +1,11 @@
 //! OpenCode. herma is a plugin of it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use herma_base::Failure;
-use herma_base::host::ToolSize;
 use herma_transcripts::Transcript;
 use herma_transcripts::opencode::Reader;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::agent::{Agent, Check, Compaction, Instructions, Replacement};
 use crate::event::EventName;
@@ -46,10 +45,6 @@ impl Agent for OpenCode {
 
     fn provider(&self) -> (&'static str, &'static str) {
         ("opencode", "anthropic_messages")
-    }
-
-    fn program(&self) -> &'static str {
-        "opencode"
     }
 
     fn lowest(&self) -> Version {
@@ -108,26 +103,12 @@ impl Agent for OpenCode {
         Ok(Check { words: "`opencode debug config` lists the plugins that OpenCode loads".into(), is_ok: true })
     }
 
-    fn replaced_output(&self, _response: Value, text: String) -> Option<Value> {
-        let event = EventName::PostToolUse.hook();
-        Some(json!({ "hookSpecificOutput": { "hookEventName": event, "updatedToolOutput": text } }))
-    }
-
     fn reading_advice(&self, own: &str) -> String {
         format!("Read sections of it with {own}.")
     }
 
-    fn definition_chars(&self, tool: &ToolSize) -> usize {
-        tool.whole
-    }
-
     fn notes(&self) -> Option<PathBuf> {
         self.folder().ok().map(|folder| folder.join("AGENTS.md"))
-    }
-
-    fn transcripts(&self) -> Vec<PathBuf> {
-        // Its sessions are in a database.
-        Vec::new()
     }
 
     fn reader(&self, id: &str) -> Box<dyn Transcript> {
@@ -137,14 +118,6 @@ impl Agent for OpenCode {
     fn test_transcript(&self, _id: &str, message: &str) -> String {
         let info = json!({ "role": "user", "time": { "created": 1_767_225_600_000_u64 } });
         json!({ "id": "msg_1", "info": info, "parts": [{ "type": "text", "text": message }] }).to_string()
-    }
-
-    fn has_begun(&self, _transcript: &Path) -> bool {
-        false
-    }
-
-    fn origin(&self, _id: &str, _transcript: &Path) -> Option<String> {
-        None
     }
 
     fn sends_records(&self) -> bool {

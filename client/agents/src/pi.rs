@@ -5,7 +5,6 @@ mod settings;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use herma_base::host::ToolSize;
 use herma_base::{Failure, own_file};
 use herma_transcripts::Transcript;
 use herma_transcripts::pi::Reader;
@@ -41,10 +40,6 @@ impl Agent for Pi {
 
     fn provider(&self) -> (&'static str, &'static str) {
         ("pi", "anthropic_messages")
-    }
-
-    fn program(&self) -> &'static str {
-        "pi"
     }
 
     fn lowest(&self) -> Version {
@@ -96,17 +91,8 @@ impl Agent for Pi {
         Ok(Check { words: "pi has no check of its own; it says so when an extension fails".into(), is_ok: true })
     }
 
-    fn replaced_output(&self, _response: Value, text: String) -> Option<Value> {
-        let event = EventName::PostToolUse.hook();
-        Some(json!({ "hookSpecificOutput": { "hookEventName": event, "updatedToolOutput": text } }))
-    }
-
     fn reading_advice(&self, own: &str) -> String {
         format!("Read sections of it with the tool `read`, by that path with offset and limit, or with {own}.")
-    }
-
-    fn definition_chars(&self, tool: &ToolSize) -> usize {
-        tool.whole
     }
 
     fn notes(&self) -> Option<PathBuf> {

@@ -208,8 +208,11 @@ fn a_client_that_ended_its_requests_gets_its_answer_and_one_that_is_gone_ends_th
     let mut waiting = ask(&base, "POST", "/responses", "", b"{}");
     waiting.get_mut().shutdown(std::net::Shutdown::Write).unwrap();
     drop(requests.recv().unwrap());
-    // It looks more than once.
-    std::thread::sleep(std::time::Duration::from_millis(600));
+    // The proxy looks more than once whether it is still there.
+    waiting.get_mut().set_read_timeout(Some(std::time::Duration::from_millis(600))).unwrap();
+    let ended = waiting.get_mut().peek(&mut [0]);
+    assert!(ended.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock), "the connection is closed");
+    waiting.get_mut().set_read_timeout(None).unwrap();
     pieces.send(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello".to_vec()).unwrap();
     pieces.send(Vec::new()).unwrap();
     read_until(&mut waiting, "\r\n\r\n");

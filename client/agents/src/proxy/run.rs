@@ -14,7 +14,7 @@ use tokio::process::Command;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::keeper::Keeper;
-use super::{ANTHROPIC, ApiFamily, Door, OPENAI, runtime};
+use super::{ANTHROPIC, ApiFamily, OPENAI, ProxyOptions, runtime};
 use crate::hook;
 
 /// The variables with the address of each API's endpoint. The first one says where requests go without the proxy.
@@ -67,10 +67,10 @@ pub(super) fn run(settings: &Settings, arguments: &Arguments) -> Result<(), Fail
             let set = || names.iter().find_map(|name| std::env::var(name).ok().filter(|url| !url.is_empty()));
             let upstream = named.or_else(set).unwrap_or_else(|| usual.to_owned());
             let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-            let door = Door { api, upstream: &upstream, listen, is_shadow: arguments.shadow };
-            let way = door.way(&home).map_err(Failure::File)?;
+            let options = ProxyOptions { api, upstream: &upstream, listen, is_shadow: arguments.shadow };
+            let of_proxy = options.settings(&home).map_err(Failure::File)?;
             let watcher = Arc::clone(&watcher);
-            let proxy = Proxy::listen(way, watcher).await.map_err(|error| Failure::File(error.to_string()))?;
+            let proxy = Proxy::listen(of_proxy, watcher).await.map_err(|error| Failure::File(error.to_string()))?;
             command.envs(names.iter().map(|name| (name, proxy.base_url())));
             drop(tokio::spawn(proxy.serve()));
         }
