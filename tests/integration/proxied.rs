@@ -114,3 +114,33 @@ fn what_a_program_asks_is_kept_under_its_name() {
     let used = raw.result("session.usage", &json!({ "session": session["session"] }))["total"].take();
     assert_eq!((&used["calls"], &used["input"], &used["output"]), (&json!(1), &json!(9), &json!(2)), "{used}");
 }
+
+/// Claude Code's question for a summary, in Python.
+const SUMMARIZING: &str = r#"
+import json, os, urllib.request
+words = "CRITICAL: Respond with TEXT ONLY. Your task is to create a detailed summary of the conversation so far."
+messages = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}, {"role": "user", "content": words}]
+url = os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages"
+headers = {"user-agent": "claude-cli/2.1.332 (external, cli)"}
+urllib.request.urlopen(urllib.request.Request(url, json.dumps({"model": "m", "messages": messages}).encode(), headers)).read()
+"#;
+
+#[test]
+fn a_proxy_in_shadow_measures_agents_with_hooks_too() {
+    let home = Home::new();
+    let _daemon = Daemon::start(&home);
+    let begun = json!({ "session_id": "a", "source": "startup" }).to_string();
+    drop(Cli::new(&home).run_with(&["hook", "claude-code", "session-start"], &begun));
+    let log = home.path().join("herma/hermad.log");
+    let shown = |options: &[&str]| {
+        let before = std::fs::read_to_string(&log).unwrap().len();
+        let base = model();
+        let run = [&["proxy", "run"], options, &["--anthropic", &base, "--", "python3", "-c", SUMMARIZING]].concat();
+        drop(started(&home).run(&run).done());
+        std::fs::read_to_string(&log).unwrap().split_off(before)
+    };
+    let measured = shown(&["--shadow"]);
+    assert!(measured.contains("a compaction of claude-code took the model"), "{measured}");
+    let left = shown(&[]);
+    assert!(!left.contains("took the model"), "the hooks keep this session: {left}");
+}

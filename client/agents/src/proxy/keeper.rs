@@ -1,7 +1,7 @@
 //! Keeps the conversations that pass through a proxy, and answers requests for a summary. One thread does both, so that
 //! each request finds what came before it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -128,7 +128,8 @@ impl Watcher for Keeper {
     }
 
     fn passed(&self, exchange: Exchange) {
-        if !is_hooked(&self.home, &exchange.asked) {
+        // In shadow nothing is kept, so nothing could be kept twice.
+        if self.is_shadow || !is_hooked(&self.home, &exchange.asked) {
             // What can't be sent was said.
             let _: bool = self.send(Job::Keep(Box::new(exchange)));
         }
@@ -179,7 +180,7 @@ fn cost(exchange: &Exchange, summary: &Summary) -> String {
 }
 
 /// Returns whether the hooks of the agent that asks keep its sessions already.
-fn is_hooked(home: &std::path::Path, asked: &Asked) -> bool {
+fn is_hooked(home: &Path, asked: &Asked) -> bool {
     let Some(client) = asked.client.as_deref() else { return false };
     let is_of = |agent: &&&dyn Agent| agent.user_agents().iter().any(|name| client.starts_with(name));
     AGENTS.iter().find(is_of).is_some_and(|agent| hook::is_in_use(home, *agent))
