@@ -3,9 +3,11 @@
 //!
 //! * [`request`]: what a request has of a conversation.
 //! * [`answer`]: what the model said, from an answer that is whole or a stream of events.
+//! * `frames`: what an agent puts in front of every conversation.
 //! * [`reply`]: an answer that the proxy gives itself.
 
 pub mod answer;
+mod frames;
 pub mod reply;
 pub mod request;
 

@@ -3,6 +3,7 @@
 use http::HeaderMap;
 use serde_json::Value;
 
+use super::frames::without_frames;
 use super::{Api, list, text, word};
 
 /// The headers in which agents name a session, the most exact one first.
@@ -74,7 +75,7 @@ impl Asked {
             client: client(headers),
             model: word(&body, "model").map(str::to_owned),
             system,
-            items,
+            items: without_frames(items),
             previous: word(&body, "previous_response_id").map(str::to_owned),
             has_tools: !list(&body, "tools").is_empty() || !list(&body, "functions").is_empty(),
             is_stream: body.get("stream").and_then(Value::as_bool).unwrap_or_default(),
