@@ -483,7 +483,7 @@ def set_up_with_one_command(folder: Path) -> None:
         known = settings.read_text() if settings.exists() else None
         done = home.ask("setup", "--yes")
         assert done["problems"] == [], done["problems"]
-        agents = {"claude-code", "codex", "qwen-code", "gemini-cli", "pi", "opencode"}
+        agents = {"claude-code", "codex", "qwen-code", "gemini-cli", "pi", "opencode"} | ({"openclaw"} if shutil.which("openclaw") else set())
         assert {agent["name"] for agent in done["agents"]} == agents, done["agents"]
         steps = {(step["agent"], step["step"]): step["result"] for step in done["done"]}
         assert steps["claude-code", "imported"]["messages"] == 2, steps

@@ -27,6 +27,9 @@ fn a_program_runs_behind_proxies_and_its_end_is_the_commands() {
     }
     let gone = cli.run(&["proxy", "run", "--", "/nonexistent/agent", "--flag"]);
     assert!(gone.code == 127 && gone.err.contains("/nonexistent/agent can't be started"), "{gone:?}");
+    // Options behind the program are its own, also without `--`.
+    let plain = cli.run(&["proxy", "run", "--shadow", "echo", "--shadow", "-n"]);
+    assert!(plain.out.starts_with("--shadow -n"), "{plain:?}");
     let nothing = cli.run(&["proxy", "run"]);
     assert!(nothing.code == 2 && nothing.err.contains("COMMAND"), "{nothing:?}");
     // Nothing passed, so nothing was kept and no daemon was started.

@@ -31,7 +31,7 @@ const SIGNAL: i32 = 128;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The program gets ANTHROPIC_BASE_URL, OPENAI_BASE_URL and OPENAI_API_BASE. What they were before is where its requests go; without them to api.anthropic.com and api.openai.com. Its exit code is that of this command. Reports go to herma/hermad.log in the home, because the program has the terminal.\n\nExamples:\n  herma proxy run -- aider --model sonnet\n  herma proxy run --openai http://127.0.0.1:11434/v1 -- my-agent --task fix.md"
+    after_help = "The program gets ANTHROPIC_BASE_URL, OPENAI_BASE_URL and OPENAI_API_BASE. What they were before is where its requests go; without them to api.anthropic.com and api.openai.com. Its exit code is that of this command. Reports go to herma/hermad.log in the home, because the program has the terminal.\n\nExamples:\n  herma proxy run aider --model sonnet\n  herma proxy run --openai http://127.0.0.1:11434/v1 -- my-agent --task fix.md"
 )]
 pub(super) struct Arguments {
     /// Where requests of Anthropic's API go
@@ -44,7 +44,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     shadow: bool,
     /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
