@@ -4,7 +4,7 @@
 //! line. The one exception is the beginning of a session, when the output has a message for the user.
 //!
 //! * `event` parses the agent's message, `answer` builds the answers. Both do no I/O.
-//! * `session` maps the agent's session to one of herma's. `follow` continues to read its transcript at the
+//! * `input` reads the event. `session` maps the agent's session to one of herma's. `follow` continues to read its transcript at the
 //!   position in `state`.
 //! * `context` builds the text for the model at the beginning and after a compaction. It does no I/O.
 //! * `facts` is what a transcript says about its session, such as the model and the branch.
@@ -24,6 +24,7 @@ mod folder;
 mod follow;
 mod gap;
 mod handover;
+mod input;
 mod ledger;
 mod nearest;
 mod outputs;
@@ -33,7 +34,6 @@ pub mod receipts;
 mod session;
 mod state;
 
-use std::io::Read;
 use std::os::unix::process::parent_id;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant, SystemTime};
@@ -250,9 +250,8 @@ fn note_gap(agent: &dyn Agent, event: &event::Event, last_event: Option<SystemTi
 }
 
 fn serve(settings: &Settings, agent: &'static dyn Agent, name: EventName, sender: &HookSender) -> Result<(), String> {
-    let mut text = Vec::new();
-    let limit = u64::try_from(limits::FRAME).unwrap_or(u64::MAX);
-    std::io::stdin().take(limit).read_to_end(&mut text).map_err(|error| format!("standard input: {error}"))?;
+    let text =
+        input::read(std::io::stdin().lock(), limits::FRAME).map_err(|error| format!("standard input: {error}"))?;
     let home = &settings.place.home;
     let before: Option<ProcessSession> = process::read(home, agent, parent_id(), Kind::Session);
     let current = before.as_ref().filter(|_| name == EventName::Compact);
