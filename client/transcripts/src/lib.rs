@@ -2,7 +2,7 @@
 //! with times, by session.
 //!
 //! This crate opens no files. A [`Transcript`] ([`claude_code::Reader`], [`codex::Reader`], [`qwen_code::Reader`]) gets one line after the
-//! other, [`chatgpt::read`] a whole conversation, [`hermes::message`] and [`opencode::read`] a row. Reading is deterministic, so the position
+//! other, [`chatgpt::read`] a whole conversation, [`hermes::message`], [`cursor_editor::read`] and [`opencode::read`] a row. Reading is deterministic, so the position
 //! of a message identifies it. Records that are not part of the conversation are left out, and a [`Tally`] counts them
 //! by kind. No content of a file makes a reader fail. [`wire`] reads what passes between an agent and its model.
 
@@ -16,6 +16,7 @@ pub mod codex;
 mod content;
 pub mod copilot;
 pub mod cursor;
+pub mod cursor_editor;
 mod elements;
 mod file;
 pub mod gemini_cli;

@@ -142,6 +142,42 @@ fn the_database_of_openclaw_has_the_lines_of_its_older_files() {
 }
 
 #[test]
+fn conversations_of_cursors_editor_are_read_bubble_by_bubble() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    let path = home.path().join("state.vscdb");
+    run(
+        &path,
+        r#"create table cursorDiskKV (key text unique on conflict replace, value blob);
+        insert into cursorDiskKV values ('composerData:c1', '{"composerId":"c1","name":"Gulls","status":"completed",
+            "fullConversationHeadersOnly":[{"bubbleId":"u","type":1},{"bubbleId":"a","type":2}]}');
+        insert into cursorDiskKV values ('composerData:empty', '{"composerId":"empty"}');
+        insert into cursorDiskKV values ('composerData:broken', 'no JSON');
+        insert into cursorDiskKV values ('bubbleId:c1:u', '{"type":1,"text":"where do the gulls nest?","createdAt":"2026-09-06T10:00:00Z"}');
+        insert into cursorDiskKV values ('bubbleId:c1:a', cast('{"type":2,"text":"In Ostrava."}' as blob));"#,
+    );
+    assert_eq!(added(&import(&home, "cursor", home.path(), &[])), (2, 1, 0));
+    let read = Cli::new(&home).run(&["session", "read", "cursor:c1", "--json"]).json();
+    assert_eq!(read["messages"][1]["message"]["content"], "In Ostrava.");
+    let row = daemon.client().session_show(ShowParams { session: "cursor:c1".into() }).unwrap();
+    assert_eq!(row.title.as_deref(), Some("Gulls"));
+    assert_eq!(added(&import(&home, "cursor", &path, &[])), (0, 0, 0));
+    run(
+        &path,
+        r#"insert into cursorDiskKV values ('composerData:c1', '{"composerId":"c1","name":"Gulls",
+            "fullConversationHeadersOnly":[{"bubbleId":"u"},{"bubbleId":"a"},{"bubbleId":"v"}]}');
+        insert into cursorDiskKV values ('bubbleId:c1:v', '{"type":1,"text":"and the herons?"}');"#,
+    );
+    assert_eq!(added(&import(&home, "cursor", &path, &[])), (1, 0, 1));
+    // A workspace has a database of the same name, with nothing of conversations.
+    let of_workspace = home.path().join("w/state.vscdb");
+    fs::create_dir(of_workspace.parent().unwrap()).unwrap();
+    run(&of_workspace, "create table ItemTable (key text, value blob);");
+    let nothing = import(&home, "cursor", &of_workspace, &[]);
+    assert!(nothing.code == 0 && added(&nothing) == (0, 0, 0), "{nothing:?}");
+}
+
+#[test]
 fn a_database_is_never_created_and_a_view_is_no_table() {
     let home = Home::new();
     let _daemon = Daemon::start(&home);

@@ -43,6 +43,7 @@ pub(super) type ReadConversation = fn(&str, &Value, &mut Tally) -> Option<Sessio
 /// The program whose tables a database has.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Tables {
+    Cursor,
     Goose,
     Hermes,
     OpenClaw,
@@ -120,7 +121,7 @@ static SOURCES: [Source; 20] = [
     Source::new(
         "omp",
         "Oh My Pi",
-        |_| Ok(vec![user_home()?.join(".omp/agent/sessions")]),
+        |_| Ok(vec![user_home()?.join(".omp/agent/sessions"), data()?.join("omp/sessions")]),
         |name| name.ends_with(".jsonl"),
         Format::Lines(|name| Box::new(pi::Reader::new(name))),
     )
@@ -143,10 +144,10 @@ static SOURCES: [Source; 20] = [
     .with_id(ids::of_folder),
     Source::new(
         "cursor",
-        "Cursor's command line",
-        |_| Ok(vec![user_home()?.join(".cursor/projects")]),
-        |name| name.ends_with(".jsonl"),
-        Format::Lines(|name| Box::new(cursor::Reader::new(name))),
+        "Cursor: its command line and its editor",
+        |_| Ok(vec![user_home()?.join(".cursor/projects"), settings()?.join("Cursor/User/globalStorage/state.vscdb")]),
+        |name| name.ends_with(".jsonl") || name == "state.vscdb",
+        Format::DatabaseOrLines(Tables::Cursor, |name| Box::new(cursor::Reader::new(name))),
     ),
     Source::new(
         "opencode",
@@ -292,6 +293,15 @@ fn folder(variable: &str, name: &str) -> Result<PathBuf, Failure> {
 /// Returns the folder for the data of programs.
 fn data() -> Result<PathBuf, Failure> {
     folder("XDG_DATA_HOME", ".local/share")
+}
+
+/// Returns the folder for the settings of programs.
+fn settings() -> Result<PathBuf, Failure> {
+    if cfg!(target_os = "macos") {
+        Ok(user_home()?.join("Library/Application Support"))
+    } else {
+        folder("XDG_CONFIG_HOME", ".config")
+    }
 }
 
 fn user_home() -> Result<PathBuf, Failure> {
