@@ -1,59 +1,16 @@
 //! Tests the proxy between real sockets: forwarding unchanged and as it comes, and its own answers.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod sockets;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use herma_proxy::api::request::Asked;
-use herma_proxy::summaries::Summary;
-use herma_proxy::{Exchange, Proxy, Settings, Watcher};
+use herma_proxy::{Proxy, Settings};
 use serde_json::json;
-
-/// A watcher that answers summaries with a text, and sends what passed to the test.
-struct Watching {
-    answer: Option<&'static str>,
-    passed: Mutex<Sender<Exchange>>,
-}
-
-impl Watcher for Watching {
-    fn summary(&self, _: &Arc<Asked>, _: &Summary) -> Option<String> {
-        self.answer.map(str::to_owned)
-    }
-
-    fn passed(&self, exchange: Exchange) {
-        // The test may not look at what passed.
-        drop(self.passed.lock().unwrap().send(exchange));
-    }
-}
-
-/// Starts a proxy in a thread that ends with the test's process.
-fn proxy(upstream: &str, answer: Option<&'static str>) -> String {
-    watched(upstream, answer).0
-}
-
-/// Starts a proxy, and returns its address and what passes.
-fn watched(upstream: &str, answer: Option<&'static str>) -> (String, Receiver<Exchange>) {
-    let (passed, exchanges) = channel();
-    let watcher = Arc::new(Watching { answer, passed: Mutex::new(passed) });
-    let settings =
-        Settings { listen: "127.0.0.1:0".parse().unwrap(), key: "k3y".into(), upstream: upstream.parse().unwrap() };
-    let (sender, address) = channel();
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        runtime.block_on(async move {
-            let started = Proxy::listen(settings, watcher).await.unwrap();
-            sender.send(started.base_url()).unwrap();
-            started.serve().await;
-        });
-    });
-    (address.recv().unwrap(), exchanges)
-}
-
-fn nobody() -> Arc<Watching> {
-    Arc::new(Watching { answer: None, passed: Mutex::new(channel().0) })
-}
+use sockets::{header, nobody, proxy};
 
 /// The head and the body of a request.
 type Seen = (String, Vec<u8>);
@@ -106,11 +63,6 @@ fn request(reader: &mut impl BufRead) -> Option<Seen> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     Some((head, body))
-}
-
-fn header(head: &str, name: &str) -> Option<String> {
-    let lines = head.lines().filter_map(|line| line.split_once(':'));
-    lines.filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_owned()).next()
 }
 
 /// Sends a request to an address and returns the answer.
