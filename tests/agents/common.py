@@ -195,7 +195,7 @@ def two_at_once(home: Home, endpoint: Endpoint, agent: str, begin: Begin, call: 
     assert "owns a dog" in endpoint.turns[-1].text
     for session, messages in sessions.items():
         assert home.ask("session", "show", f"{agent}:{session}")["messages"] == messages
-    assert home.complaints() == []
+    assert (complaints := home.complaints()) == [], complaints
 
 
 def imported_and_gone_on(home: Home, endpoint: Endpoint, agent: str, begin: Begin, resume: Callable[[str], Any], call: Call) -> None:
@@ -214,7 +214,7 @@ def imported_and_gone_on(home: Home, endpoint: Endpoint, agent: str, begin: Begi
     with resume(before) as client:
         client.say(work(2, call))
     assert home.ask("session", "show", f"{agent}:{before}")["messages"] == 10
-    assert home.complaints() == []
+    assert (complaints := home.complaints()) == [], complaints
 
 
 def installed_and_uninstalled(home: Home, agent: str, begin: Begin, files: Callable[[], Any]) -> None:

@@ -16,12 +16,17 @@ class Pi(Lines):
     """A process of the client, in a home of its own."""
 
     def __init__(self, home: Path, folder: Path, url: str, *arguments: str, **environment: str) -> None:
-        configure(home, url)
         self._ids = itertools.count(1)
         self._answers: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._settled: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        command, environment = self.begin(home, url, arguments, environment)
+        super().__init__(command, folder, home / "stderr.log", environment)
+
+    def begin(self, home: Path, url: str, arguments: tuple[str, ...], environment: dict[str, str]) -> tuple[list[str], dict[str, str]]:
+        """Its command and its environment."""
+        configure(home, url)
         command = ["pi", "--mode", "rpc", "--provider", "fake", "--model", "scripted", *arguments]
-        super().__init__(command, folder, home / "stderr.log", pi_environment(home, **environment))
+        return command, pi_environment(home, **environment)
 
     def __enter__(self) -> "Pi":
         return self
@@ -31,7 +36,7 @@ class Pi(Lines):
         """The id of the session."""
         return self.command("get_state")["sessionId"]
 
-    def command(self, name: str, **more: Any) -> dict[str, Any]:
+    def command(self, name: str, /, **more: Any) -> dict[str, Any]:
         """Gives a command, and returns what it answers."""
         line = {"id": str(next(self._ids)), "type": name, **more}
         self.send(line)
@@ -55,7 +60,11 @@ class Pi(Lines):
         if event is None or event.get("type") == "response":
             self._answers.put(event)
         if event is None or event.get("type") == "agent_settled":
-            self._settled.put(event)
+            self.settle(event)
+
+    def settle(self, event: dict[str, Any] | None) -> None:
+        """Notes the end of a turn."""
+        self._settled.put(event)
 
 
 def configure(home: Path, url: str) -> None:

@@ -23,6 +23,7 @@ from endpoint import Endpoint, script, text
 from home import Home, Proxy
 from scenes_of_continue import SCENES as OF_CONTINUE
 from scenes_of_gemini import SCENES as OF_GEMINI
+from scenes_of_omp import SCENES as OF_OMP
 from scenes_of_openclaw import SCENES as OF_OPENCLAW
 from scenes_of_opencode import SCENES as OF_OPENCODE
 from scenes_of_pi import SCENES as OF_PI
@@ -597,6 +598,7 @@ SCENES = [
     *OF_GEMINI,
     *OF_PI,
     *OF_OPENCODE,
+    *OF_OMP,
     *OF_OPENCLAW,
     *OF_PROXY,
     *OF_CONTINUE,
@@ -606,8 +608,8 @@ SCENES = [
 def main() -> int:
     """Plays the scenes whose names have one of the words in them."""
     words = sys.argv[1:]
-    # OpenClaw is fetched only if it is named.
-    scenes = [scene for scene in SCENES if any(word in scene.__name__ for word in words) or not words and scene not in OF_OPENCLAW]
+    # Oh My Pi and OpenClaw are fetched only if they are named.
+    scenes = [scene for scene in SCENES if any(word in scene.__name__ for word in words) or not words and scene not in [*OF_OMP, *OF_OPENCLAW]]
     unknown = [word for word in words if not any(word in scene.__name__ for scene in scenes)]
     if unknown:
         print(f"no scene is called {', '.join(unknown)}", file=sys.stderr)

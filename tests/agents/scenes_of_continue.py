@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import shutil
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Callable
@@ -12,10 +14,13 @@ from common import Begin, daemon, work
 from endpoint import Endpoint, script
 from gemini import Gemini
 from home import Home
+from omp import Omp
+from openclaw import OpenClaw, configure
 from opencode import OpenCode
 from pi import Pi
 from qwen import Qwen
 from scenes_of_gemini import shell as in_gemini
+from scenes_of_openclaw import shell as in_openclaw
 from scenes_of_opencode import shell as in_opencode
 from scenes_of_pi import shell as in_pi
 from scenes_of_qwen import shell as in_qwen
@@ -33,6 +38,13 @@ def _codex(home: Home, endpoint: Endpoint, **environment: str) -> AbstractContex
     return nullcontext(Codex("codex", home.codex, home.work, endpoint.url, **environment))
 
 
+_numbers = itertools.count(1)
+
+
+def _openclaw(home: Home, endpoint: Endpoint, **environment: str) -> OpenClaw:
+    return OpenClaw(home.client, home.work, endpoint.url, f"s{next(_numbers)}", **environment)
+
+
 def _of(client: Callable[..., Any]) -> Begin:
     return lambda home, endpoint, **environment: client(home.client, home.work, endpoint.url, **environment)
 
@@ -43,8 +55,12 @@ CLIENTS: dict[str, tuple[Begin, dict[str, object]]] = {
     "qwen-code": (_of(Qwen), in_qwen("echo db-7 answers")),
     "gemini-cli": (_of(Gemini), in_gemini("echo db-7 answers")),
     "pi": (_of(Pi), in_pi("echo db-7 answers")),
+    "omp": (_of(Omp), in_pi("echo db-7 answers")),
     "opencode": (_of(OpenCode), in_opencode("echo db-7 answers")),
+    "openclaw": (_openclaw, in_openclaw("echo db-7 answers")),
 }
+NOT_ALWAYS = ("omp", "openclaw")
+"""Clients that are not there unless they are asked for."""
 
 
 def _say(name: str, home: Home, endpoint: Endpoint, said: list[str], environment: dict[str, str]) -> str:
@@ -57,17 +73,19 @@ def _say(name: str, home: Home, endpoint: Endpoint, said: list[str], environment
 
 def work_goes_on_in_another_agent(folder: Path) -> None:
     """The other agent is told the rules, the state and the last words, and its session is a child of the first one."""
+    clients = {name: client for name, client in CLIENTS.items() if name not in NOT_ALWAYS or shutil.which(name)}
     with Home(folder) as home, Endpoint() as endpoint:
         _codex(home, endpoint)
         for begin in (Qwen, Gemini):
             with begin(home.client, home.work, endpoint.url):
                 pass
-        for client in CLIENTS:
+        configure(home.client, home.work, endpoint.url)
+        for client in clients:
             home.install(client, *(("--trust",) if client == "codex" else ()))
-        for first, (_, call) in CLIENTS.items():
+        for first, (_, call) in clients.items():
             said = [script("yes", words=RULE), work(7, lambda _, call=call: call)]
             session = _say(first, home, endpoint, said, {})
-            for other in CLIENTS:
+            for other in clients:
                 if other == first:
                     continue
                 handed = home.ask("continue", session, "--in", other)

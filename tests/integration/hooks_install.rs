@@ -174,6 +174,7 @@ fn a_server_of_that_name_that_is_another_program_stays() {
 fn a_script_is_a_file_of_its_own_that_comes_and_goes() {
     for (agent, name, of_project) in [
         ("pi", ".pi/agent/extensions/herma.js", ".pi/extensions/herma.js"),
+        ("omp", ".omp/agent/extensions/herma.js", ".omp/extensions/herma.js"),
         ("opencode", ".config/opencode/plugin/herma.js", ".opencode/plugin/herma.js"),
     ] {
         let user = User::new();
@@ -253,7 +254,7 @@ fn trust_that_can_t_be_had_leaves_nothing_written() {
 #[test]
 fn status_says_of_no_file_that_it_is_installed_that_is_not_there() {
     let user = User::new();
-    for client in ["claude-code", "codex", "qwen-code", "gemini-cli", "pi", "opencode", "openclaw"] {
+    for client in ["claude-code", "codex", "qwen-code", "gemini-cli", "pi", "omp", "opencode", "openclaw"] {
         let said = user.cli().with("PATH", "/nonexistent").run(&["hooks", "status", client]);
         assert!(said.code == 1 && !said.out.lines().any(|line| line.starts_with("installed")), "{said:?}");
         assert!(said.out.contains("never ran"), "{said:?}");

@@ -8,11 +8,11 @@ use crate::codex::Codex;
 use crate::gemini_cli::GeminiCli;
 use crate::openclaw::OpenClaw;
 use crate::opencode::OpenCode;
-use crate::pi::Pi;
+use crate::pi::{OH_MY_PI, PI};
 use crate::qwen_code::QwenCode;
 
 /// All agents that call hooks.
-pub static AGENTS: [&dyn Agent; 7] = [&ClaudeCode, &Codex, &QwenCode, &GeminiCli, &Pi, &OpenCode, &OpenClaw];
+pub static AGENTS: [&dyn Agent; 8] = [&ClaudeCode, &Codex, &QwenCode, &GeminiCli, &PI, &OH_MY_PI, &OpenCode, &OpenClaw];
 
 /// Returns the agent with this name in the client info of an MCP server.
 #[must_use]

@@ -1,4 +1,4 @@
-//! The agents that use herma: Claude Code, Codex, Qwen Code, Gemini CLI, pi, OpenCode, OpenClaw and the Hermes family.
+//! The agents that use herma: Claude Code, Codex, Qwen Code, Gemini CLI, pi, Oh My Pi, OpenCode, OpenClaw and the Hermes family.
 //!
 //! * [`agent`] has the properties of an agent that herma needs. [`claude_code`], [`codex`], [`qwen_code`], [`gemini_cli`], [`pi`],
 //!   [`opencode`] and [`openclaw`] implement it, and [`known`] lists them.

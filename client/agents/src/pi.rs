@@ -1,4 +1,4 @@
-//! The coding agent pi of Earendil. herma is an extension of it.
+//! The coding agent pi of Earendil, and Oh My Pi, which came out of it. herma is an extension of both.
 
 mod settings;
 
@@ -14,44 +14,77 @@ use crate::agent::{Agent, Check, CompactedRows, Compaction, Instructions, Replac
 use crate::event::EventName;
 use crate::rows::entries;
 use crate::settings::edit::Edit;
+use crate::settings::script::Script;
 use crate::settings::wanted::{HermaEntries, Scope};
 use crate::version::Version;
-use settings::EXTENSION;
+use settings::{EXTENSION, PLACE};
 
 /// The bytes at the beginning of a transcript that are searched for the session's parent.
 const BEGINNING: u64 = 64 << 10;
 
-/// The agent.
+/// One of the agents.
 #[derive(Debug)]
-pub struct Pi;
+pub struct Pi(Variant);
+
+/// The differences between the agents.
+#[derive(Debug)]
+struct Variant {
+    title: &'static str,
+    mcp_name: &'static str,
+    lowest: Version,
+    additions: &'static str,
+    extension: Script,
+    /// The file with the MCP servers, if the extension can't register one.
+    servers: Option<&'static str>,
+}
+
+/// pi.
+pub static PI: Pi = Pi(Variant {
+    title: "Earendil's pi",
+    mcp_name: "pi",
+    lowest: Version(1, 6, 0),
+    additions: "an extension, which also starts an MCP server",
+    extension: Script { agent: "pi", text: EXTENSION, of_project: ".pi", path: PLACE },
+    servers: None,
+});
+
+/// Oh My Pi.
+pub static OH_MY_PI: Pi = Pi(Variant {
+    title: "Oh My Pi",
+    mcp_name: "omp-coding-agent",
+    lowest: Version(18, 2, 3),
+    additions: "an extension and an MCP server",
+    extension: Script { agent: "omp", text: EXTENSION, of_project: ".omp", path: PLACE },
+    servers: Some("mcp.json"),
+});
 
 impl Agent for Pi {
     fn name(&self) -> &'static str {
-        "pi"
+        self.0.extension.agent
     }
 
     fn title(&self) -> &'static str {
-        "Earendil's pi"
+        self.0.title
     }
 
     fn mcp_name(&self) -> &'static str {
-        "pi"
+        self.0.mcp_name
     }
 
     fn provider(&self) -> (&'static str, &'static str) {
-        ("pi", "anthropic_messages")
+        (self.name(), "anthropic_messages")
     }
 
     fn lowest(&self) -> Version {
-        Version(1, 6, 0)
+        self.0.lowest
     }
 
     fn folder(&self) -> Result<PathBuf, Failure> {
-        settings::folder()
+        self.0.folder()
     }
 
     fn additions(&self) -> &'static str {
-        "an extension, which also starts an MCP server"
+        self.0.additions
     }
 
     fn events(&self) -> &'static [(EventName, u32)] {
@@ -76,19 +109,20 @@ impl Agent for Pi {
     }
 
     fn edits(&self, scope: Scope, wanted: Option<&HermaEntries>) -> Result<Vec<Edit>, Failure> {
-        EXTENSION.edits(scope, &self.folder()?, wanted)
+        self.0.edits(scope, wanted)
     }
 
     fn programs(&self) -> Vec<String> {
-        self.folder().map(|folder| EXTENSION.programs(&folder)).unwrap_or_default()
+        self.folder().map(|folder| self.0.programs(&folder)).unwrap_or_default()
     }
 
     fn has_plugin(&self, scope: Scope) -> Result<bool, Failure> {
-        EXTENSION.answers_compactions(scope, &self.folder()?)
+        self.0.extension.answers_compactions(scope, &self.folder()?)
     }
 
     fn check(&self, _scope: Scope, _has_plugin: bool) -> Result<Check, Failure> {
-        Ok(Check { words: "pi has no check of its own; it says so when an extension fails".into(), is_ok: true })
+        let words = format!("{} has no check of its own; it says so when an extension fails", self.0.title);
+        Ok(Check { words, is_ok: true })
     }
 
     fn reading_advice(&self, own: &str) -> String {
@@ -100,7 +134,7 @@ impl Agent for Pi {
     }
 
     fn transcripts(&self) -> Vec<PathBuf> {
-        settings::transcripts().into_iter().collect()
+        self.0.transcripts()
     }
 
     fn reader(&self, id: &str) -> Box<dyn Transcript> {
@@ -124,7 +158,9 @@ impl Agent for Pi {
     fn origin(&self, id: &str, transcript: &Path) -> Option<String> {
         let text = own_file::read_begin(transcript, BEGINNING).ok()?;
         let mut reader = Reader::new(id);
-        reader.line(String::from_utf8_lossy(&text).lines().next()?);
+        let text = String::from_utf8_lossy(&text);
+        // Oh My Pi has a title before it.
+        text.lines().take(2).for_each(|line| reader.line(line));
         reader.sessions().first()?.parent.clone()
     }
 
@@ -156,11 +192,14 @@ mod tests {
     fn a_fork_names_the_session_that_it_came_out_of() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t_f.jsonl");
+        assert!(!PI.has_begun(&path));
         let header =
             json!({ "type": "session", "id": "f", "timestamp": "t", "parentSession": "/s/2026-01-01_x.jsonl" });
-        assert!(!Pi.has_begun(&path));
-        herma_base::user_file::write(&path, format!("{header}\n")).unwrap_or_else(|_| panic!("it can't be written"));
-        assert!(Pi.has_begun(&path));
-        assert_eq!(Pi.origin("f", &path).as_deref(), Some("x"));
+        let title = json!({ "type": "title", "v": 1, "title": "", "pad": "  " });
+        for (agent, text) in [(&PI, format!("{header}\n")), (&OH_MY_PI, format!("{title}\n{header}\n"))] {
+            herma_base::user_file::write(&path, text).unwrap_or_else(|_| panic!("it can't be written"));
+            assert!(agent.has_begun(&path));
+            assert_eq!(agent.origin("f", &path).as_deref(), Some("x"), "{}", agent.name());
+        }
     }
 }

@@ -26,9 +26,14 @@ const NOTES: [&str; 8] = [
     "thinking_level_change",
 ];
 
+/// The first record of Oh My Pi, which writes a new title in its place, and the record that it appends then.
+const TITLE: &str = "title";
+const NEW_TITLE: &str = "title_change";
+
 impl Form for Pi {
     fn is_record(object: &Value) -> bool {
-        string(object, "type").is_some() && (object.get("timestamp").is_some() || object.get("id").is_some())
+        let kind = string(object, "type");
+        kind.is_some() && (object.get("timestamp").is_some() || object.get("id").is_some()) || kind == Some(TITLE)
     }
 
     fn read(record: &Value, file: &mut SessionFile) {
@@ -38,6 +43,11 @@ impl Form for Pi {
             Some("model_change") => {
                 let model = string(record, "modelId").or_else(|| string(record, "model"));
                 file.session().model = model.map(str::to_owned);
+                file.note();
+            }
+            Some(TITLE | NEW_TITLE) => {
+                let title = string(record, "title").filter(|title| !title.is_empty());
+                file.session().title = title.map(str::to_owned);
                 file.note();
             }
             Some(kind) => {
@@ -137,6 +147,7 @@ mod tests {
         let said = |id: &str, message: Value| json!({ "type": "message", "id": id, "parentId": null, "timestamp": "2026-02-03T04:05:06.500Z", "message": message });
         let call = json!({ "type": "toolCall", "id": "c", "name": "bash", "arguments": { "command": "ls" } });
         let (mut session, messages, left_out) = read::<Pi>(&[
+            json!({ "type": "title", "v": 1, "title": "", "pad": "    " }),
             json!({ "type": "session", "version": 3, "id": "p1", "timestamp": "2026-02-03T04:05:06Z", "cwd": "/w",
                     "parentSession": "/h/--w--/2026-02-02T00-00-00-000Z_p0.jsonl" }),
             json!({ "type": "model_change", "id": "m", "timestamp": "t", "provider": "p", "modelId": "m-1" }),
@@ -157,7 +168,8 @@ mod tests {
             said("5", json!({ "role": "compactionSummary", "summary": "s" })),
             said("6", json!({ "role": "system", "content": "", "sections": {} })),
             json!({ "type": "compaction", "id": "k", "timestamp": "t", "summary": "s" }),
-            json!({ "type": "session_info", "id": "i", "timestamp": "t", "name": "Fix it" }),
+            json!({ "type": "session_info", "id": "i", "timestamp": "t", "name": "Look" }),
+            json!({ "type": "title_change", "id": "j", "timestamp": "t", "title": "Fix it" }),
             json!({ "type": "news", "id": "n", "timestamp": "t" }),
         ]);
         assert_eq!(
@@ -175,6 +187,6 @@ mod tests {
         assert_eq!((session.id.as_str(), facts), ("p1", ["Fix it", "p0", "/w", "m-2"]));
         let [call] = session.take_calls().try_into().unwrap();
         assert!(call.usage.contains("\"cache_read_input_tokens\":100"), "{}", call.usage);
-        assert_eq!(left_out, [("news".to_owned(), 1), ("system".to_owned(), 5), ("thinking".to_owned(), 1)]);
+        assert_eq!(left_out, [("news".to_owned(), 1), ("system".to_owned(), 7), ("thinking".to_owned(), 1)]);
     }
 }

@@ -1,7 +1,5 @@
 // Has herma be OpenClaw's context engine: it gives the model its memory, keeps each turn, takes outputs that are too large,
 // and compacts without a model. Whatever goes wrong, OpenClaw goes on as it would without it.
-//
-// Written by `herma hooks install openclaw`; `herma hooks uninstall openclaw` takes it away.
 import { createHash } from "node:crypto";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

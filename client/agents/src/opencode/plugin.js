@@ -1,7 +1,5 @@
 // Has herma keep OpenCode's sessions: it gives the model its memory, keeps what is said as it is said, takes outputs that
 // are too large, and writes the summaries of compactions. Whatever goes wrong, OpenCode goes on as it would without it.
-//
-// Written by `herma hooks install opencode`; `herma hooks uninstall opencode` takes it away.
 
 // HOOKS
 

@@ -1,15 +1,26 @@
-// Has herma keep pi's sessions: it gives the model its memory, keeps what is said as it is said, takes outputs that are
-// too large, and answers compactions without a model. Whatever goes wrong, pi goes on as it would without it.
-//
-// Written by `herma hooks install pi`; `herma hooks uninstall pi` takes it away.
+// Has herma keep the sessions of pi, or of Oh My Pi, which has pi's extensions: it gives the model its memory, keeps what is said
+// as it is said, takes outputs that are too large, and answers compactions without a model. Whatever goes wrong, the agent goes
+// on as it would without it.
 
 // HOOKS
 
 // The chars of an output from which herma looks at it.
 const LARGE = 20_000;
 
-// The beginning of the names of herma's own tools.
-const OWN = "mcp__herma__";
+// The beginning of the names of herma's own tools. Oh My Pi has one line less in it than pi.
+const OWN = "mcp__herma_";
+
+/** Returns the entries of a branch that are in the window: what an earlier compaction took out of it is no part of the next one. */
+const inWindow = (branch) => {
+  const last = branch.findLastIndex((entry) => entry.type === "compaction");
+  if (last < 0) return branch;
+  const first = branch.findIndex((entry) => entry.id === branch[last].firstKeptEntryId);
+  const kept = branch.slice(first < 0 ? last : first).filter((entry) => entry.type !== "compaction");
+  return [branch[last], ...kept];
+};
+
+/** Returns the file with the whole output of a command, if the agent keeps it in one. */
+const fileOf = (details, session) => details?.fullOutputPath ?? session.getArtifactPath?.(details?.meta?.truncation?.artifactId);
 
 export default function herma(pi) {
   const isServing = claim(process.cwd());
@@ -40,11 +51,22 @@ export default function herma(pi) {
     // Another copy of the extension has registered it.
   }
 
-  on("session_start", async (event, ctx) => {
+  // The session that another one takes the place of without a shutdown.
+  let current;
+  const begin = async (reason, ctx) => {
+    if (current) await ask("session-end", ctx, { ...current, reason });
+    current = { session_id: ctx.sessionManager.getSessionId(), transcript_path: ctx.sessionManager.getSessionFile() };
     const goesOn = ctx.sessionManager.getEntries().some((entry) => entry.type === "message");
-    const source = event.reason === "fork" ? "fork" : goesOn ? "resume" : "startup";
+    const source = reason === "fork" ? "fork" : goesOn ? "resume" : "startup";
     context = contextOf(await ask("session-start", ctx, { source }));
+  };
+  on("session_start", (event, ctx) => {
+    current = undefined;
+    return begin(event.reason, ctx);
   });
+  // Oh My Pi begins other sessions in the same process with events of their own.
+  on("session_switch", (event, ctx) => begin(event.reason, ctx));
+  on("session_branch", (_event, ctx) => begin("fork", ctx));
 
   on("before_agent_start", async (event, ctx) => {
     const isPrompt = typeof event.prompt === "string";
@@ -67,7 +89,8 @@ export default function herma(pi) {
     if (event.toolName === "read" || event.parentToolCallId) return;
     const shown = textOf(event.content);
     if (shown === undefined) return;
-    const whole = event.toolName === "bash" ? await wholeOf(event.details?.fullOutputPath, shown) : undefined;
+    const file = event.toolName === "bash" ? await fileOf(event.details, ctx.sessionManager) : undefined;
+    const whole = file ? await wholeOf(file, shown) : undefined;
     if (!isOwn && whole === undefined && shown.length < LARGE) return;
     const more = {
       tool_name: event.toolName,
@@ -97,8 +120,7 @@ export default function herma(pi) {
       await ask("pre-compact", ctx, more, LONG);
       return;
     }
-    // What an earlier compaction took out of the window is no part of this one.
-    const messages = ctx.sessionManager.buildContextEntries?.() ?? event.branchEntries;
+    const messages = ctx.sessionManager.buildContextEntries?.() ?? inWindow(event.branchEntries);
     const answer = await ask("compact", ctx, { ...more, messages }, LONG);
     if (!answer?.summary || event.signal?.aborted) return;
     // The handoff ends with a mark after which the conversation goes on.

@@ -87,7 +87,8 @@ impl Script {
             constant.map_or_else(|| line.to_owned(), |(name, value)| format!("{name}{value};"))
         };
         let hooks: Vec<String> = HOOKS.lines().map(line).collect();
-        self.text.replacen(PLACE, &hooks.join("\n"), 1)
+        let origin = format!("// Written by `{}`; `herma hooks uninstall {}` takes it away.", self.mark(), self.agent);
+        format!("{origin}\n//\n{}", self.text.replacen(PLACE, &hooks.join("\n"), 1))
     }
 
     /// Returns what all versions of the script contain.
