@@ -21,6 +21,8 @@ pub struct SessionOverview {
     pub tool_calls: u64,
     /// The tokens that its model calls used.
     pub usage: Totals,
+    /// The tokens of the newest model call's prompt, if a call was recorded.
+    pub last_prompt: Option<u64>,
     /// The beginning of the first user message.
     pub preview: String,
     /// When it was last used, in Unix seconds.
@@ -143,8 +145,8 @@ impl Reader {
 
     fn shown(&self, counted: Counted, lineage_root: String) -> Result<SessionOverview, ArchiveError> {
         let Counted { row, messages, tool_calls, last_active } = counted;
-        let (usage, preview) = (self.session_totals(&row.id)?, self.preview(&row.id)?);
-        Ok(SessionOverview { row, messages, tool_calls, usage, preview, last_active, lineage_root })
+        let ((usage, last_prompt), preview) = (self.session_totals(&row.id)?, self.preview(&row.id)?);
+        Ok(SessionOverview { row, messages, tool_calls, usage, last_prompt, preview, last_active, lineage_root })
     }
 
     fn preview(&self, session: &str) -> Result<String, ArchiveError> {

@@ -117,6 +117,9 @@ impl Totals {
 const SUMS: &str = "count(*), CAST(total(usage.input) AS INTEGER), CAST(total(usage.output) AS INTEGER), \
      CAST(total(cache_read) AS INTEGER), CAST(total(cache_write) AS INTEGER), CAST(total(reasoning) AS INTEGER)";
 
+/// The number of these columns.
+const SUMS_COUNT: usize = 6;
+
 fn totals(row: &Row<'_>, first: usize) -> rusqlite::Result<Totals> {
     Ok(Totals {
         calls: row.get(first)?,
@@ -218,9 +221,13 @@ impl Reader {
         Ok((rows, all))
     }
 
-    pub(crate) fn session_totals(&self, session: &str) -> Result<Totals, ArchiveError> {
-        let query = format!("SELECT {SUMS} FROM usage WHERE session = ?1");
-        Ok(self.connection.prepare_cached(&query)?.query_row([session], |row| totals(row, 0))?)
+    /// Returns the calls of a session added up, and the tokens of the newest one's prompt.
+    pub(crate) fn session_totals(&self, session: &str) -> Result<(Totals, Option<u64>), ArchiveError> {
+        // With max(), the other columns are those of its row. Large whole numbers would overflow.
+        let prompt = "CAST(0.0 + input + cache_read + cache_write AS INTEGER)";
+        let query = format!("SELECT {SUMS}, max(time), {prompt} FROM usage WHERE session = ?1");
+        let read = |row: &Row<'_>| Ok((totals(row, 0)?, row.get(SUMS_COUNT + 1)?));
+        Ok(self.connection.prepare_cached(&query)?.query_row([session], read)?)
     }
 }
 

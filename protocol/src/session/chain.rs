@@ -50,6 +50,9 @@ pub struct Row {
     /// The model's window in tokens; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_length: Option<u64>,
+    /// Tokens of its newest model call's prompt; absent if no call was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_prompt: Option<u64>,
 }
 
 /// Params of `session.show`.

@@ -7,7 +7,7 @@ use herma_client::protocol::context::StatusParams as ContextParams;
 use herma_client::protocol::daemon::{HelloParams, StatusParams};
 use herma_client::protocol::memory::{ListParams as StoreParams, LogParams, Target};
 use herma_client::protocol::recall::{DescribeParams, Node};
-use herma_client::protocol::session::chain::{ListParams, ShowParams};
+use herma_client::protocol::session::chain::{ListParams, Row, ShowParams};
 use herma_client::{Client, ClientError, Codec, Place as Home, connect};
 
 use super::app::{Overview, View};
@@ -67,7 +67,7 @@ impl Link {
             let sessions = rows.into_iter().enumerate().map(|(at, row)| {
                 // A session without a window, such as one that was imported, is not full.
                 let is_measured = at < MEASURED && row.context_length.is_some() && row.ended_at.is_none();
-                let pressure = is_measured.then(|| pressure(client, &row.session)).flatten();
+                let pressure = is_measured.then(|| pressure(client, &row)).flatten();
                 (row, pressure)
             });
             let sessions = sessions.collect();
@@ -88,9 +88,14 @@ impl Link {
 }
 
 /// Returns the share of its window that a session's last prompt filled.
-fn pressure(client: &mut Client, id: &str) -> Option<f64> {
-    let status = client.context_status(ContextParams { session: id.to_owned() }).ok()?;
-    (status.last_prompt_tokens > 0).then_some(status.usage_percent / 100.0)
+fn pressure(client: &mut Client, row: &Row) -> Option<f64> {
+    let status = client.context_status(ContextParams { session: row.session.clone() }).ok()?;
+    if status.last_prompt_tokens > 0 {
+        return Some(status.usage_percent / 100.0);
+    }
+    // An agent with hooks reports its calls, and has an engine of its own.
+    let (prompt, window) = row.last_prompt.zip(row.context_length.filter(|window| *window > 0))?;
+    Some(prompt as f64 / window as f64)
 }
 
 fn session(client: &mut Client, id: &str) -> Result<Vec<String>, ClientError> {

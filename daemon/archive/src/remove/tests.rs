@@ -97,7 +97,7 @@ fn nothing_of_a_removed_session_is_left_in_the_files() {
     assert_eq!(reader.describe("gone").unwrap(), []);
     assert_eq!(reader.removed("cmp_gone").unwrap(), []);
     assert_eq!(reader.lock_holder("gone", 0.0).unwrap(), None);
-    assert_eq!(reader.session_totals("gone").unwrap().calls, 0);
+    assert_eq!(reader.session_totals("gone").unwrap().0.calls, 0);
     assert!(
         reader
             .list(&crate::list::List { limit: 9, ..Default::default() })

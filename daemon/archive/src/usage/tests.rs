@@ -45,6 +45,20 @@ fn calls_are_added_up() {
 }
 
 #[test]
+fn the_newest_prompt_of_a_session_is_known() {
+    let (_folder, archive) = archive();
+    archive.create_session(&session("s")).unwrap();
+    let newest = || archive.reader().show("s").unwrap().unwrap().last_prompt;
+    assert_eq!(newest(), None);
+    for (time, input, prompt) in [(5.0, 100, 105), (3.0, 900, 105), (7.0, 20, 25)] {
+        archive.record_usage(&row(Some("s"), None, time, input)).unwrap();
+        assert_eq!(newest(), Some(prompt));
+    }
+    archive.record_usage(&row(Some("s"), None, 9.0, i64::MAX.unsigned_abs())).unwrap();
+    assert_eq!(newest(), Some(i64::MAX.unsigned_abs()));
+}
+
+#[test]
 fn prompt_and_total_are_as_published() {
     let totals = Totals { calls: 1, input: 1000, output: 500, cache_read: 2000, cache_write: 400, reasoning: 9 };
     assert_eq!((totals.prompt(), totals.total()), (3400, 3900));

@@ -74,5 +74,14 @@ fn unkept(session: &Session) -> SessionOverview {
         ..SessionRow::new(session.id.clone(), session.profile.clone(), last_active)
     };
     let (lineage_root, usage) = (session.id.clone(), Totals::default());
-    SessionOverview { row, messages: 0, tool_calls: 0, usage, preview: String::new(), last_active, lineage_root }
+    SessionOverview {
+        row,
+        messages: 0,
+        tool_calls: 0,
+        usage,
+        last_prompt: None,
+        preview: String::new(),
+        last_active,
+        lineage_root,
+    }
 }

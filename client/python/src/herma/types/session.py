@@ -202,6 +202,8 @@ class SessionRow(TypedDict):
     """The branch of the working directory's repository; absent if unknown."""
     context_length: NotRequired[int]
     """The model's window in tokens; absent if unknown."""
+    last_prompt: NotRequired[int]
+    """Tokens of its newest model call's prompt; absent if no call was recorded."""
 
 
 class SessionUsage(TypedDict):

@@ -59,7 +59,7 @@ pub(in crate::wire::handler) async fn next_title(
 }
 
 fn row(shown: SessionOverview) -> Row {
-    let SessionOverview { row, messages, tool_calls, usage, preview, last_active, lineage_root } = shown;
+    let SessionOverview { row, messages, tool_calls, usage, last_prompt, preview, last_active, lineage_root } = shown;
     let settings = row.settings.as_deref().map(SessionSettings::read).unwrap_or_default();
     Row {
         session: row.id,
@@ -82,5 +82,6 @@ fn row(shown: SessionOverview) -> Row {
         source: row.source,
         branch: row.branch,
         context_length: settings.context_length,
+        last_prompt,
     }
 }
