@@ -6,11 +6,11 @@ use std::fs;
 use crate::folder;
 
 /// The dependencies of each crate within the workspace. A new one needs a decision, which ARCHITECTURE.md explains.
-const ARROWS: [(&str, &[&str]); 23] = [
+const ARROWS: [(&str, &[&str]); 24] = [
     ("agents", &["base", "client", "json", "proxy", "transcripts"]),
     ("archive", &["json"]),
     ("base", &["client", "disk", "transcripts"]),
-    ("cli", &["agents", "base", "client", "json", "mcp", "transcripts"]),
+    ("cli", &["agents", "base", "client", "json", "mcp", "transcripts", "view"]),
     ("client", &["protocol"]),
     ("context", &["guard", "json"]),
     ("daemon", &["archive", "context", "disk", "endpoint", "guard", "heap", "memory", "protocol", "shared", "spill"]),
@@ -46,6 +46,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
     ("spill", &["disk", "json"]),
     ("tests", &["client", "daemon", "protocol"]),
     ("transcripts", &["json"]),
+    ("view", &["base", "client"]),
 ];
 
 /// Returns the folders of the workspace's crates, with `.` for the root.

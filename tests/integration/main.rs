@@ -84,5 +84,6 @@ mod transcript;
 mod undo;
 mod usage;
 mod versions;
+mod view;
 mod walks;
 mod writer;

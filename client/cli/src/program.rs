@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Shared(shared::Command),
     /// Watch the daemon live: sessions, stores, outputs, requests, events
     Top(top::Arguments),
+    /// Show in the browser what herma keeps: sessions, memory, outputs, savings
+    View(herma_view::Arguments),
     /// Print what happens as it happens: writes and refusals, sessions, outputs, compressions
     Watch(watch::Arguments),
     /// Spill large tool outputs; list, search and read them
@@ -258,6 +260,7 @@ fn run(arguments: &Arguments, version: &'static str) -> Result<(), Failure> {
         Command::Profile(command) => profile::run(&context, command),
         Command::Shared(command) => shared::run(&context, command),
         Command::Top(arguments) => top::run(&context, arguments),
+        Command::View(arguments) => herma_view::run(&context, arguments),
         Command::Watch(arguments) => watch::run(&context, arguments),
         Command::Output(command) => output::run(&context, command),
         Command::Recall(arguments) => recall::run(&context, arguments),

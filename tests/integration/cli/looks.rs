@@ -57,12 +57,13 @@ const VIEWS: [View; 7] = [
 const COMMANDS: &str = include_str!("looks/commands.txt");
 
 /// Commands whose outputs are not kept, and why.
-const OTHERS: [(&str, &str); 15] = [
+const OTHERS: [(&str, &str); 16] = [
     ("daemon run", "runs until it is stopped"),
     ("daemon start", "starts a process that the test would not end"),
     ("daemon restart", "starts a process that the test would not end"),
     ("daemon stop", "ends the daemon that the other commands need"),
     ("top", "draws a screen, which is tested in a terminal"),
+    ("view", "serves a page, which tests/view looks at"),
     ("watch", "runs until it is stopped"),
     ("mcp", "speaks a protocol"),
     ("hook", "speaks a protocol"),

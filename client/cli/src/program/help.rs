@@ -6,7 +6,7 @@ use herma_base::out;
 
 /// The commands by what people need them for. A command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Everyday", &["recall", "session", "continue", "memory", "setup", "usage", "top", "watch"]),
+    ("Everyday", &["recall", "session", "continue", "memory", "setup", "usage", "view", "top", "watch"]),
     ("Agents", &["hooks", "hermes", "mcp", "proxy", "import", "profile", "shared"]),
     ("Operation", &["status", "doctor", "log", "backup", "restore", "scrub", "config", "daemon", "service", "upgrade"]),
     ("Conversations and outputs", &["output", "files", "compress", "constraint", "context", "guard", "trajectory"]),

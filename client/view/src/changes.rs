@@ -1,0 +1,82 @@
+//! What a form asks for: changes of the memory, and the undo of a compaction.
+
+use herma_client::protocol::context::undo::UndoParams as ContextUndo;
+use herma_client::protocol::memory::{
+    ApproveParams, RejectParams, RemoveParams, RevertParams, UndoParams, WriteResult,
+};
+use http::StatusCode;
+
+use crate::daemon::{Daemon, ViewError};
+use crate::memory::{name, target};
+use crate::request::{Params, address};
+
+/// Makes a change, and returns the address of the page that shows it.
+pub(crate) fn make(daemon: &Daemon, path: &str, params: &Params) -> Result<String, ViewError> {
+    let profile = params.get("profile").unwrap_or(daemon.profile());
+    match path {
+        "/session/undo" => {
+            let session = named(params, "session")?;
+            let asked = ContextUndo { session: session.clone(), generation: None, messages: None, dry_run: None };
+            daemon.change_of(profile, |client| client.context_undo(asked))?;
+            return Ok(address("/session", &[("id", &session)]));
+        }
+        "/memory/approve" => {
+            let ids = Some(params.all("id"));
+            let done = daemon.change_of(profile, |client| client.memory_approve(ApproveParams { ids, all: None }))?;
+            if let Some(failed) = done.failed.first() {
+                return Err(refused(&failed.result));
+            }
+        }
+        "/memory/reject" => {
+            let ids = Some(params.all("id"));
+            daemon.change_of(profile, |client| client.memory_reject(RejectParams { ids, all: None }))?;
+        }
+        "/memory/remove" => {
+            let asked = RemoveParams {
+                target: target(params)?,
+                old_text: params.whole("entry").unwrap_or_default().to_owned(),
+                session: None,
+                agent: None,
+                expected_revision: None,
+                allow_drift: None,
+            };
+            written(&daemon.change_of(profile, |client| client.memory_remove(asked))?)?;
+        }
+        "/memory/undo" | "/memory/revert" => {
+            let target = target(params)?;
+            let revision = params.number("revision").ok_or_else(|| ViewError::wrong("no revision is named"))?;
+            let done = daemon.change_of(profile, |client| {
+                if path == "/memory/undo" {
+                    // The page may be older than the store.
+                    let expected_revision = Some(revision);
+                    client.memory_undo(UndoParams { target, session: None, agent: None, expected_revision })
+                } else {
+                    client.memory_revert(RevertParams {
+                        target,
+                        revision,
+                        session: None,
+                        agent: None,
+                        expected_revision: None,
+                    })
+                }
+            })?;
+            written(&done)?;
+            return Ok(address("/memory/history", &[("target", name(target)), ("profile", profile)]));
+        }
+        _ => return Err(ViewError::new(StatusCode::NOT_FOUND, "there is no such change")),
+    }
+    Ok(address("/memory", &[("profile", profile)]))
+}
+
+fn named(params: &Params, name: &str) -> Result<String, ViewError> {
+    params.get(name).map(str::to_owned).ok_or_else(|| ViewError::wrong(format!("no {name} is named")))
+}
+
+fn written(result: &WriteResult) -> Result<(), ViewError> {
+    if result.success { Ok(()) } else { Err(refused(result)) }
+}
+
+fn refused(result: &WriteResult) -> ViewError {
+    let words = result.error.clone().unwrap_or_else(|| "the memory refused the change".into());
+    ViewError::new(StatusCode::CONFLICT, words)
+}

@@ -1,0 +1,93 @@
+//! Writes what can be shown without a server into one file: no script, no links to other pages, nothing from elsewhere.
+
+use std::path::Path;
+
+use herma_base::{Failure, out, user_file};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::daemon::{Daemon, ViewError};
+use crate::page::{Frame, Page};
+use crate::request::Params;
+use crate::{files, history, memory, now, outputs, savings, sessions};
+
+/// The style, which is in the file itself.
+const STYLE: &str = include_str!("style.css");
+
+/// The days of the savings.
+const DAYS: u64 = 90;
+
+pub(crate) fn write(daemon: &Daemon, path: &Path) -> Result<(), Failure> {
+    let report = report(daemon).map_err(|error| Failure::File(error.words))?;
+    user_file::write(path, report.into_string())
+}
+
+fn report(daemon: &Daemon) -> Result<Markup, ViewError> {
+    let (none, shows) = (Params::default(), Frame::default());
+    let of = |target: &str| Params::parse(format!("target={target}").as_bytes());
+    let saved = savings::load(daemon, DAYS)?;
+    let views: Vec<Page> = vec![
+        now::report(daemon)?,
+        memory::page(daemon, &none, &shows)?,
+        history::page(daemon, &of("user"), &shows)?,
+        history::page(daemon, &of("memory"), &shows)?,
+        sessions::page(daemon, &none)?,
+        Page::new(crate::page::Section::Savings, "Savings", savings::body(&saved)),
+        outputs::page(daemon, &none)?,
+        files::page(daemon)?,
+    ];
+    Ok(html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                title { "herma, " (out::now()) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                main.report {
+                    h1 { "What herma keeps" }
+                    p.quiet { (daemon.settings().place.home.display()) ", " (out::now()) }
+                    @for view in &views {
+                        section.view { h2 { (view.title) } (without_links(&view.body)) }
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// Takes the addresses out of links and leaves out forms, because there is no server behind them.
+fn without_links(body: &Markup) -> Markup {
+    let mut rest = body.0.as_str();
+    let mut plain = String::with_capacity(rest.len());
+    while let Some(at) = rest.find(['<']) {
+        let (text, tag) = rest.split_at(at);
+        plain.push_str(text);
+        let end = tag.find('>').map_or(tag.len(), |end| end + 1);
+        let (tag, after) = tag.split_at(end);
+        rest = after;
+        if tag.starts_with("<form") {
+            rest = rest.split_once("</form>").map_or("", |(_, after)| after);
+        } else if tag.starts_with("<a ") {
+            plain.push_str("<a>");
+        } else {
+            plain.push_str(tag);
+        }
+    }
+    plain.push_str(rest);
+    PreEscaped(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_leads_nowhere() {
+        let body = html! { p { a href="/x?<>" { "a<b" } form { input; } "c" } a.left href="/y" { "d" } };
+        assert_eq!(without_links(&body).into_string(), "<p><a>a&lt;b</a>c</p><a>d</a>");
+    }
+}

@@ -1,0 +1,170 @@
+//! The stores: their entries with where they came from, how full they are, and the writes that wait for approval.
+
+use herma_client::protocol::memory::{ListParams, LogParams, LogRow, PendingParams, PendingWrite, StoreView, Target};
+use herma_client::protocol::profile;
+use maud::{Markup, html};
+
+use crate::daemon::{Daemon, ViewError};
+use crate::page::{Frame, Page, Section};
+use crate::parts;
+use crate::request::{Params, address};
+
+/// The most changes in which the origin of an entry is looked for.
+const CHANGES: u64 = 1_000;
+
+/// Returns the name of a store on the wire.
+pub(crate) const fn name(target: Target) -> &'static str {
+    match target {
+        Target::Memory => "memory",
+        Target::User => "user",
+    }
+}
+
+/// Returns the store that a request names.
+pub(crate) fn target(params: &Params) -> Result<Target, ViewError> {
+    [Target::Memory, Target::User]
+        .into_iter()
+        .find(|target| params.get("target") == Some(name(*target)))
+        .ok_or_else(|| ViewError::wrong("the store is `memory` or `user`"))
+}
+
+pub(crate) fn page(daemon: &Daemon, params: &Params, frame: &Frame) -> Result<Page, ViewError> {
+    let profile = params.get("profile").unwrap_or(daemon.profile()).to_owned();
+    let (profiles, stores, changes, pending) = daemon.ask_of(&profile, |client| {
+        let profiles = client.profile_list(profile::ListParams {})?.profiles;
+        // A person reads what is in the file.
+        let stores = client.memory_list(ListParams { target: None, raw: Some(true) })?;
+        let log = LogParams { limit: Some(CHANGES), raw: Some(true), ..LogParams::default() };
+        let pending = client.memory_pending(PendingParams {})?.pending;
+        Ok((profiles, stores, client.memory_log(log)?.rows, pending))
+    })?;
+    let stores = [
+        (Target::User, "USER.md: who you are", stores.user),
+        (Target::Memory, "MEMORY.md: what agents noted", stores.memory),
+    ];
+    let body = html! {
+        @if profiles.len() > 1 {
+            nav.tabs aria-label="Profiles" {
+                @for one in &profiles {
+                    a href=(address("/memory", &[("profile", &one.name)])) aria-current=[(one.name == profile).then_some("true")] { (one.name) }
+                }
+            }
+        }
+        @if !pending.is_empty() { (inbox(&pending, &profile, frame)) }
+        @for (target, title, store) in stores {
+            @if let Some(store) = store { (view(target, title, &store, &changes, &profile, frame)) }
+        }
+    };
+    Ok(Page::new(Section::Memory, "Memory", body))
+}
+
+fn view(target: Target, title: &str, store: &StoreView, changes: &[LogRow], profile: &str, frame: &Frame) -> Markup {
+    let share = store.usage.split('%').next().and_then(|text| text.trim().parse::<f64>().ok()).unwrap_or_default();
+    let history = address("/memory/history", &[("target", name(target)), ("profile", profile)]);
+    html! {
+        section {
+            h2 { (title) }
+            p { (parts::bar(share / 100.0, &store.usage)) " " a href=(history) { "history, revision " (store.revision) } }
+            @if store.over_limit { p role="alert" { "It is longer than its limit, so sessions see only the entries that fit." } }
+            @if store.entries.is_empty() { (parts::empty("Nothing is in it yet.")) }
+            ol.entries {
+                @for entry in &store.entries {
+                    li {
+                        p.text { (entry) }
+                        @let life = Life::of(entry, target, changes);
+                        p.quiet { (life.words()) }
+                        (frame.button("/memory/remove", &[("target", name(target)), ("profile", profile), ("entry", entry)], "Remove", &format!("Remove the entry: {}", parts::line(entry))))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What the journal says of an entry.
+#[derive(Debug, Default, PartialEq)]
+struct Life<'a> {
+    /// The change that added it, or gave it its present text.
+    newest: Option<&'a LogRow>,
+}
+
+impl<'a> Life<'a> {
+    /// Finds an entry in the changes of all stores, newest first.
+    fn of(entry: &str, target: Target, changes: &'a [LogRow]) -> Self {
+        let mut own = changes.iter().filter(|row| row.target == target);
+        let has = |entries: &[String]| entries.iter().any(|one| one == entry);
+        Self { newest: own.find(|row| has(&row.after) && !has(&row.before)) }
+    }
+
+    fn words(&self) -> Markup {
+        html! {
+            @match self.newest {
+                None => "from before the journal",
+                Some(row) => {
+                    @if row.before.len() == row.after.len() { "changed " } @else { "added " }
+                    (parts::time(row.time)) " " (by(row))
+                }
+            }
+        }
+    }
+}
+
+/// Returns who made a change.
+pub(crate) fn by(row: &LogRow) -> Markup {
+    html! {
+        @if let Some(agent) = &row.agent { "by " (agent) " " }
+        @if let Some(session) = &row.session { "in " (parts::session(session, &parts::line(session))) " " }
+        @if row.agent.is_none() && row.session.is_none() {
+            @if row.action == "external" { "by another program" } @else { "by a person" }
+        }
+    }
+}
+
+fn inbox(pending: &[PendingWrite], profile: &str, frame: &Frame) -> Markup {
+    html! {
+        section {
+            h2 { "Waiting for approval (" (pending.len()) ")" }
+            ul.entries {
+                @for write in pending {
+                    li {
+                        p.text { (write.summary) }
+                        p.quiet {
+                            (write.action) " in " (name(write.target)) ", " (parts::time(write.created_at))
+                            @if let Some(agent) = &write.agent { ", by " (agent) }
+                            @if let Some(session) = &write.session { ", in " (parts::session(session, &parts::line(session))) }
+                        }
+                        (frame.button("/memory/approve", &[("id", &write.id), ("profile", profile)], "Approve", &format!("Approve: {}", parts::line(&write.summary))))
+                        (frame.button("/memory/reject", &[("id", &write.id), ("profile", profile)], "Reject", &format!("Reject: {}", parts::line(&write.summary))))
+                    }
+                }
+            }
+            @if frame.form.is_none() { p.quiet { "Run `herma view --write` to decide here, or `herma memory pending`." } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_change_that_gave_an_entry_its_text_is_found() {
+        let row = |revision: u64, before: &[&str], after: &[&str]| LogRow {
+            target: Target::User,
+            revision,
+            time: 0.0,
+            action: "add".into(),
+            session: None,
+            agent: Some("a".into()),
+            host: None,
+            before: before.iter().map(|&entry| entry.to_owned()).collect(),
+            after: after.iter().map(|&entry| entry.to_owned()).collect(),
+        };
+        let changes = [row(3, &["a", "b"], &["a", "c"]), row(2, &["a"], &["a", "b"]), row(1, &[], &["a"])];
+        for (entry, revision) in [("c", Some(3)), ("a", Some(1)), ("b", Some(2)), ("d", None)] {
+            let found = Life::of(entry, Target::User, &changes).newest.map(|row| row.revision);
+            assert_eq!(found, revision, "{entry}");
+        }
+        assert_eq!(Life::of("a", Target::Memory, &changes).newest, None);
+    }
+}
