@@ -201,6 +201,7 @@ fn every_view_is_there_for_an_empty_home_and_for_one_with_all() {
     let lead = outputs.split("href=\"/output?").nth(1).unwrap().split('"').next().unwrap();
     let output = view.page(&format!("/output?{lead}"));
     assert!(output.contains("Lines 1 to 200 of 5,000") && output.contains("line=201"), "{output}");
+    assert!(view.page(&format!("/output?{lead}:1000")).contains("Lines 995 to 1,194"), "as a hit names a line");
     assert!(view.page(&format!("/output?{lead}&line=4900")).contains("Lines 4,900 to 5,000"));
     assert!(view.page(&format!("/output?{lead}&q=a+line")).contains("<mark>a line</mark>"));
     // The page only shows.

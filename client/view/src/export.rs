@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use herma_base::{Failure, out, user_file};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 
 use crate::daemon::{Daemon, ViewError};
-use crate::page::{Frame, Page};
+use crate::page::{self, Frame, Page, Section};
 use crate::request::Params;
 use crate::{files, history, memory, now, outputs, savings, sessions};
 
@@ -31,32 +31,24 @@ fn report(daemon: &Daemon) -> Result<Markup, ViewError> {
         history::page(daemon, &of("user"), &shows)?,
         history::page(daemon, &of("memory"), &shows)?,
         sessions::page(daemon, &none)?,
-        Page::new(crate::page::Section::Savings, "Savings", savings::body(&saved)),
+        Page::new(Section::Savings, "Savings", savings::body(&saved)),
         outputs::page(daemon, &none)?,
         files::page(daemon)?,
     ];
-    Ok(html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
-                title { "herma, " (out::now()) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                main.report {
-                    h1 { "What herma keeps" }
-                    p.quiet { (daemon.settings().place.home.display()) ", " (out::now()) }
-                    @for view in &views {
-                        section.view { h2 { (view.title) } (without_links(&view.body)) }
-                    }
-                }
+    let head = html! {
+        meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+        style { (PreEscaped(STYLE)) }
+    };
+    let body = html! {
+        main.report {
+            h1 { "What herma keeps" }
+            p.quiet { (daemon.settings().place.home.display()) ", " (out::now()) }
+            @for view in &views {
+                section.view { h2 { (view.title) } (without_links(&view.body)) }
             }
         }
-    })
+    };
+    Ok(page::html(&format!("herma, {}", out::now()), &head, &body))
 }
 
 /// Takes the addresses out of links and leaves out forms, because there is no server behind them.

@@ -69,9 +69,16 @@ pub(crate) fn list(rows: &[Row]) -> Markup {
 
 /// Returns the view of one output.
 pub(crate) fn output(daemon: &Daemon, params: &Params) -> Result<Page, ViewError> {
-    let handle = params.get("handle").ok_or_else(|| ViewError::wrong("no output is named"))?;
+    let named = params.get("handle").ok_or_else(|| ViewError::wrong("no output is named"))?;
+    // The handle of a hit carries its line.
+    let (handle, line) = named.split_once(':').map_or((named, None), |(handle, line)| (handle, line.parse().ok()));
+    let line = params.number("line").or(line.map(above));
     let query = params.get("q").unwrap_or_default();
-    let body = if query.is_empty() { lines(daemon, handle, params)? } else { matches(daemon, handle, query)? };
+    let body = if query.is_empty() {
+        lines(daemon, handle, line.unwrap_or(1).max(1))?
+    } else {
+        matches(daemon, handle, query)?
+    };
     let body = html! {
         p { a href="/outputs" { "All outputs" } " " code { (handle) } }
         (parts::search("/output", "In this output", query, &[("handle", handle)]))
@@ -80,8 +87,12 @@ pub(crate) fn output(daemon: &Daemon, params: &Params) -> Result<Page, ViewError
     Ok(Page::new(Section::Outputs, "Output", body))
 }
 
-fn lines(daemon: &Daemon, handle: &str, params: &Params) -> Result<Markup, ViewError> {
-    let line = params.number("line").unwrap_or(1).max(1);
+/// Returns the line with which a page begins that shows a line.
+fn above(line: u64) -> u64 {
+    line.saturating_sub(5).max(1)
+}
+
+fn lines(daemon: &Daemon, handle: &str, line: u64) -> Result<Markup, ViewError> {
     let asked =
         ReadParams { handle: Some(handle.to_owned()), line: Some(line), lines: Some(LINES), ..ReadParams::default() };
     let found = daemon.ask(|client| client.output_read(asked.clone()))?;
@@ -115,7 +126,7 @@ fn matches(daemon: &Daemon, handle: &str, query: &str) -> Result<Markup, ViewErr
         ol.hits {
             @for one in &found.matches {
                 li {
-                    a href=(address("/output", &[("handle", handle), ("line", &one.line.saturating_sub(5).max(1).to_string())])) { "line " (parts::number(one.line)) }
+                    a href=(address("/output", &[("handle", handle), ("line", &above(one.line).to_string())])) { "line " (parts::number(one.line)) }
                     pre.text { (parts::marked(&one.text, one.start, one.end)) }
                 }
             }

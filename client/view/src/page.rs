@@ -115,6 +115,16 @@ pub(crate) fn refused(error: &ViewError) -> Markup {
 }
 
 fn document(title: &str, body: &Markup) -> Markup {
+    let files = html! {
+        link rel="icon" href="/icon.svg" type="image/svg+xml";
+        link rel="stylesheet" href="/style.css";
+        script src="/page.js" defer {}
+    };
+    html(&format!("{title} · herma"), &files, body)
+}
+
+/// Returns a whole document. `head` is what belongs into its head next to the title.
+pub(crate) fn html(title: &str, head: &Markup, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -122,10 +132,8 @@ fn document(title: &str, body: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (title) " · herma" }
-                link rel="icon" href="/icon.svg" type="image/svg+xml";
-                link rel="stylesheet" href="/style.css";
-                script src="/page.js" defer {}
+                title { (title) }
+                (head)
             }
             body { (body) }
         }
