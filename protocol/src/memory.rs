@@ -421,7 +421,7 @@ pub struct PendingWrite {
     pub payload: Json,
 }
 
-/// Params of `memory.approve`: `ids`, or `all: true`.
+/// Params of `memory.approve`: `ids`, or `all: true`, or `session` and `agent` or one of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ApproveParams {
@@ -429,6 +429,15 @@ pub struct ApproveParams {
     pub ids: Option<Vec<String>>,
     /// Approve all waiting writes.
     pub all: Option<bool>,
+    /// The writes that this session requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The writes that this agent requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The text to write instead of the requested one. For one id of a write that adds or replaces an entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
 }
 
 /// Result of `memory.approve`.
@@ -451,7 +460,7 @@ pub struct Decided {
     pub result: WriteResult,
 }
 
-/// Params of `memory.reject`: `ids`, or `all: true`.
+/// Params of `memory.reject`: as of `memory.approve`, without a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RejectParams {
@@ -459,6 +468,12 @@ pub struct RejectParams {
     pub ids: Option<Vec<String>>,
     /// Reject all waiting writes.
     pub all: Option<bool>,
+    /// The writes that this session requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The writes that this agent requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
 
 /// Result of `memory.reject`.

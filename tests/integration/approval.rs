@@ -238,3 +238,55 @@ fn rejected_writes_are_gone_and_a_failed_one_waits_on() {
     let decided = daemon.raw().result("memory.approve", &json!({ "ids": [again] }));
     assert_eq!(decided["approved"][0]["result"]["removed_entry"], "one", "{decided}");
 }
+
+#[test]
+fn a_text_is_edited_before_it_is_approved_and_passes_the_same_gate() {
+    let home = strict_home();
+    let daemon = Daemon::start(&home);
+    let (mut raw, mut person) = (daemon.raw(), daemon.raw());
+    let id = stage(&mut raw, "likes tee");
+    for (params, words) in [
+        (json!({ "all": true, "content": "x", "ids": [id] }), "either ids"),
+        (json!({ "ids": [id], "session": "s" }), "either ids"),
+        (json!({}), "either ids"),
+    ] {
+        let refused = person.call("memory.approve", &params);
+        assert!(refused["error"]["message"].as_str().unwrap().contains(words), "{refused}");
+    }
+    let failed = person.result("memory.approve", &json!({ "ids": [id], "content": POISON }));
+    assert_eq!((failed["approved"].as_array().unwrap().len(), &failed["failed"][0]["id"]), (0, &json!(id)), "{failed}");
+    assert_eq!(pending(&mut raw).len(), 1, "it still waits");
+    let done = person.result("memory.approve", &json!({ "ids": [id], "content": "likes tea" }));
+    assert_eq!(done["approved"][0]["id"], json!(id), "{done}");
+    assert_eq!(home.entries(Target::Memory), ["one", "two", "likes tea"]);
+    // The change is of its author, who asked for it.
+    raw.result("memory.remove", &json!({ "target": "memory", "old_text": "one" }));
+    let waiting = pending(&mut raw);
+    let refused = person.call("memory.approve", &json!({ "ids": [waiting[0]["id"]], "content": "1" }));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("has no text"), "{refused}");
+    let two = person.call("memory.approve", &json!({ "all": true, "content": "1" }));
+    assert!(two["error"].is_object(), "a text is for one write that has one: {two}");
+    assert_eq!(home.entries(Target::Memory), ["one", "two", "likes tea"]);
+}
+
+#[test]
+fn the_writes_of_a_session_or_an_agent_are_decided_together() {
+    let home = strict_home();
+    let daemon = Daemon::start(&home);
+    let (mut raw, mut person) = (daemon.raw(), daemon.raw());
+    for (content, session, agent) in [("a", "s1", "x"), ("b", "s1", "y"), ("c", "s2", "x"), ("d", "s2", "y")] {
+        raw.result(
+            "memory.add",
+            &json!({ "target": "memory", "content": content, "session": session, "agent": agent }),
+        );
+    }
+    let of = |result: &Value, field: &str| result[field].as_array().unwrap().len();
+    let own = raw.call("memory.approve", &json!({ "session": "s1" }));
+    assert_eq!(kind(&own), "permission_denied", "who asked doesn't approve");
+    assert_eq!(of(&person.result("memory.approve", &json!({ "session": "s1", "agent": "x" })), "approved"), 1);
+    assert_eq!(of(&person.result("memory.reject", &json!({ "agent": "x" })), "rejected"), 1);
+    assert_eq!(of(&person.result("memory.approve", &json!({ "session": "s2" })), "approved"), 1);
+    assert_eq!(of(&person.result("memory.approve", &json!({ "session": "none" })), "approved"), 0);
+    assert_eq!(home.entries(Target::Memory), ["one", "two", "a", "d"]);
+    assert_eq!(pending(&mut raw).len(), 1);
+}

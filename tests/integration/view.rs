@@ -255,7 +255,8 @@ fn a_form_changes_what_it_says_and_nothing_twice() {
     };
     let page = view.page("/memory");
     assert!(page.contains("Waiting for approval (3)"), "{page}");
-    let ids: Vec<&str> = page.split("name=\"id\" value=\"").skip(1).map(|rest| &rest[..8]).step_by(2).collect();
+    // Each write has three forms: approve, reject, edit.
+    let ids: Vec<&str> = page.split("name=\"id\" value=\"").skip(1).map(|rest| &rest[..8]).step_by(3).collect();
     // Without the secret, and with a wrong one, nothing happens.
     assert_eq!(view.post("/memory/approve", &[("id", ids[0])]).status, 403);
     assert_eq!(view.post("/memory/approve", &[("id", ids[0]), ("form", "guess")]).status, 403);
@@ -267,6 +268,18 @@ fn a_form_changes_what_it_says_and_nothing_twice() {
     assert_eq!(post("/memory/approve", &[("id", ids[0])]).status, 404, "it was decided before");
     assert_eq!(post("/memory/reject", &[("id", ids[2])]).status, 303);
     assert_eq!(home.entries(Target::User), ["likes tea", "likes trains"]);
+    // An edited text takes the place of the requested one, and the writes of a session are decided together.
+    for text in ["likes bikes", "likes kites", "likes stars"] {
+        raw.result("memory.add", &json!({ "target": "memory", "content": text, "session": "s" }));
+    }
+    let page = view.page("/memory");
+    let id = &page.split("name=\"id\" value=\"").nth(1).unwrap()[..8];
+    assert!(page.contains("<textarea name=\"content\" rows=\"4\">\nlikes bikes</textarea>"), "{page}");
+    assert_eq!(post("/memory/approve", &[("id", id), ("content", "likes\r\nbicycles")]).status, 303);
+    assert_eq!(home.entries(Target::Memory), ["likes\nbicycles"]);
+    assert_eq!(post("/memory/approve", &[("session", "s")]).status, 303);
+    assert_eq!(home.entries(Target::Memory), ["likes\nbicycles", "likes kites", "likes stars"]);
+    assert_eq!(post("/memory/approve", &[]).status, 400);
     // An undo is for the revision that its page showed.
     let undo = [("target", "user"), ("revision", "2")];
     assert_eq!(post("/memory/undo", &undo).status, 303);

@@ -100,9 +100,9 @@ pub(super) enum Command {
     /// List the writes that wait here until the shared database is back
     Queued(approval::Queued),
     /// Approve writes that wait for approval
-    Approve(approval::Chosen),
+    Approve(approval::Approve),
     /// Reject writes that wait for approval
-    Reject(approval::Chosen),
+    Reject(approval::Reject),
     /// Carry out a model's function call
     Tool(write::Tool),
     /// Print the tool's function schema and the paragraph for the system prompt

@@ -21,15 +21,19 @@ pub(crate) fn make(daemon: &Daemon, path: &str, params: &Params) -> Result<Strin
             return Ok(address("/session", &[("id", &session)]));
         }
         "/memory/approve" => {
-            let ids = Some(params.all("id"));
-            let done = daemon.change_of(profile, |client| client.memory_approve(ApproveParams { ids, all: None }))?;
+            let (ids, session) = chosen(params)?;
+            // A text area ends its lines as HTTP does.
+            let content = params.whole("content").map(|text| text.replace("\r\n", "\n"));
+            let asked = ApproveParams { ids, session, content, ..ApproveParams::default() };
+            let done = daemon.change_of(profile, |client| client.memory_approve(asked))?;
             if let Some(failed) = done.failed.first() {
                 return Err(refused(&failed.result));
             }
         }
         "/memory/reject" => {
-            let ids = Some(params.all("id"));
-            daemon.change_of(profile, |client| client.memory_reject(RejectParams { ids, all: None }))?;
+            let (ids, session) = chosen(params)?;
+            let asked = RejectParams { ids, session, ..RejectParams::default() };
+            daemon.change_of(profile, |client| client.memory_reject(asked))?;
         }
         "/memory/remove" => {
             let asked = RemoveParams {
@@ -66,6 +70,16 @@ pub(crate) fn make(daemon: &Daemon, path: &str, params: &Params) -> Result<Strin
         _ => return Err(ViewError::new(StatusCode::NOT_FOUND, "there is no such change")),
     }
     Ok(address("/memory", &[("profile", profile)]))
+}
+
+/// Returns the ids of the writes that a form is about, or the session whose writes these are.
+fn chosen(params: &Params) -> Result<(Option<Vec<String>>, Option<String>), ViewError> {
+    let (ids, session) = (params.all("id"), params.get("session").map(str::to_owned));
+    match (ids.is_empty(), session) {
+        (false, None) => Ok((Some(ids), None)),
+        (true, Some(session)) => Ok((None, Some(session))),
+        _ => Err(ViewError::wrong("name the writes, or their session")),
+    }
 }
 
 fn named(params: &Params, name: &str) -> Result<String, ViewError> {

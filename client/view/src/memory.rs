@@ -3,9 +3,10 @@
 use herma_client::protocol::memory::{ListParams, LogParams, LogRow, PendingParams, PendingWrite, StoreView, Target};
 use herma_client::protocol::profile;
 use maud::{Markup, html};
+use serde_json::Value;
 
 use crate::daemon::{Daemon, ViewError};
-use crate::page::{Frame, Page, Section};
+use crate::page::{self, Frame, Page, Section};
 use crate::parts;
 use crate::request::{Params, address};
 
@@ -120,27 +121,65 @@ pub(crate) fn by(row: &LogRow) -> Markup {
     }
 }
 
+/// Returns the writes that wait, those of a session together.
 fn inbox(pending: &[PendingWrite], profile: &str, frame: &Frame) -> Markup {
+    let mut sessions: Vec<Option<&str>> = Vec::new();
+    for write in pending {
+        if !sessions.contains(&write.session.as_deref()) {
+            sessions.push(write.session.as_deref());
+        }
+    }
     html! {
         section {
             h2 { "Waiting for approval (" (pending.len()) ")" }
-            ul.entries {
-                @for write in pending {
-                    li {
-                        p.text { (write.summary) }
-                        p.quiet {
-                            (write.action) " in " (name(write.target)) ", " (parts::time(write.created_at))
-                            @if let Some(agent) = &write.agent { ", by " (agent) }
-                            @if let Some(session) = &write.session { ", in " (parts::session(session, &parts::line(session))) }
-                        }
-                        (frame.button("/memory/approve", &[("id", &write.id), ("profile", profile)], "Approve", &format!("Approve: {}", parts::line(&write.summary))))
-                        (frame.button("/memory/reject", &[("id", &write.id), ("profile", profile)], "Reject", &format!("Reject: {}", parts::line(&write.summary))))
+            @for session in sessions {
+                @let of_session: Vec<&PendingWrite> = pending.iter().filter(|write| write.session.as_deref() == session).collect();
+                @if let Some(session) = session.filter(|_| of_session.len() > 1) {
+                    p {
+                        (of_session.len()) " of " (parts::session(session, &parts::line(session))) " "
+                        (frame.button("/memory/approve", &[("session", session), ("profile", profile)], "Approve all of them", &format!("Approve all of them: {}", parts::line(session))))
+                        (frame.button("/memory/reject", &[("session", session), ("profile", profile)], "Reject all of them", &format!("Reject all of them: {}", parts::line(session))))
                     }
                 }
+                ul.entries { @for write in of_session { (waiting(write, profile, frame)) } }
             }
             @if frame.form.is_none() { p.quiet { "Run `herma view --write` to decide here, or `herma memory pending`." } }
         }
     }
+}
+
+fn waiting(write: &PendingWrite, profile: &str, frame: &Frame) -> Markup {
+    html! {
+        li {
+            p.text { (write.summary) }
+            p.quiet {
+                (write.action) " in " (name(write.target)) ", " (parts::time(write.created_at))
+                @if let Some(agent) = &write.agent { ", by " (agent) }
+                @if let Some(session) = &write.session { ", in " (parts::session(session, &parts::line(session))) }
+            }
+            (frame.button("/memory/approve", &[("id", &write.id), ("profile", profile)], "Approve", &format!("Approve: {}", parts::line(&write.summary))))
+            (frame.button("/memory/reject", &[("id", &write.id), ("profile", profile)], "Reject", &format!("Reject: {}", parts::line(&write.summary))))
+            @if let (Some(secret), Some(text)) = (&frame.form, text(write)) {
+                details {
+                    summary { "Edit first" }
+                    form method="post" action="/memory/approve" {
+                        input type="hidden" name=(page::FORM) value=(secret);
+                        input type="hidden" name="id" value=(write.id);
+                        input type="hidden" name="profile" value=(profile);
+                        label { "The entry" textarea name="content" rows="4" { "\n" (text) } }
+                        button type="submit" { "Approve this text" }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the text that a write would add or put in the place of another one.
+fn text(write: &PendingWrite) -> Option<String> {
+    let payload: Value = serde_json::from_str(write.payload.get()).ok()?;
+    let has_text = matches!(write.action.as_str(), "add" | "replace");
+    payload.get("content").filter(|_| has_text)?.as_str().map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -67,6 +67,15 @@ impl PendingWrite {
         self.payload.get("target").and_then(Value::as_str).and_then(|name| name.parse().ok()).unwrap_or(Target::Memory)
     }
 
+    /// Returns the write with another text. Only a write that adds or replaces an entry has one.
+    #[must_use]
+    pub fn with_content(mut self, content: String) -> Option<Self> {
+        let has_text = matches!(self.action.as_str(), "add" | "replace");
+        let text = self.payload.get_mut("content").filter(|_| has_text)?;
+        *text = content.into();
+        Some(self)
+    }
+
     /// Returns the call to make when the write is approved.
     ///
     /// # Errors

@@ -117,7 +117,11 @@ pub(crate) fn of(method: Method) -> (Request, Reply) {
         }
         Method::MemoryApprove => (Request::MemoryApprove(approve()), Reply::MemoryApprove(approve_result())),
         Method::MemoryReject => (
-            Request::MemoryReject(memory::RejectParams { ids: Some(vec!["0a1b2c3d".into()]), all: Some(false) }),
+            Request::MemoryReject(memory::RejectParams {
+                ids: Some(vec!["0a1b2c3d".into()]),
+                all: Some(false),
+                ..memory::RejectParams::default()
+            }),
             Reply::MemoryReject(memory::RejectResult { rejected: vec!["0a1b2c3d".into()] }),
         ),
         Method::SessionRefresh => sessions::refresh(),

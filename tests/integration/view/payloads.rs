@@ -52,10 +52,10 @@ pub(super) fn all() -> Vec<String> {
 /// The elements and the attributes of the pages themselves.
 const ELEMENTS: &str = "html head meta title link script style body header a nav strong ul ol li main h1 h2 h3 p span dl dt dd div \
 section article form input label button select option table thead tbody tr th td time progress figure figcaption svg rect line \
-circle i pre code details summary mark del ins";
+circle textarea i pre code details summary mark del ins";
 const ATTRIBUTES: &str = "lang charset name content rel href type src defer class id aria-label aria-current aria-labelledby \
 aria-live role data-live data-name http-equiv tabindex datetime title method action value max maxlength placeholder selected \
-autofocus scope viewBox preserveAspectRatio x y x1 x2 y1 y2 width height rx cx cy r";
+autofocus scope viewBox preserveAspectRatio x y x1 x2 y1 y2 width height rx cx cy r rows";
 
 /// Asserts that a page consists of its own elements and attributes, and leads nowhere else.
 pub(super) fn check(page: &str, html: &str) {

@@ -4,7 +4,9 @@ use herma_base::{CliContext, Common, Failure, out};
 use herma_client::protocol::memory::{
     ApproveParams, ApproveResult, Decided, PendingParams, PendingWrite, QueuedParams, RejectParams,
 };
+use serde_json::Value;
 
+use super::editor::{self, Draft};
 use super::{log, name, write};
 
 /// The column headings of a table of writes.
@@ -28,21 +30,48 @@ pub(crate) struct Queued {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "`herma memory pending` lists them with their ids. An id that is unknown is an error, and nothing is done.\n\nExamples:\n  herma memory approve 0a1b2c3d 4e5f6071\n  herma memory reject --all"
+    after_help = "`herma memory pending` lists them with their ids. An id that is unknown is an error, and nothing is done.\n--edit opens the text in $VISUAL, else $EDITOR, else vi; the guard and the limits hold for it, too.\n\nExamples:\n  herma memory approve 0a1b2c3d 4e5f6071\n  herma memory approve 0a1b2c3d --edit\n  herma memory approve --of-agent codex\n  herma memory approve --all"
 )]
-#[group(required = true, multiple = false)]
+pub(crate) struct Approve {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// Write this text instead of the requested one
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["all", "of_session", "of_agent"])]
+    content: Option<String>,
+    /// Edit the text first
+    #[arg(long, conflicts_with_all = ["content", "all", "of_session", "of_agent"])]
+    edit: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "`herma memory pending` lists them with their ids. An id that is unknown is an error, and nothing is done.\n\nExamples:\n  herma memory reject 0a1b2c3d\n  herma memory reject --of-session claude-code:1f2e\n  herma memory reject --all"
+)]
+pub(crate) struct Reject {
+    #[command(flatten)]
+    chosen: Chosen,
+}
+
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = true)]
 pub(crate) struct Chosen {
     /// The ids of the writes
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", conflicts_with_all = ["all", "of_session", "of_agent"])]
     ids: Vec<String>,
     /// All waiting writes
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["of_session", "of_agent"])]
     all: bool,
+    /// Those that this session requested
+    #[arg(long, value_name = "ID")]
+    of_session: Option<String>,
+    /// Those that this agent requested
+    #[arg(long, value_name = "NAME")]
+    of_agent: Option<String>,
 }
 
 impl Chosen {
     fn ids(&self) -> Option<Vec<String>> {
-        (!self.all).then(|| self.ids.clone())
+        (!self.ids.is_empty()).then(|| self.ids.clone())
     }
 
     fn all(&self) -> Option<bool> {
@@ -71,20 +100,48 @@ pub(super) fn queued(context: &CliContext<'_>, arguments: &Queued) -> Result<(),
     })
 }
 
-pub(super) fn approve(context: &CliContext<'_>, arguments: &Chosen) -> Result<(), Failure> {
-    let params = ApproveParams { ids: arguments.ids(), all: arguments.all() };
+pub(super) fn approve(context: &CliContext<'_>, arguments: &Approve) -> Result<(), Failure> {
+    let Approve { chosen, content, edit } = arguments;
+    let content = if *edit { Some(edited(context, &chosen.ids)?) } else { content.clone() };
+    let params = ApproveParams {
+        ids: chosen.ids(),
+        all: chosen.all(),
+        session: chosen.of_session.clone(),
+        agent: chosen.of_agent.clone(),
+        content,
+    };
     let result = context.connect()?.memory_approve(params)?;
     out::show(context.common, &result, |result| approved(context.common, result))?;
     if result.failed.is_empty() { Ok(()) } else { Err(Failure::Refused) }
 }
 
-pub(super) fn reject(context: &CliContext<'_>, arguments: &Chosen) -> Result<(), Failure> {
-    let params = RejectParams { ids: arguments.ids(), all: arguments.all() };
+pub(super) fn reject(context: &CliContext<'_>, arguments: &Reject) -> Result<(), Failure> {
+    let chosen = &arguments.chosen;
+    let params = RejectParams {
+        ids: chosen.ids(),
+        all: chosen.all(),
+        session: chosen.of_session.clone(),
+        agent: chosen.of_agent.clone(),
+    };
     let result = context.connect()?.memory_reject(params)?;
     out::show(context.common, &result, |result| match result.rejected.as_slice() {
         [] => "nothing waited for approval".into(),
         ids => ids.iter().map(|id| format!("{id} rejected")).collect::<Vec<_>>().join("\n"),
     })
+}
+
+/// Returns the text of a waiting write as its user edited it.
+fn edited(context: &CliContext<'_>, ids: &[String]) -> Result<String, Failure> {
+    let [id] = ids else { return Err(Failure::Usage("--edit is for one id".into())) };
+    let waiting = context.connect()?.memory_pending(PendingParams {})?.pending;
+    let write = waiting.iter().find(|write| write.id == *id);
+    let write = write.ok_or_else(|| Failure::File(format!("no write {id:?} waits for approval; nothing was done")))?;
+    let payload: Value = serde_json::from_str(write.payload.get()).unwrap_or_default();
+    let text = payload.get("content").and_then(Value::as_str);
+    let text = text.ok_or_else(|| Failure::File(format!("the write {id} has no text to edit; nothing was done")))?;
+    let draft = Draft::new(name(write.target), text)?;
+    editor::open(draft.path())?;
+    draft.text()
 }
 
 fn table(common: &Common, waiting: &[PendingWrite]) -> String {

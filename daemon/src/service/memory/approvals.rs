@@ -25,6 +25,13 @@ pub(crate) enum Chosen {
     Ids(Vec<String>),
     /// All writes.
     All,
+    /// The writes that this session and this agent requested.
+    Of {
+        /// The session.
+        session: Option<String>,
+        /// The agent.
+        agent: Option<String>,
+    },
 }
 
 /// The result of an approved write.
@@ -79,10 +86,16 @@ impl MemoryService {
         listed(self.waiting(profile)?).await
     }
 
-    /// Does waiting writes, and returns the result of each.
-    pub(crate) async fn approve(self: &Arc<Self>, caller: &Caller, chosen: Chosen) -> Outcome<Vec<Decided>> {
+    /// Does waiting writes, and returns the result of each. `content` is the text to write instead of the one that was
+    /// requested, for a single write.
+    pub(crate) async fn approve(
+        self: &Arc<Self>,
+        caller: &Caller,
+        chosen: Chosen,
+        content: Option<String>,
+    ) -> Outcome<Vec<Decided>> {
         let (service, caller) = (Arc::clone(self), without_cancellation(caller));
-        self.run_to_completion(async move { service.approve_now(&caller, chosen).await }).await
+        self.run_to_completion(async move { service.approve_now(&caller, chosen, content).await }).await
     }
 
     /// Drops waiting writes, and returns their ids.
@@ -91,13 +104,14 @@ impl MemoryService {
         self.run_to_completion(async move { service.reject_now(&caller, chosen).await }).await
     }
 
-    async fn approve_now(&self, caller: &Caller, chosen: Chosen) -> Outcome<Vec<Decided>> {
+    async fn approve_now(&self, caller: &Caller, chosen: Chosen, content: Option<String>) -> Outcome<Vec<Decided>> {
         let profile = caller.profile();
         let waiting = self.waiting(profile)?;
         let writes = chosen.of(listed(Arc::clone(&waiting)).await?)?;
         if let Some(own) = writes.iter().find(|write| self.staged.is_own(profile, &write.id, caller.connection)) {
             return Err(Error::OwnWrite { id: own.id.clone() });
         }
+        let writes = edited(writes, content)?;
         let mut decided = Vec::new();
         for staged in writes {
             let target = staged.target();
@@ -173,6 +187,12 @@ impl Chosen {
     fn of(self, writes: Vec<PendingWrite>) -> Outcome<Vec<PendingWrite>> {
         let ids = match self {
             Self::All => return Ok(writes),
+            Self::Of { session, agent } => {
+                let is_of = |wanted: &Option<String>, by: &Option<String>| wanted.is_none() || wanted == by;
+                let chosen =
+                    writes.into_iter().filter(|write| is_of(&session, &write.session) && is_of(&agent, &write.agent));
+                return Ok(chosen.collect());
+            }
             Self::Ids(ids) => ids,
         };
         if let Some(unknown) = ids.iter().find(|id| !writes.iter().any(|write| write.id == **id)) {
@@ -180,6 +200,18 @@ impl Chosen {
         }
         Ok(writes.into_iter().filter(|write| ids.contains(&write.id)).collect())
     }
+}
+
+/// Returns the writes with a person's text, if there is one: then it must be a single write that has a text.
+fn edited(writes: Vec<PendingWrite>, content: Option<String>) -> Outcome<Vec<PendingWrite>> {
+    let Some(content) = content else { return Ok(writes) };
+    let one: [PendingWrite; 1] =
+        writes.try_into().map_err(|_| Error::param("content", "a text is for one write; name one id"))?;
+    let [write] = one;
+    let written = write
+        .with_content(content)
+        .ok_or_else(|| Error::param("content", "the write has no text: it removes an entry, or does several things"))?;
+    Ok(vec![written])
 }
 
 /// Refuses a text that is longer than a whole store.

@@ -179,7 +179,12 @@ pub(super) fn pending_result() -> memory::PendingResult {
 }
 
 pub(super) fn approve() -> memory::ApproveParams {
-    memory::ApproveParams { ids: Some(vec!["0a1b2c3d".into()]), all: Some(false) }
+    memory::ApproveParams {
+        ids: Some(vec!["0a1b2c3d".into()]),
+        all: Some(false),
+        content: Some("likes tea".into()),
+        ..memory::ApproveParams::default()
+    }
 }
 
 pub(super) fn approve_result() -> memory::ApproveResult {

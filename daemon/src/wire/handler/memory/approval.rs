@@ -52,7 +52,8 @@ pub(in crate::wire::handler) async fn approve(
     caller: &Caller,
     params: ApproveParams,
 ) -> Outcome<ApproveResult> {
-    let decided = services.memory.approve(caller, chosen(params.ids, params.all)?).await?;
+    let ApproveParams { ids, all, session, agent, content } = params;
+    let decided = services.memory.approve(caller, chosen(ids, all, session, agent)?, content).await?;
     let left = services.memory.pending_count(caller.profile());
     let mut result = ApproveResult { approved: Vec::new(), failed: Vec::new() };
     for one in decided {
@@ -84,15 +85,22 @@ pub(in crate::wire::handler) async fn reject(
     caller: &Caller,
     params: RejectParams,
 ) -> Outcome<RejectResult> {
-    let rejected = services.memory.reject(caller, chosen(params.ids, params.all)?).await?;
+    let rejected =
+        services.memory.reject(caller, chosen(params.ids, params.all, params.session, params.agent)?).await?;
     Ok(RejectResult { rejected })
 }
 
-fn chosen(ids: Option<Vec<String>>, all: Option<bool>) -> Outcome<Chosen> {
-    match (ids, all.unwrap_or(false)) {
-        (None, true) => Ok(Chosen::All),
-        (Some(ids), false) => Ok(Chosen::Ids(ids)),
-        _ => Err(Error::param("ids", "either ids or all: true is needed")),
+fn chosen(
+    ids: Option<Vec<String>>,
+    all: Option<bool>,
+    session: Option<String>,
+    agent: Option<String>,
+) -> Outcome<Chosen> {
+    match (ids, all.unwrap_or(false), session.is_some() || agent.is_some()) {
+        (None, true, false) => Ok(Chosen::All),
+        (Some(ids), false, false) => Ok(Chosen::Ids(ids)),
+        (None, false, true) => Ok(Chosen::Of { session, agent }),
+        _ => Err(Error::param("ids", "either ids, or all: true, or session and agent is needed")),
     }
 }
 

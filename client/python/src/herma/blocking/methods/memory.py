@@ -229,10 +229,19 @@ class Memory:
         *,
         ids: List[str] | None = None,
         all: bool | None = None,
+        session: str | None = None,
+        agent: str | None = None,
+        content: str | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.MemoryApprove:
         """Approves waiting writes; NotFound for an unknown id, and then nothing is done."""
-        params: Mapping[str, Any] = {"ids": ids, "all": all}
+        params: Mapping[str, Any] = {
+            "ids": ids,
+            "all": all,
+            "session": session,
+            "agent": agent,
+            "content": content,
+        }
         result: t.MemoryApprove = self._call("memory.approve", params, options)
         return result
 
@@ -241,10 +250,12 @@ class Memory:
         *,
         ids: List[str] | None = None,
         all: bool | None = None,
+        session: str | None = None,
+        agent: str | None = None,
         **options: Unpack[t.WriteOptions],
     ) -> t.MemoryReject:
         """Discards waiting writes; NotFound for an unknown id, and then nothing is done."""
-        params: Mapping[str, Any] = {"ids": ids, "all": all}
+        params: Mapping[str, Any] = {"ids": ids, "all": all, "session": session, "agent": agent}
         result: t.MemoryReject = self._call("memory.reject", params, options)
         return result
 
