@@ -74,6 +74,7 @@ const view = async (folder, options = [], look = {}) => {
   page.on("dialog", (dialog) => wrong.push(`a dialog: ${dialog.message()}`) && dialog.dismiss());
   page.on("request", (request) => new URL(request.url()).origin === url.origin || wrong.push(`a request to ${request.url()}`));
   await page.goto(url.href);
+  await page.waitForURL(url.origin + "/");
   return { page, context, wrong, to: (path) => page.goto(url.origin + path), process: process_ };
 };
 

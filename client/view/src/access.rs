@@ -48,11 +48,20 @@ impl Access {
     /// Judges a request. The token works once.
     pub(crate) fn judge(&mut self, method: &Method, token: Option<&str>, headers: &HeaderMap) -> Verdict {
         let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-        let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{}", self.port));
+        // Browsers leave out the usual port.
+        let port = if self.port == 80 { String::new() } else { format!(":{}", self.port) };
+        let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}{port}"));
         // The name of another site may lead here (DNS rebinding).
         let Some(host) = text(header::HOST).filter(|host| hosts.iter().any(|own| own == host)) else {
             return Verdict::Refused("the address has another host than this page");
         };
+        // The browser may come from a file that this program wrote, which is another site.
+        let own = self.token.as_deref().filter(|_| *method == Method::GET);
+        if token.zip(own).is_some_and(|(token, own)| is_same(own, token)) {
+            self.token = None;
+            let (name, value) = (self.cookie_name(), &self.cookie);
+            return Verdict::New(format!("{name}={value}; HttpOnly; SameSite=Strict; Path=/"));
+        }
         let origin = text(header::ORIGIN);
         if origin.is_some_and(|origin| origin != format!("http://{host}")) {
             return Verdict::Refused("another site asked");
@@ -63,12 +72,6 @@ impl Access {
         let site = headers.get("sec-fetch-site").and_then(|value| value.to_str().ok());
         if site.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
             return Verdict::Refused("another site asked");
-        }
-        let own = self.token.as_deref();
-        if token.zip(own).is_some_and(|(token, own)| is_same(own, token)) {
-            self.token = None;
-            let (name, value) = (self.cookie_name(), &self.cookie);
-            return Verdict::New(format!("{name}={value}; HttpOnly; SameSite=Strict; Path=/"));
         }
         let name = self.cookie_name();
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -137,9 +140,13 @@ mod tests {
         let (here, there) = (headers(&[("host", "127.0.0.1:8642")]), headers(&[("host", "evil.example:8642")]));
         assert!(matches!(access.judge(&Method::GET, Some("t"), &there), Verdict::Refused(_)));
         assert!(matches!(access.judge(&Method::GET, Some("x"), &here), Verdict::Refused(_)));
+        assert!(matches!(access.judge(&Method::HEAD, Some("t"), &here), Verdict::Refused(_)));
         let cookie = "herma_view_8642=c; HttpOnly; SameSite=Strict; Path=/".to_owned();
-        assert_eq!(access.judge(&Method::GET, Some("t"), &here), Verdict::New(cookie));
+        let from_file = headers(&[("host", "127.0.0.1:8642"), ("sec-fetch-site", "cross-site")]);
+        assert_eq!(access.judge(&Method::GET, Some("t"), &from_file), Verdict::New(cookie));
         assert!(matches!(access.judge(&Method::GET, Some("t"), &here), Verdict::Refused(_)));
         assert!(matches!(access.judge(&Method::GET, Some(""), &here), Verdict::Refused(_)));
+        let mut usual = Access::new(80, ["t", "c", "f"].map(str::to_owned));
+        assert!(matches!(usual.judge(&Method::GET, Some("t"), &headers(&[("host", "127.0.0.1")])), Verdict::New(_)));
     }
 }

@@ -4,8 +4,10 @@ use herma_client::protocol::context::undo::UndoParams as ContextUndo;
 use herma_client::protocol::memory::{
     ApproveParams, RejectParams, RemoveParams, RevertParams, UndoParams, WriteResult,
 };
+use herma_client::protocol::recall::DescribeParams;
 use http::StatusCode;
 
+use crate::conversation::newest;
 use crate::daemon::{Daemon, ViewError};
 use crate::memory::{name, target};
 use crate::request::{Params, address};
@@ -15,9 +17,17 @@ pub(crate) fn make(daemon: &Daemon, path: &str, params: &Params) -> Result<Strin
     let profile = params.get("profile").unwrap_or(daemon.profile());
     match path {
         "/session/undo" => {
-            let session = named(params, "session")?;
+            let (session, handle) = (named(params, "session")?, named(params, "handle")?);
+            let described = DescribeParams { session: session.clone() };
+            let compressions = daemon.ask(|client| client.recall_describe(described.clone()))?.compressions;
+            if newest(&compressions).is_none_or(|newest| newest.handle != handle) {
+                return Err(ViewError::new(
+                    StatusCode::CONFLICT,
+                    "the session was compacted or undone since; load its page again",
+                ));
+            }
             let asked = ContextUndo { session: session.clone(), generation: None, messages: None, dry_run: None };
-            daemon.change_of(profile, |client| client.context_undo(asked))?;
+            daemon.change_of(profile, |client| client.context_undo(asked)).map_err(in_words_of_the_page)?;
             return Ok(address("/session", &[("id", &session)]));
         }
         "/memory/approve" => {
@@ -41,14 +51,15 @@ pub(crate) fn make(daemon: &Daemon, path: &str, params: &Params) -> Result<Strin
                 old_text: params.whole("entry").unwrap_or_default().to_owned(),
                 session: None,
                 agent: None,
-                expected_revision: None,
+                // The page may be older than the store, and a part of another entry is not meant.
+                expected_revision: Some(revision(params)?),
                 allow_drift: None,
             };
             written(&daemon.change_of(profile, |client| client.memory_remove(asked))?)?;
         }
         "/memory/undo" | "/memory/revert" => {
             let target = target(params)?;
-            let revision = params.number("revision").ok_or_else(|| ViewError::wrong("no revision is named"))?;
+            let revision = revision(params)?;
             let done = daemon.change_of(profile, |client| {
                 if path == "/memory/undo" {
                     // The page may be older than the store.
@@ -82,8 +93,23 @@ fn chosen(params: &Params) -> Result<(Option<Vec<String>>, Option<String>), View
     }
 }
 
+/// Explains why a compaction can't be undone here.
+fn in_words_of_the_page(error: ViewError) -> ViewError {
+    match error.status {
+        StatusCode::BAD_REQUEST => ViewError::new(
+            StatusCode::CONFLICT,
+            "herma doesn't have the list of this session: its agent keeps it, and can undo the compaction with `context.undo`",
+        ),
+        _ => error,
+    }
+}
+
 fn named(params: &Params, name: &str) -> Result<String, ViewError> {
     params.get(name).map(str::to_owned).ok_or_else(|| ViewError::wrong(format!("no {name} is named")))
+}
+
+fn revision(params: &Params) -> Result<u64, ViewError> {
+    params.number("revision").ok_or_else(|| ViewError::wrong("no revision is named"))
 }
 
 fn written(result: &WriteResult) -> Result<(), ViewError> {

@@ -15,6 +15,9 @@ use crate::request::{Params, address};
 /// The messages of a page.
 const MESSAGES: u64 = 60;
 
+/// The compactions that are listed.
+const COMPACTIONS: usize = 50;
+
 /// The tokens of a long message that are shown at once.
 const TOKENS: u64 = 12_000;
 
@@ -35,8 +38,8 @@ pub(crate) fn page(daemon: &Daemon, params: &Params, frame: &Frame) -> Result<Pa
         Ok((row, compressions, client.session_messages(asked)?))
     })?;
     let at = |first: u64| address("/session", &[("id", id), ("first", &first.to_string())]);
-    let earlier = (page.first > 0).then(|| at(page.first.saturating_sub(MESSAGES)));
-    let next = page.first + page.messages.len() as u64;
+    let earlier = (page.first > 0).then(|| at(page.first.min(page.total).saturating_sub(MESSAGES)));
+    let next = page.first.saturating_add(page.messages.len() as u64);
     let later = (next < page.total).then(|| at(next));
     let body = html! {
         (facts(&row))
@@ -77,13 +80,20 @@ fn facts(row: &Row) -> Markup {
     }
 }
 
+/// Returns the newest compaction that is not undone.
+pub(crate) fn newest(compressions: &[Compression]) -> Option<&Compression> {
+    compressions.iter().rev().find(|one| one.back_to.is_none() && one.undone.is_none())
+}
+
 fn compactions(id: &str, compressions: &[Compression], frame: &Frame) -> Markup {
-    let last = compressions.iter().rev().find(|one| one.back_to.is_none() && one.undone.is_none());
+    let last = newest(compressions);
+    let first = compressions.len().saturating_sub(COMPACTIONS);
     html! {
         section {
             h2 { "Compactions" }
+            @if first > 0 { p.quiet { "The newest " (COMPACTIONS) " of " (compressions.len()) "." } }
             ol.compactions {
-                @for one in compressions {
+                @for one in &compressions[first..] {
                     li {
                         a href=(address("/compaction", &[("session", id), ("handle", &one.handle)])) {
                             @match one.back_to {
@@ -94,7 +104,7 @@ fn compactions(id: &str, compressions: &[Compression], frame: &Frame) -> Markup 
                         " " (parts::time(one.time))
                         @if let Some(generation) = one.undone { span.quiet { " undone by generation " (generation) } }
                         @if last.is_some_and(|last| last.handle == one.handle) {
-                            (frame.button("/session/undo", &[("session", id)], "Undo", "Undo the newest compaction"))
+                            (frame.button("/session/undo", &[("session", id), ("handle", &one.handle)], "Undo", "Undo the newest compaction"))
                         }
                     }
                 }

@@ -81,6 +81,13 @@ impl Daemon {
         Ok(client)
     }
 
+    /// Returns a new connection to a daemon that runs.
+    pub(crate) fn connect_only(&self) -> Result<Client, ClientError> {
+        let mut client = herma_client::connect(&self.settings.place, Codec::Bincode)?;
+        client.set_timeout(Some(self.settings.timeout))?;
+        Ok(client)
+    }
+
     fn keep<T>(&self, client: Client, asked: Result<T, ClientError>) -> Result<T, ViewError> {
         let is_usable = matches!(asked, Ok(_) | Err(ClientError::Rpc(_)));
         let mut spare = self.lock();

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -22,17 +23,45 @@ use crate::memory;
 /// The events that wait for a slow browser. Later ones wait in the daemon.
 const WAITING: usize = 64;
 
+/// The streams at the same time. A browser closes that of a page that nobody sees.
+const STREAMS: usize = 8;
+
+/// The open streams.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts a stream for as long as it lives.
+struct Counted;
+
+impl Counted {
+    fn new() -> Option<Self> {
+        (OPEN.fetch_add(1, Ordering::Relaxed) < STREAMS).then_some(Self).or_else(|| {
+            OPEN.fetch_sub(1, Ordering::Relaxed);
+            None
+        })
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        OPEN.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Returns an answer that goes on until the browser or the daemon ends it.
 pub(crate) fn stream(daemon: &Arc<Daemon>) -> Response<Body> {
-    let (sender, events) = channel(WAITING);
+    let Some(_counted) = Counted::new() else {
+        return answer::text(StatusCode::SERVICE_UNAVAILABLE, "text/plain; charset=utf-8", "too many pages are open");
+    };
+    let (sender, pieces) = channel(WAITING);
     let daemon = Arc::clone(daemon);
     // The client blocks, so it has a thread of its own, which ends with the browser.
     drop(std::thread::Builder::new().name("events".into()).spawn(move || drop(pass_on(&daemon, &sender))));
-    answer::of(StatusCode::OK, "text/event-stream; charset=utf-8", Events(events).boxed())
+    answer::of(StatusCode::OK, "text/event-stream; charset=utf-8", Events { pieces, _counted }.boxed())
 }
 
 fn pass_on(daemon: &Daemon, sender: &Sender<Bytes>) -> Result<(), ClientError> {
-    let mut client: Client = daemon.connect()?;
+    // A page that nobody looks at must not start a daemon that was stopped.
+    let mut client: Client = daemon.connect_only()?;
     let topics = Topic::ALL.iter().map(|topic| topic.name().to_owned()).collect();
     client.subscribe(SubscribeParams { topics })?;
     // The first event tells the page that it is connected.
@@ -45,7 +74,7 @@ fn pass_on(daemon: &Daemon, sender: &Sender<Bytes>) -> Result<(), ClientError> {
             },
             // A quiet time. The comment finds out whether the browser is still there.
             Err(ClientError::TimedOut) => {
-                client = daemon.connect()?;
+                client = daemon.connect_only()?;
                 let topics = Topic::ALL.iter().map(|topic| topic.name().to_owned()).collect();
                 client.subscribe(SubscribeParams { topics })?;
                 sender.blocking_send(Bytes::from_static(b": quiet\n\n"))
@@ -93,7 +122,10 @@ fn words(notification: &Notification) -> Option<String> {
 }
 
 /// The body of an answer that goes on.
-struct Events(Receiver<Bytes>);
+struct Events {
+    pieces: Receiver<Bytes>,
+    _counted: Counted,
+}
 
 impl HttpBody for Events {
     type Data = Bytes;
@@ -103,7 +135,7 @@ impl HttpBody for Events {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.0.poll_recv(context).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
+        self.pieces.poll_recv(context).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
     }
 }
 

@@ -18,7 +18,9 @@ const DAYS: u64 = 90;
 
 pub(crate) fn write(daemon: &Daemon, path: &Path) -> Result<(), Failure> {
     let report = report(daemon).map_err(|error| Failure::File(error.words))?;
-    user_file::write(path, report.into_string())
+    // Memory and titles are in it.
+    user_file::Draft::private(path)?.write(report.into_string().as_bytes())?.place(true)?;
+    Ok(())
 }
 
 fn report(daemon: &Daemon) -> Result<Markup, ViewError> {
@@ -51,7 +53,7 @@ fn report(daemon: &Daemon) -> Result<Markup, ViewError> {
     Ok(page::html(&format!("herma, {}", out::now()), &head, &body))
 }
 
-/// Takes the addresses out of links and leaves out forms, because there is no server behind them.
+/// Takes the addresses out of links and leaves out forms and navigation, because there is no server behind them.
 fn without_links(body: &Markup) -> Markup {
     let mut rest = body.0.as_str();
     let mut plain = String::with_capacity(rest.len());
@@ -61,8 +63,9 @@ fn without_links(body: &Markup) -> Markup {
         let end = tag.find('>').map_or(tag.len(), |end| end + 1);
         let (tag, after) = tag.split_at(end);
         rest = after;
-        if tag.starts_with("<form") {
-            rest = rest.split_once("</form>").map_or("", |(_, after)| after);
+        let left_out = [("<form", "</form>"), ("<nav", "</nav>")].into_iter().find(|(begin, _)| tag.starts_with(begin));
+        if let Some((_, end)) = left_out {
+            rest = rest.split_once(end).map_or("", |(_, after)| after);
         } else if tag.starts_with("<a ") {
             plain.push_str("<a>");
         } else {

@@ -9,8 +9,8 @@ use crate::page::{Page, Section};
 use crate::parts;
 use crate::request::{Params, address};
 
-/// The most chars of a file that are shown.
-const CHARS: usize = 200_000;
+/// The most bytes of a file that are shown.
+const BYTES: usize = 300_000;
 
 /// The changes that are shown.
 const CHANGES: u64 = 50;
@@ -50,7 +50,7 @@ pub(crate) fn file(daemon: &Daemon, params: &Params) -> Result<Page, ViewError> 
         let log = LogParams { path: Some(path.to_owned()), limit: Some(CHANGES), ..LogParams::default() };
         Ok((file, client.files_log(log)?.rows))
     })?;
-    let shown = file.text.char_indices().nth(CHARS).map_or(file.text.as_str(), |(at, _)| &file.text[..at]);
+    let shown = parts::beginning(&file.text, BYTES);
     let body = html! {
         p { a href="/files" { "All files" } ", " (out::size(file.bytes)) ", revision " (file.revision) }
         pre.output tabindex="0" { (shown) }

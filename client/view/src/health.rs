@@ -1,5 +1,6 @@
 //! What `herma doctor` finds.
 
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use http::StatusCode;
@@ -51,6 +52,9 @@ pub(crate) fn page(daemon: &Daemon) -> Result<Page, ViewError> {
 fn check(daemon: &Daemon) -> Result<Checked, ViewError> {
     let failed = |words: String| ViewError::new(StatusCode::BAD_GATEWAY, format!("herma doctor: {words}"));
     let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
+    // After an upgrade another program is at that place.
+    let program =
+        program.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map_or(program.clone(), PathBuf::from);
     let place = &daemon.settings().place;
     let mut command = Command::new(program);
     command.args(["doctor", "--json", "--home"]).arg(&place.home).arg("--socket").arg(&place.socket);

@@ -4,10 +4,13 @@ use herma_client::protocol::memory::{LogParams, LogRow};
 use maud::{Markup, html};
 
 use crate::daemon::{Daemon, ViewError};
-use crate::memory::{by, name, target};
+use crate::memory::{LONG, by, name, target};
 use crate::page::{Frame, Page, Section};
 use crate::parts;
 use crate::request::{Params, address};
+
+/// The entries of a change that are shown as gone, and as new.
+const CHANGED: usize = 20;
 
 /// The changes of a page.
 const ROWS: u64 = 30;
@@ -29,7 +32,7 @@ pub(crate) fn page(daemon: &Daemon, params: &Params, frame: &Frame) -> Result<Pa
         address("/memory/history", &[("target", name(target)), ("profile", &profile), ("before", &before)])
     });
     let body = html! {
-        p { a href=(address("/memory", &[("profile", &profile)])) { "Back to the memory" } }
+        nav aria-label="Back" { a href=(address("/memory", &[("profile", &profile)])) { "Back to the memory" } }
         @if found.rows.is_empty() { (parts::empty("Nothing was changed yet.")) }
         @for (at, row) in found.rows.iter().enumerate() {
             (change(row, &profile, is_newest && at == 0, frame))
@@ -60,8 +63,8 @@ fn difference(before: &[String], after: &[String]) -> Markup {
     let new = after.iter().filter(|entry| !before.contains(entry));
     html! {
         ul.difference {
-            @for entry in gone { li.gone { span.sign { "removed " } del { (entry) } } }
-            @for entry in new { li.new { span.sign { "added " } ins { (entry) } } }
+            @for entry in gone.take(CHANGED) { li.gone { span.sign { "removed " } del { (parts::beginning(entry, LONG)) } } }
+            @for entry in new.take(CHANGED) { li.new { span.sign { "added " } ins { (parts::beginning(entry, LONG)) } } }
         }
     }
 }

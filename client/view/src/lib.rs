@@ -33,11 +33,14 @@ mod server;
 mod sessions;
 mod views;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use herma_base::{CliContext, Failure, out, search_path};
+use herma_base::{CliContext, Failure, out, search_path, user_file};
 use herma_client::protocol::daemon::PingParams;
+use tempfile::TempDir;
 
 use daemon::Daemon;
 
@@ -84,20 +87,27 @@ pub fn run(context: &CliContext<'_>, arguments: &Arguments) -> Result<(), Failur
     out::show(context.common, &serde_json::json!({ "url": address }), |_| {
         format!("{address}\nThe address works once. Ctrl-C ends the page.")
     })?;
-    if !arguments.no_open {
-        open(&address);
-    }
+    // Until the browser has read it.
+    let _opener = if arguments.no_open { None } else { open(&address) };
     runtime.block_on(server.serve());
     runtime.shutdown_background();
     Ok(())
 }
 
-/// Opens an address in the user's browser, if there is a program for it.
-fn open(address: &str) {
+/// Opens an address in the user's browser, if there is a program for it. The address is in a file that only this user can
+/// read, because all users can read the arguments of programs. Returns the folder of the file.
+fn open(address: &str) -> Option<TempDir> {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    if search_path::has(program) {
-        let mut command = Command::new(program);
-        // The browser's own messages don't belong into this terminal.
-        drop(command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn());
+    if !search_path::has(program) {
+        return None;
     }
+    let private = Permissions::from_mode(0o700);
+    let folder = tempfile::Builder::new().prefix("herma-view-").permissions(private).tempdir().ok()?;
+    let file = folder.path().join("open.html");
+    let page = page::leading_to(address).into_string();
+    user_file::Draft::private(&file).ok()?.write(page.as_bytes()).ok()?.place(false).ok()?;
+    let mut command = Command::new(program);
+    // The browser's own messages don't belong into this terminal.
+    drop(command.arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn());
+    Some(folder)
 }

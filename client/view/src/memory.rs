@@ -13,6 +13,10 @@ use crate::request::{Params, address};
 /// The most changes in which the origin of an entry is looked for.
 const CHANGES: u64 = 1_000;
 
+/// The entries of a store that are shown, and the bytes of each. A store that only agents write has fewer.
+const ENTRIES: usize = 200;
+pub(crate) const LONG: usize = 4_000;
+
 /// Returns the name of a store on the wire.
 pub(crate) const fn name(target: Target) -> &'static str {
     match target {
@@ -68,13 +72,16 @@ fn view(target: Target, title: &str, store: &StoreView, changes: &[LogRow], prof
             p { (parts::bar(share / 100.0, &store.usage)) " " a href=(history) { "history, revision " (store.revision) } }
             @if store.over_limit { p role="alert" { "It is longer than its limit, so sessions see only the entries that fit." } }
             @if store.entries.is_empty() { (parts::empty("Nothing is in it yet.")) }
+            @if store.entries.len() > ENTRIES { p.quiet { "The first " (ENTRIES) " of " (store.entries.len()) " entries." } }
             ol.entries {
-                @for entry in &store.entries {
+                @for entry in store.entries.iter().take(ENTRIES) {
                     li {
-                        p.text { (entry) }
+                        p.text { (parts::beginning(entry, LONG)) }
                         @let life = Life::of(entry, target, changes);
                         p.quiet { (life.words()) }
-                        (frame.button("/memory/remove", &[("target", name(target)), ("profile", profile), ("entry", entry)], "Remove", &format!("Remove the entry: {}", parts::line(entry))))
+                        @if entry.len() <= LONG {
+                            (frame.button("/memory/remove", &[("target", name(target)), ("profile", profile), ("revision", &*store.revision.to_string()), ("entry", entry)], "Remove", &format!("Remove the entry: {}", parts::line(entry))))
+                        }
                     }
                 }
             }
@@ -151,7 +158,7 @@ fn inbox(pending: &[PendingWrite], profile: &str, frame: &Frame) -> Markup {
 fn waiting(write: &PendingWrite, profile: &str, frame: &Frame) -> Markup {
     html! {
         li {
-            p.text { (write.summary) }
+            (whole(write))
             p.quiet {
                 (write.action) " in " (name(write.target)) ", " (parts::time(write.created_at))
                 @if let Some(agent) = &write.agent { ", by " (agent) }
@@ -170,6 +177,24 @@ fn waiting(write: &PendingWrite, profile: &str, frame: &Frame) -> Markup {
                         button type="submit" { "Approve this text" }
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Returns all that a write would do, because a summary may leave out what matters.
+fn whole(write: &PendingWrite) -> Markup {
+    let payload: Value = serde_json::from_str(write.payload.get()).unwrap_or_default();
+    let steps = match payload.get("operations").and_then(Value::as_array) {
+        Some(operations) => operations.clone(),
+        None => vec![payload],
+    };
+    let field = |step: &Value, name: &str| step.get(name).and_then(Value::as_str).map(str::to_owned);
+    html! {
+        ul.difference {
+            @for step in &steps {
+                @if let Some(old) = field(step, "old_text") { li.gone { span.sign { "instead of " } del { (old) } } }
+                @if let Some(new) = field(step, "content") { li.new { span.sign { "added " } ins { (new) } } }
             }
         }
     }

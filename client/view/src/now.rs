@@ -41,21 +41,24 @@ struct Recent {
 pub(crate) fn page(daemon: &Daemon) -> Result<Page, ViewError> {
     let (status, recent) = daemon.ask(|client| Ok((client.status(StatusParams {})?, recent(client)?)))?;
     let body = html! {
-        (overview(&status))
-        h2 { "Sessions" }
-        @if recent.is_empty() {
-            (parts::empty("No session yet. `herma setup` installs herma in your agents and imports what they have."))
-        } @else {
-            (timeline(&recent))
-            (table(&recent))
-            p { a href="/sessions" { "All sessions" } }
+        // What the script takes from the page as it is later.
+        div #live {
+            (overview(&status))
+            h2 { "Sessions" }
+            @if recent.is_empty() {
+                (parts::empty("No session yet. `herma setup` installs herma in your agents and imports what they have."))
+            } @else {
+                (timeline(&recent))
+                (table(&recent))
+                p { a href="/sessions" { "All sessions" } }
+            }
         }
         h2 #happens { "Events" }
         // The script writes what comes. Without it the page can be loaded again.
         ul #events aria-labelledby="happens" aria-live="polite" {}
         p.quiet #none { "What happens while this page is open is listed here." }
     };
-    Ok(Page { is_live: true, ..Page::new(Section::Now, "Now", body) })
+    Ok(Page::new(Section::Now, "Now", body))
 }
 
 /// Returns the view without what only a browser with a server has.
@@ -65,9 +68,18 @@ pub(crate) fn report(daemon: &Daemon) -> Result<Page, ViewError> {
     Ok(Page::new(Section::Now, "Now", body))
 }
 
+fn unix_now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
 fn recent(client: &mut Client) -> Result<Vec<Recent>, ClientError> {
-    let listed = client.session_list(ListParams { limit: Some(ASKED), ..ListParams::default() })?;
-    let mut rows = listed.sessions;
+    let since = unix_now() - RECENT;
+    // An old session may be the most active one.
+    let asked = ListParams { limit: Some(ASKED), since: Some(since), ..ListParams::default() };
+    let mut rows = client.session_list(asked)?.sessions;
+    if rows.len() < SHOWN {
+        rows = client.session_list(ListParams { limit: Some(ASKED), ..ListParams::default() })?.sessions;
+    }
     rows.sort_by(|one, other| other.last_active.total_cmp(&one.last_active));
     rows.truncate(SHOWN);
     let outputs = client.output_list(OutputsParams { limit: Some(OUTPUTS), ..OutputsParams::default() })?.outputs;
@@ -92,7 +104,7 @@ fn overview(status: &StatusResult) -> Markup {
 }
 
 fn timeline(recent: &[Recent]) -> Markup {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    let now = unix_now();
     let drawn: Vec<&Recent> = recent.iter().filter(|one| now - one.row.last_active < RECENT).collect();
     let begin = drawn.iter().map(|one| one.row.started_at).fold(now, f64::min).max(now - LONGEST);
     let lanes: Vec<Lane> = drawn.into_iter().map(lane).collect();

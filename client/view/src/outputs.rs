@@ -1,7 +1,7 @@
 //! Large outputs of tools: the list, and each one page by page.
 
 use herma_base::out;
-use herma_client::protocol::output::search::SearchParams;
+use herma_client::protocol::output::search::{Match, SearchParams};
 use herma_client::protocol::output::shelf::{ListParams, Row, State};
 use herma_client::protocol::output::{Next, ReadParams};
 use maud::{Markup, html};
@@ -16,7 +16,7 @@ const ROWS: u64 = 200;
 
 /// The lines of a page, and the chars of one whose lines are longer.
 const LINES: u64 = 200;
-const CHARS: usize = 100_000;
+const CHARS: u64 = 40_000;
 
 /// The matches that are shown.
 const MATCHES: u64 = 100;
@@ -74,10 +74,10 @@ pub(crate) fn output(daemon: &Daemon, params: &Params) -> Result<Page, ViewError
     let (handle, line) = named.split_once(':').map_or((named, None), |(handle, line)| (handle, line.parse().ok()));
     let line = params.number("line").or(line.map(above));
     let query = params.get("q").unwrap_or_default();
-    let body = if query.is_empty() {
-        lines(daemon, handle, line.unwrap_or(1).max(1))?
-    } else {
-        matches(daemon, handle, query)?
+    let body = match (query, params.number("offset")) {
+        ("", Some(offset)) => chars(daemon, handle, offset)?,
+        ("", None) => lines(daemon, handle, line.unwrap_or(1).max(1))?,
+        (query, _) => matches(daemon, handle, query)?,
     };
     let body = html! {
         p { a href="/outputs" { "All outputs" } " " code { (handle) } }
@@ -96,21 +96,61 @@ fn lines(daemon: &Daemon, handle: &str, line: u64) -> Result<Markup, ViewError> 
     let asked =
         ReadParams { handle: Some(handle.to_owned()), line: Some(line), lines: Some(LINES), ..ReadParams::default() };
     let found = daemon.ask(|client| client.output_read(asked.clone()))?;
+    if found.text.chars().count() as u64 > CHARS {
+        // The lines are too long for a page. A line further on is found by the search, which knows its place.
+        return chars(daemon, handle, 0);
+    }
     let at = |line: u64| address("/output", &[("handle", handle), ("line", &line.to_string())]);
-    let earlier = (line > 1).then(|| at(line.saturating_sub(LINES).max(1)));
+    let earlier = (line > 1).then(|| at(line.min(found.total_lines + 1).saturating_sub(LINES).max(1)));
     let later = match found.next {
         Some(Next::Line(next)) => Some(at(next)),
         _ => None,
     };
-    let last = found.text.lines().count() as u64 + line - 1;
-    let shown = found.text.char_indices().nth(CHARS).map_or(found.text.as_str(), |(at, _)| &found.text[..at]);
-    Ok(html! {
-        p.quiet { "Lines " (parts::number(line)) " to " (parts::number(last)) " of " (parts::number(found.total_lines)) ", " (parts::number(found.total_chars)) " chars in all" }
+    let last = line.saturating_add(found.text.lines().count() as u64).saturating_sub(1);
+    let place = if found.text.is_empty() {
+        format!("No such line; it has {}", parts::number(found.total_lines))
+    } else {
+        format!("Lines {} to {} of {}", parts::number(line), parts::number(last), parts::number(found.total_lines))
+    };
+    Ok(text(&format!("{place}, {} chars in all", parts::number(found.total_chars)), &found.text, earlier, later))
+}
+
+/// Returns a page of an output with long lines.
+fn chars(daemon: &Daemon, handle: &str, offset: u64) -> Result<Markup, ViewError> {
+    let asked = ReadParams {
+        handle: Some(handle.to_owned()),
+        offset: Some(offset),
+        limit: Some(CHARS),
+        ..ReadParams::default()
+    };
+    let found = daemon.ask(|client| client.output_read(asked.clone()))?;
+    let at = |offset: u64| address("/output", &[("handle", handle), ("offset", &offset.to_string())]);
+    let earlier = (offset > 0).then(|| at(offset.min(found.total_chars).saturating_sub(CHARS)));
+    let later = match found.next {
+        Some(Next::Offset(next)) => Some(at(next)),
+        _ => None,
+    };
+    let next = offset.saturating_add(found.text.chars().count() as u64);
+    let place =
+        format!("Chars {} to {} of {}", parts::number(offset), parts::number(next), parts::number(found.total_chars));
+    Ok(text(&place, &found.text, earlier, later))
+}
+
+fn text(place: &str, text: &str, earlier: Option<String>, later: Option<String>) -> Markup {
+    html! {
+        p.quiet { (place) }
         (parts::pages("Pages", earlier.as_deref(), later.as_deref()))
-        pre.output tabindex="0" { (shown) }
-        @if shown.len() < found.text.len() { p.quiet { "The lines are long, so the rest of this page is left out." } }
+        pre.output tabindex="0" { (text) }
         (parts::pages("Pages, below", earlier.as_deref(), later.as_deref()))
-    })
+    }
+}
+
+/// Returns where a match is shown. A line of which a match shows only a part is too long to be counted in lines.
+fn lead(handle: &str, one: &Match) -> String {
+    if one.cut {
+        return address("/output", &[("handle", handle), ("offset", &one.offset.saturating_sub(200).to_string())]);
+    }
+    address("/output", &[("handle", handle), ("line", &above(one.line).to_string())])
 }
 
 fn matches(daemon: &Daemon, handle: &str, query: &str) -> Result<Markup, ViewError> {
@@ -126,7 +166,7 @@ fn matches(daemon: &Daemon, handle: &str, query: &str) -> Result<Markup, ViewErr
         ol.hits {
             @for one in &found.matches {
                 li {
-                    a href=(address("/output", &[("handle", handle), ("line", &above(one.line).to_string())])) { "line " (parts::number(one.line)) }
+                    a href=(lead(handle, one)) { "line " (parts::number(one.line)) }
                     pre.text { (parts::marked(&one.text, one.start, one.end)) }
                 }
             }

@@ -6,30 +6,46 @@ const MOST = 100;
 
 const list = document.getElementById("events");
 if (list) {
-  const source = new EventSource("/events");
+  let source;
   let waits = false;
 
-  source.onmessage = (event) => {
+  const write = (event) => {
     document.getElementById("none")?.remove();
     const item = document.createElement("li");
     item.textContent = event.data;
     list.prepend(item);
     while (list.children.length > MOST) list.lastChild.remove();
-    if (!waits) {
-      waits = true;
-      setTimeout(load, PAUSE);
-    }
+    later();
   };
 
-  // What stands above the events is taken from the page as it is now.
+  const later = () => {
+    if (waits) return;
+    waits = true;
+    setTimeout(load, PAUSE);
+  };
+
   const load = async () => {
     waits = false;
     const answer = await fetch(location.href).catch(() => undefined);
-    if (!answer?.ok || document.activeElement?.closest("[data-live] table, [data-live] svg")) return;
-    const now = new DOMParser().parseFromString(await answer.text(), "text/html");
-    for (const part of ["dl.facts", "figure", "[data-live] table"]) {
-      const [old, fresh] = [document.querySelector(part), now.querySelector(part)];
-      if (old && fresh) old.replaceWith(document.adoptNode(fresh));
-    }
+    const old = document.getElementById("live");
+    // What somebody has just reached with the keyboard stays.
+    if (!answer?.ok || old.contains(document.activeElement)) return;
+    const now = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("live");
+    if (now) old.replaceWith(document.adoptNode(now));
   };
+
+  // A browser has few connections for all its pages, so one that nobody sees gives its own back.
+  const follow = () => {
+    source?.close();
+    source = undefined;
+    if (document.hidden) return;
+    source = new EventSource("/events");
+    source.onmessage = write;
+  };
+
+  document.addEventListener("visibilitychange", () => {
+    follow();
+    if (!document.hidden) later();
+  });
+  follow();
 }

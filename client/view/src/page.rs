@@ -40,14 +40,12 @@ pub(crate) struct Page {
     pub(crate) section: Section,
     /// The content.
     pub(crate) body: Markup,
-    /// Whether the page loads again when something happens.
-    pub(crate) is_live: bool,
 }
 
 impl Page {
-    /// Creates a page that stays as it is.
+    /// Creates a page.
     pub(crate) fn new(section: Section, title: impl Into<String>, body: Markup) -> Self {
-        Self { title: title.into(), section, body, is_live: false }
+        Self { title: title.into(), section, body }
     }
 }
 
@@ -90,7 +88,7 @@ pub(crate) fn whole(page: &Page, frame: &Frame) -> Markup {
                     @if frame.form.is_none() { span.quiet { "only shows" } }
                 }
             }
-            main #content data-live=[page.is_live.then_some("")] {
+            main #content {
                 h1 { (page.title) }
                 (page.body)
             }
@@ -98,11 +96,22 @@ pub(crate) fn whole(page: &Page, frame: &Frame) -> Markup {
     )
 }
 
-/// Returns the page that says why there is none.
-pub(crate) fn failed(error: &ViewError, frame: &Frame) -> Markup {
+/// Returns the page that leads the browser that has just got its cookie on.
+pub(crate) fn welcome() -> Markup {
+    leading_to("/")
+}
+
+/// Returns a page that leads to an address.
+pub(crate) fn leading_to(address: &str) -> Markup {
+    let head = html! { meta http-equiv="refresh" content=(format!("0;url={address}")); };
+    html("herma", &head, &html! { main { p { a href=(address) { "Go on" } } } })
+}
+
+/// Returns the page that says why there is none. One that was only asked for can be asked for again.
+pub(crate) fn failed(error: &ViewError, frame: &Frame, can_repeat: bool) -> Markup {
     let body = html! {
         p role="alert" { (error.words) }
-        @if error.status.as_u16() == 503 {
+        @if can_repeat && error.status.as_u16() == 503 {
             p { "The page works again once the daemon does. " a href="" { "Try again" } }
         }
     };

@@ -24,6 +24,22 @@ pub(crate) fn line(text: &str) -> String {
     }
 }
 
+/// Returns the beginning of a text that has at most so many bytes once it is escaped.
+pub(crate) fn beginning(text: &str, bytes: usize) -> &str {
+    let mut length = 0;
+    let escaped = |char: char| match char {
+        '&' => 5,
+        '<' | '>' => 4,
+        '"' => 6,
+        other => other.len_utf8(),
+    };
+    let end = text.char_indices().find(|(_, char)| {
+        length += escaped(*char);
+        length > bytes
+    });
+    end.map_or(text, |(at, _)| &text[..at])
+}
+
 /// Returns a bar with its share in words.
 pub(crate) fn bar(share: f64, words: &str) -> Markup {
     let percent = (share.clamp(0.0, 1.0) * 100.0).round();
@@ -102,5 +118,6 @@ mod tests {
         assert_eq!(marked("ab", 5, 9).into_string(), "ab");
         assert_eq!(marked("ab", 1, 0).into_string(), "ab");
         assert_eq!(name(Some(" "), "", "id"), "id");
+        assert_eq!((beginning("a<bé", 5), beginning("a<bé", 6), beginning("a<bé", 8)), ("a<", "a<b", "a<bé"));
     }
 }

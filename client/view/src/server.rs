@@ -31,7 +31,7 @@ const QUIET: Duration = Duration::from_secs(3_600);
 /// How often that is looked at.
 const LOOK: Duration = Duration::from_secs(30);
 
-/// How long a browser may take to send the head of a request.
+/// How long a browser may take to send the head of a request, and the body of a form.
 const HEAD: Duration = Duration::from_secs(10);
 
 /// The most bytes of a form.
@@ -145,9 +145,12 @@ async fn accept(listener: TcpListener, state: Arc<State>) {
 }
 
 async fn respond(request: Request<Incoming>, state: &State) -> Response<Body> {
-    *state.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     let (head, body) = request.into_parts();
     let path = head.uri.path().to_owned();
+    let is_read = matches!(head.method, Method::GET | Method::HEAD);
+    if let Some(file) = file(&path).filter(|_| is_read) {
+        return file;
+    }
     let params = Params::parse(head.uri.query().unwrap_or_default().as_bytes());
     let (verdict, form) = {
         let mut access = state.access.lock().unwrap_or_else(PoisonError::into_inner);
@@ -160,33 +163,48 @@ async fn respond(request: Request<Incoming>, state: &State) -> Response<Body> {
             answer::html(error.status, page::refused(&error))
         }
         Verdict::New(cookie) => {
-            let mut response = answer::see_other("/");
+            // A redirection would be part of the visit from elsewhere, which gets no strict cookie.
+            let mut response = answer::html(StatusCode::OK, page::welcome());
             if let Ok(cookie) = cookie.parse() {
                 response.headers_mut().insert(header::SET_COOKIE, cookie);
             }
             response
         }
-        Verdict::Welcome => match head.method {
-            Method::GET => get(&path, params, &frame, state).await,
-            Method::POST => post(&path, body, &frame, state).await,
-            _ => answer::text(StatusCode::METHOD_NOT_ALLOWED, "text/plain; charset=utf-8", "only GET and POST"),
-        },
+        Verdict::Welcome if path == "/events" && is_read => events::stream(&state.daemon),
+        Verdict::Welcome => {
+            // Events ask again by themselves.
+            *state.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            match head.method {
+                Method::GET | Method::HEAD => get(&path, params, &frame, state).await,
+                Method::POST => post(&path, body, &frame, state).await,
+                _ => {
+                    let mut response =
+                        answer::text(StatusCode::METHOD_NOT_ALLOWED, "text/plain; charset=utf-8", "only GET and POST");
+                    response.headers_mut().insert(header::ALLOW, http::HeaderValue::from_static("GET, HEAD, POST"));
+                    response
+                }
+            }
+        }
     }
 }
 
+/// Returns a file of the program itself, which anybody may have.
+fn file(path: &str) -> Option<Response<Body>> {
+    let (kind, text) = match path {
+        "/style.css" => ("text/css; charset=utf-8", STYLE),
+        "/page.js" => ("text/javascript; charset=utf-8", SCRIPT),
+        "/icon.svg" | "/favicon.ico" => ("image/svg+xml", ICON),
+        _ => return None,
+    };
+    Some(answer::text(StatusCode::OK, kind, text))
+}
+
 async fn get(path: &str, params: Params, frame: &Frame, state: &State) -> Response<Body> {
-    match path {
-        "/style.css" => return answer::text(StatusCode::OK, "text/css; charset=utf-8", STYLE),
-        "/page.js" => return answer::text(StatusCode::OK, "text/javascript; charset=utf-8", SCRIPT),
-        "/icon.svg" => return answer::text(StatusCode::OK, "image/svg+xml", ICON),
-        "/events" => return events::stream(&state.daemon),
-        _ => {}
-    }
     let (daemon, shown, own) = (Arc::clone(&state.daemon), path.to_owned(), frame.clone());
     let page = blocking(move || views::load(&daemon, &shown, &params, &own)).await;
     match page {
         Ok(page) => answer::html(StatusCode::OK, page::whole(&page, frame)),
-        Err(error) => answer::html(error.status, page::failed(&error, frame)),
+        Err(error) => answer::html(error.status, page::failed(&error, frame, true)),
     }
 }
 
@@ -194,21 +212,21 @@ async fn post(path: &str, body: Incoming, frame: &Frame, state: &State) -> Respo
     let Some(own) = frame.form.clone() else {
         let error =
             ViewError::new(StatusCode::FORBIDDEN, "this page only shows. Run `herma view --write` to change something");
-        return answer::html(error.status, page::failed(&error, frame));
+        return answer::html(error.status, page::failed(&error, frame, false));
     };
-    let Ok(body) = Limited::new(body, FORM).collect().await else {
+    let Ok(Ok(body)) = tokio::time::timeout(HEAD, Limited::new(body, FORM).collect()).await else {
         let error = ViewError::new(StatusCode::PAYLOAD_TOO_LARGE, "the form is too large, or it did not arrive");
-        return answer::html(error.status, page::failed(&error, frame));
+        return answer::html(error.status, page::failed(&error, frame, false));
     };
     let params = Params::parse(&body.to_bytes());
     if !params.whole(page::FORM).is_some_and(|sent| access::is_same(sent, &own)) {
         let error = ViewError::new(StatusCode::FORBIDDEN, "the form is of an older page. Load the page again");
-        return answer::html(error.status, page::failed(&error, frame));
+        return answer::html(error.status, page::failed(&error, frame, false));
     }
     let (daemon, path) = (Arc::clone(&state.daemon), path.to_owned());
     match blocking(move || changes::make(&daemon, &path, &params)).await {
         Ok(place) => answer::see_other(&place),
-        Err(error) => answer::html(error.status, page::failed(&error, frame)),
+        Err(error) => answer::html(error.status, page::failed(&error, frame, false)),
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn page(daemon: &Daemon, params: &Params) -> Result<Page, ViewError> 
         @if rows.is_empty() { (parts::empty("No session is like that.")) }
         @else {
             table {
-                thead { tr { th scope="col" { "Session" } th scope="col" { "Agent" } th scope="col" { "Folder" } th scope="col" { "Messages" } th scope="col" { "Compactions" } th scope="col" { "Active" } } }
+                thead { tr { th scope="col" { "Session" } th scope="col" { "Agent" } th scope="col" { "Folder" } th scope="col" { "Messages" } th scope="col" { "Compactions" } th scope="col" { "Began" } th scope="col" { "Active" } } }
                 tbody {
                     @for row in &rows {
                         tr {
@@ -46,7 +46,8 @@ pub(crate) fn page(daemon: &Daemon, params: &Params) -> Result<Page, ViewError> 
                             td { @if let Some(folder) = &row.cwd { a href=(address("/sessions", &[("folder", folder)])) { (parts::line(folder)) } } }
                             td.number data-name="messages" { (parts::number(row.messages)) }
                             td.number data-name="compactions" { (row.generation) }
-                            td { (parts::time(row.last_active)) }
+                            td data-name="began" { (parts::time(row.started_at)) }
+                            td data-name="active" { (parts::time(row.last_active)) }
                         }
                     }
                 }
