@@ -99,7 +99,7 @@ fn kind(command: &str, arg: &Arg) -> Option<Kind> {
     let room = command.split(' ').next().unwrap_or_default();
     match (arg.get_id().as_str(), room, command) {
         ("profile", ..) => Some(Kind::Profile),
-        ("parent", "session", _) => Some(Kind::WholeSession),
+        ("parent", "session", _) | ("of_session", "memory", _) => Some(Kind::WholeSession),
         ("session" | "sessions", _, command) if WHOLE_ID.contains(&command) => Some(Kind::WholeSession),
         ("session" | "sessions", ..) | ("describe" | "state", "recall", _) => Some(Kind::Session),
         ("output", _, "output read" | "output search") | ("handle" | "handles", "context" | "output", _) => {
@@ -113,7 +113,7 @@ fn kind(command: &str, arg: &Arg) -> Option<Kind> {
         ("ids", _, "memory approve" | "memory reject") => Some(Kind::PendingWrite),
         ("id", _, "constraint rm") => Some(Kind::Constraint),
         ("id", _, "context unpin") => Some(Kind::Pin),
-        ("agent", _, "recall" | "session list") => Some(Kind::Agent),
+        ("agent", _, "recall" | "session list") | ("of_agent", "memory", _) => Some(Kind::Agent),
         _ => None,
     }
 }
