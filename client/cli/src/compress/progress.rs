@@ -1,8 +1,7 @@
 //! The progress of a compression on a terminal.
 
 use std::io::{IsTerminal, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use herma_base::CliContext;
 use herma_base::out::{self, CLEAR_LINE};
@@ -15,7 +14,8 @@ use crate::watch;
 
 /// Prints the phases of a compression until it is dropped. It prints nothing if standard error is not a terminal.
 pub(super) struct Progress {
-    is_over: Option<Arc<AtomicBool>>,
+    /// Whether nothing is printed any more. It is locked while something is.
+    is_over: Option<Arc<Mutex<bool>>>,
 }
 
 impl Progress {
@@ -24,7 +24,7 @@ impl Progress {
         let is_seen = std::io::stderr().is_terminal() && context.common.shows_progress();
         let listening = is_seen.then(|| context.connect().ok()).flatten().and_then(subscribed);
         let is_over = listening.map(|client| {
-            let (is_over, id) = (Arc::new(AtomicBool::new(false)), id.to_owned());
+            let (is_over, id) = (Arc::new(Mutex::new(false)), id.to_owned());
             let seen = Arc::clone(&is_over);
             std::thread::spawn(move || report(client, &id, &seen));
             is_over
@@ -36,7 +36,8 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         if let Some(is_over) = &self.is_over {
-            is_over.store(true, Ordering::Relaxed);
+            let mut is_over = is_over.lock().unwrap_or_else(PoisonError::into_inner);
+            *is_over = true;
             drop(write!(std::io::stderr(), "{CLEAR_LINE}"));
         }
     }
@@ -49,9 +50,10 @@ fn subscribed(mut client: Client) -> Option<Client> {
     Some(client)
 }
 
-fn report(mut client: Client, id: &str, is_over: &AtomicBool) {
+fn report(mut client: Client, id: &str, is_over: &Mutex<bool>) {
     while let Ok(notification) = client.next_notification() {
-        if is_over.load(Ordering::Relaxed) {
+        let is_over = is_over.lock().unwrap_or_else(PoisonError::into_inner);
+        if *is_over {
             return;
         }
         if let Notification::CompressionProgress(progress) = notification
