@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from common import RECALL, TURNS, daemon, equal_without_a_daemon, first_with, imported_and_gone_on, installed_and_uninstalled, kept, remember, table, through_kills, two_at_once, windows, work
+from common import RECALL, daemon, equal_without_a_daemon, first_with, imported_and_gone_on, installed_and_uninstalled, kept, remember, table, two_at_once, windows, work
 from endpoint import Endpoint, script
 from home import Home
 from omp import Omp
-from scenes_of_pi import shell
+from scenes_of_pi import dying_daemons, own_summaries, shell
 from sessions import HANDOFF, MEMORY, RULE
 
 MEMORY_TOOL = "mcp__herma_memory"
@@ -98,17 +98,7 @@ def omp_forks(folder: Path) -> None:
 
 
 def omp_with_its_own_summaries(folder: Path) -> None:
-    """Where the user wants the agent's own summaries, it writes them, and the model has the rules again with the next prompt."""
-    with Home(folder) as home, Endpoint() as endpoint:
-        home.install("omp", "--no-plugin")
-        with omp(home, endpoint) as client:
-            client.say(script("yes", words=RULE))
-            for number in range(1, 4):
-                client.say(work(number, shell))
-            client.command("compact")
-            client.say(work(4, shell))
-        assert RULE in endpoint.turns[-1].text and HANDOFF not in endpoint.turns[-1].text
-        assert home.complaints() == []
+    own_summaries(folder, "omp", omp)
 
 
 def omp_imports_what_was_said_before(folder: Path) -> None:
@@ -132,15 +122,7 @@ def omp_without_a_daemon(folder: Path) -> None:
 
 
 def omp_and_a_daemon_that_dies(folder: Path) -> None:
-    """Killed and frozen daemons hold no turn up, and nothing that was said is lost."""
-    with Home(folder) as home, Endpoint() as endpoint:
-        home.install("omp")
-        with omp(home, endpoint, patience="900") as client:
-            # Three hooks of a turn, a second each.
-            through_kills(home, client, shell, limit=6)
-            session = client.session
-        row = home.ask("session", "show", f"omp:{session}")
-        assert row["messages"] == 4 * TURNS, row
+    dying_daemons(folder, "omp", omp)
 
 
 def two_of_omp_on_one_home(folder: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 from common import RECALL, TURNS, daemon, equal_without_a_daemon, first_with, imported_and_gone_on, installed_and_uninstalled, kept, no_others, remember, table, through_kills, two_at_once, windows, work
 from endpoint import Endpoint, script
@@ -98,19 +98,23 @@ def pi_forks(folder: Path) -> None:
         assert home.complaints() == []
 
 
-def pi_with_its_own_summaries(folder: Path) -> None:
-    """Where the user wants pi's own summaries, pi writes them, and the model has the rules again with the next prompt."""
+def own_summaries(folder: Path, agent: str, begin: Callable[..., Pi]) -> Endpoint:
+    """Where the user wants the agent's own summaries, it writes them, and the model has the rules again with the next prompt."""
     with Home(folder) as home, Endpoint() as endpoint:
-        home.install("pi", "--no-plugin")
-        with pi(home, endpoint) as client:
+        home.install(agent, "--no-plugin")
+        with begin(home, endpoint) as client:
             client.say(script("yes", words=RULE))
             for number in range(1, 4):
                 client.say(work(number, shell))
             client.command("compact")
             client.say(work(4, shell))
-        assert endpoint.summaries, "pi asks the model"
         assert RULE in endpoint.turns[-1].text and HANDOFF not in endpoint.turns[-1].text
         assert home.complaints() == []
+        return endpoint
+
+
+def pi_with_its_own_summaries(folder: Path) -> None:
+    assert own_summaries(folder, "pi", pi).summaries, "pi asks the model"
 
 
 def pi_imports_what_was_said_before(folder: Path) -> None:
@@ -132,16 +136,20 @@ def pi_without_a_daemon(folder: Path) -> None:
     equal_without_a_daemon(folder, play, r"call_\d+_\d+|pi-bash-\w+")
 
 
-def pi_and_a_daemon_that_dies(folder: Path) -> None:
+def dying_daemons(folder: Path, agent: str, begin: Callable[..., Pi]) -> None:
     """Killed and frozen daemons hold no turn up, and nothing that was said is lost."""
     with Home(folder) as home, Endpoint() as endpoint:
-        home.install("pi")
-        with pi(home, endpoint, patience="900") as client:
+        home.install(agent)
+        with begin(home, endpoint, patience="900") as client:
             # Three hooks of a turn, a second each.
             through_kills(home, client, shell, limit=6)
             session = client.session
-        row = home.ask("session", "show", f"pi:{session}")
+        row = home.ask("session", "show", f"{agent}:{session}")
         assert row["messages"] == 4 * TURNS, row
+
+
+def pi_and_a_daemon_that_dies(folder: Path) -> None:
+    dying_daemons(folder, "pi", pi)
 
 
 def two_of_pi_on_one_home(folder: Path) -> None:
